@@ -1,0 +1,1 @@
+"""The Atelier: cirque's own sample gallery, drawn from code, with its queries and answer key."""

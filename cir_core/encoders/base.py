@@ -1,0 +1,34 @@
+"""The seam between retrieval and models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+from PIL import Image
+
+from cir_core.types import EncoderIdentity, Matrix
+
+
+@runtime_checkable
+class Encoder(Protocol):
+    """A dual encoder: images and texts to one space. Safe to call from several threads."""
+
+    @property
+    def identity(self) -> EncoderIdentity: ...
+
+    @property
+    def name(self) -> str:
+        """A short name for people, e.g. ``ViT-B-32/openai``."""
+        ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
+        """``[n, dim]`` float32, unit rows. Images are RGB, upright (see ``cir_core.images``)."""
+        ...
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32, unit rows. Longer texts are cut at the model's context length."""
+        ...

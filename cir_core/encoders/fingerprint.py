@@ -1,0 +1,39 @@
+"""The revision of an encoder: equal where its vectors are comparable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import torch
+
+# Tokenised once per load: vectors of texts depend on the tokenizer as much as on the weights.
+PROBE_TEXTS = (
+    "a long navy and white striped dress with three-quarter sleeves, a v-neck and a belt",
+    "The Quick brown fox; jumps over 13 lazy dogs! Ünïcode",
+)
+
+
+def revision(weights: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> str:
+    """16 hex digits of a SHA-256 over tensors (by name) and ``config``.
+
+    Tensors are hashed rather than files, so that the same weights as safetensors and as
+    .pt agree; hash before moving the model, so that device and precision do not matter.
+    """
+    digest = hashlib.sha256()
+    digest.update(json.dumps(config, sort_keys=True, default=str).encode())
+    for name in sorted(weights):
+        tensor = weights[name].detach().cpu().contiguous()
+        digest.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        digest.update(_bytes(tensor))
+    return digest.hexdigest()[:16]
+
+
+def _bytes(tensor: torch.Tensor) -> memoryview:
+    import torch
+
+    # Seen as bytes: numpy has no bfloat16. A scalar has no last dimension to view along.
+    return memoryview(tensor.reshape(-1).view(torch.uint8).numpy())

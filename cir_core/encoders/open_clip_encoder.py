@@ -1,0 +1,198 @@
+"""Every open_clip model, loaded the same way: built-in names, hub, folders, checkpoints."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import open_clip
+import torch
+from open_clip.transform import PreprocessCfg, image_transform_v2
+
+from cir_core.encoders.fingerprint import PROBE_TEXTS, revision
+from cir_core.encoders.offline import hub_access, in_hub_cache, not_here
+from cir_core.encoders.registry import bundled_encoder_dir
+from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
+from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
+from cir_core.errors import EncoderUnavailable
+from cir_core.types import EncoderIdentity
+
+CONFIG_NAME = "open_clip_config.json"
+VOCABULARY_NAME = "bpe_simple_vocab.txt.gz"  # a folder's own vocabulary, read instead of open_clip's
+_HUB_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The arguments that make open_clip build the model of a spec."""
+
+    model: str
+    pretrained: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)    # of create_model_from_pretrained
+    tokenizer: dict[str, Any] = field(default_factory=dict)  # of get_tokenizer
+
+
+def load_open_clip(
+    spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
+) -> TorchEncoder:
+    """The encoder of ``spec``. Raises ``EncoderUnavailable`` for absent or unfit weights."""
+    chosen = choose_device(device)
+    dtype = choose_precision(precision, chosen)
+    with hub_access(allow_downloads):
+        source = _locate(spec, allow_downloads)
+        config = _config(source)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # the QuickGELU mismatch, forced right in _pretrained
+                model = open_clip.create_model_from_pretrained(
+                    source.model, source.pretrained, precision="fp32", device="cpu",
+                    weights_only=True, return_transform=False, **source.options,
+                )
+            tokenizer = open_clip.get_tokenizer(source.model, **source.tokenizer)
+        except Exception as error:  # open_clip raises RuntimeError, OSError, ValueError, KeyError, pickle errors
+            raise _unfit(spec, error, allow_downloads) from error
+    preprocess = asdict(PreprocessCfg(**model.visual.preprocess_cfg))
+    tokens = tokenizer(list(PROBE_TEXTS)).tolist()
+    marks = {"model": config, "preprocess": preprocess, "probe": tokens}
+    if source.options.get("force_quick_gelu"):
+        marks["quick_gelu"] = True
+    mark = revision(model.state_dict(), marks)
+    with torch.inference_mode():
+        dim = int(model.eval().encode_text(tokenizer([""])).shape[-1])
+    return TorchEncoder(
+        identity=EncoderIdentity(spec.text, mark, dim), name=spec.name, model=model,
+        preprocess=image_transform_v2(PreprocessCfg(**preprocess), is_train=False),
+        embed_images=model.encode_image, tokenize=tokenizer, embed_texts=model.encode_text,
+        device=chosen, dtype=dtype, batch_size=batch_size,
+    )
+
+
+def _locate(spec: EncoderSpec, allow_downloads: bool) -> _Source:
+    finders: dict[str, Callable[[], _Source]] = {
+        "bundled": lambda: _folder(spec, bundled_encoder_dir()),
+        "folder": lambda: _folder(spec, Path(spec.source).expanduser()),
+        "pair": lambda: _pair(spec),
+        "hub": lambda: _hub(spec, allow_downloads),
+        "pretrained": lambda: _pretrained(spec, allow_downloads),
+    }
+    return finders[spec.kind]()
+
+
+def _folder(spec: EncoderSpec, folder: Path) -> _Source:
+    if not (folder / CONFIG_NAME).is_file():
+        remedy = (
+            "Reinstall cirque, or make the model again with 'cirque train encoder'."
+            if spec.kind == "bundled"
+            else "Name a folder written by open_clip (push_to_hf_hub.save_for_hf) or downloaded from the hub."
+        )
+        raise EncoderUnavailable(f"No {CONFIG_NAME} in {folder}. {remedy}")
+    if not any(path.suffix in CHECKPOINT_SUFFIXES for path in folder.iterdir()):
+        raise EncoderUnavailable(f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}.")
+    vocabulary = folder / VOCABULARY_NAME
+    return _Source(f"local-dir:{folder}", tokenizer={"bpe_path": str(vocabulary)} if vocabulary.is_file() else {})
+
+
+def _pair(spec: EncoderSpec) -> _Source:
+    weights = Path(spec.weights).expanduser()
+    if not weights.is_file():
+        raise EncoderUnavailable(f"No checkpoint {weights}. Check the part after the plus sign in '{spec.text}'.")
+    if not spec.source.endswith(".json"):
+        _check_model(spec)
+        return _Source(spec.source, str(weights))
+    path = Path(spec.source).expanduser()
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        model_config = content.get("model_cfg", content)
+        model_config["embed_dim"], model_config["vision_cfg"], model_config["text_cfg"]
+    except (OSError, ValueError, AttributeError) as error:
+        raise EncoderUnavailable(f"Config {path} cannot be read as JSON: {error}.") from error
+    except (KeyError, TypeError) as error:
+        raise EncoderUnavailable(f"Config {path} is not an open_clip model config: it lacks {error}.") from error
+    # open_clip knows a config by its file's name, and an equal name would replace a built-in one.
+    name = f"{path.stem}@{revision({}, model_config)}"
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / f"{name}.json"
+        copy.write_text(json.dumps(model_config), encoding="utf-8")
+        open_clip.add_model_config(copy)
+    given = content.get("preprocess_cfg", {})
+    names = {"mean": "image_mean", "std": "image_std", "interpolation": "image_interpolation",
+             "resize_mode": "image_resize_mode"}
+    options = {names[key]: value for key, value in given.items() if key in names}
+    vocabulary = path.parent / VOCABULARY_NAME
+    return _Source(name, str(weights), options, {"bpe_path": str(vocabulary)} if vocabulary.is_file() else {})
+
+
+def _hub(spec: EncoderSpec, allow_downloads: bool) -> _Source:
+    if not allow_downloads:
+        for what, names in (("The config", (CONFIG_NAME,)), ("The checkpoint", _HUB_WEIGHTS)):
+            if not in_hub_cache(spec.source, names):
+                raise not_here(spec, what)
+    return _Source(f"hf-hub:{spec.source}")
+
+
+def _pretrained(spec: EncoderSpec, allow_downloads: bool) -> _Source:
+    _check_model(spec)
+    tag = open_clip.get_pretrained_cfg(spec.source, spec.tag)
+    if not tag:
+        tags = open_clip.list_pretrained_tags_by_model(spec.source)
+        raise EncoderUnavailable(
+            f"open_clip has no weights '{spec.tag}' for {spec.source}.{_suggest(spec.tag, tags)} "
+            f"Known: {', '.join(tags) or 'none; use open_clip:' + spec.source + '+/path/weights.safetensors'}."
+        )
+    if not allow_downloads and not _tag_is_cached(tag):
+        raise not_here(spec, "The checkpoint")
+    # OpenAI's weights need QuickGELU; open_clip only warns when the plain model name is used with them.
+    forced = tag.get("quick_gelu", False) and not open_clip.get_model_config(spec.source).get("quick_gelu", False)
+    return _Source(spec.source, spec.tag, {"force_quick_gelu": True} if forced else {})
+
+
+def _tag_is_cached(tag: dict[str, Any]) -> bool:
+    if "file" in tag:
+        return Path(tag["file"]).is_file()
+    if hub := tag.get("hf_hub"):
+        repo_id, _, filename = hub.rpartition("/")
+        names = (filename, str(Path(filename).with_suffix(".safetensors"))) if filename else _HUB_WEIGHTS
+        return in_hub_cache(repo_id, names)
+    return (Path.home() / ".cache/clip" / tag["url"].rpartition("/")[2]).is_file()
+
+
+def _check_model(spec: EncoderSpec) -> None:
+    models = open_clip.list_models()
+    if spec.source not in models:
+        hint = _suggest(spec.source, models)
+        raise EncoderUnavailable(
+            f"open_clip has no model '{spec.source}'.{hint} A hub model is written "
+            f"hf-hub:{spec.text} (open_clip) or transformers:{spec.text}."
+        )
+
+
+def _suggest(word: str, names: list[str]) -> str:
+    by_lower = {name.lower(): name for name in names}
+    close = get_close_matches(word.lower(), by_lower, n=3, cutoff=0.5)
+    return f" Did you mean {' or '.join(by_lower[c] for c in close)}?" if close else ""
+
+
+def _config(source: _Source) -> dict[str, Any]:
+    try:
+        return dict(open_clip.get_model_config(source.model) or {})
+    except Exception as error:
+        raise EncoderUnavailable(f"The config of '{source.model}' cannot be read: {error}.") from error
+
+
+def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> EncoderUnavailable:
+    text = " ".join(str(error).split())[:400]
+    if spec.kind in ("hub", "pretrained") and not allow_downloads:
+        return EncoderUnavailable(
+            f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never have "
+            f"been fetched; run: cirque encoders fetch {spec.text}"
+        )
+    return EncoderUnavailable(
+        f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs to the config, "
+        "and convert checkpoints that hold more than tensors to safetensors."
+    )

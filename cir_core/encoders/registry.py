@@ -1,0 +1,48 @@
+"""One entrance for every encoder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cir_core.encoders.base import Encoder
+from cir_core.encoders.specs import parse_spec
+
+_FOLDER = Path("assets/encoders/atelier-clip")
+
+
+def bundled_encoder_dir() -> Path:
+    """Folder of the model that ships with cirque. It may not exist in a damaged install."""
+    package = Path(__file__).resolve().parents[1]
+    inside, beside = package / _FOLDER, package.parent / _FOLDER
+    return inside if inside.is_dir() else beside
+
+
+def load_encoder(
+    spec: str,
+    *,
+    device: str = "auto",
+    precision: str = "auto",
+    allow_downloads: bool = False,
+    batch_size: int = 64,
+) -> Encoder:
+    """Load the encoder that ``spec`` names (forms: :mod:`cir_core.encoders.specs`).
+
+    ``device`` is auto, cpu, cuda, cuda:N or mps; ``precision`` auto, fp32, fp16 or bf16
+    (auto: fp16 on cuda, else fp32; weights stay fp32, the forward pass is autocast).
+    ``batch_size`` is how many images or texts one forward pass takes.
+
+    With ``allow_downloads`` false nothing is fetched: weights must be in a local folder
+    or already in the Hugging Face cache. Raises ``EncoderUnavailable`` with the remedy.
+    """
+    parsed = parse_spec(spec)
+    if parsed.kind == "transformers":
+        from cir_core.encoders.transformers_encoder import load_transformers
+
+        return load_transformers(
+            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
+        )
+    from cir_core.encoders.open_clip_encoder import load_open_clip
+
+    return load_open_clip(
+        parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
+    )

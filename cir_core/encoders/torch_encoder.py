@@ -1,0 +1,157 @@
+"""What every torch encoder shares: batches, device, precision, unit rows, one lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
+
+from cir_core.errors import EncoderUnavailable
+from cir_core.types import EncoderIdentity, Matrix
+
+T = TypeVar("T")
+PreparedImage = npt.NDArray[np.float32]  # [3, height, width], as the model's own preprocessing leaves it
+
+_DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+
+def choose_device(device: str) -> torch.device:
+    """``auto`` is cuda, else mps, else cpu. Raises ``EncoderUnavailable`` for one that is not there."""
+    if device == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        chosen = torch.device(device)
+        torch.empty(0, device=chosen)
+    except (RuntimeError, AssertionError) as error:
+        raise EncoderUnavailable(
+            f"Device '{device}' cannot be used ({_first_line(error)}). Set CIRQUE_DEVICE to auto or cpu."
+        ) from error
+    return chosen
+
+
+def choose_precision(precision: str, device: torch.device) -> torch.dtype:
+    """``auto`` is fp16 on cuda (finer than bf16 for cosines), fp32 elsewhere."""
+    if precision == "auto":
+        return torch.float16 if device.type == "cuda" else torch.float32
+    if precision not in _DTYPES:
+        raise EncoderUnavailable(f"Precision '{precision}' is none of auto, {', '.join(_DTYPES)}.")
+    return _DTYPES[precision]
+
+
+class TorchEncoder:
+    """A dual encoder over three functions. Implements ``cir_core.encoders.base.Encoder``.
+
+    Beyond the protocol it offers the two halves of :meth:`encode_images`, so that an
+    indexer can decode and :meth:`prepare` images in threads while the model works:
+    ``encode_images(images)`` equals ``encode_prepared([prepare(i) for i in images])``.
+    """
+
+    def __init__(
+        self,
+        *,
+        identity: EncoderIdentity,
+        name: str,
+        model: torch.nn.Module,
+        preprocess: Callable[[Image.Image], torch.Tensor],
+        embed_images: Callable[[torch.Tensor], torch.Tensor],
+        tokenize: Callable[[list[str]], Any],
+        embed_texts: Callable[[Any], torch.Tensor],
+        device: torch.device,
+        dtype: torch.dtype,
+        batch_size: int = 64,
+    ) -> None:
+        if batch_size < 1:
+            raise EncoderUnavailable(f"A batch takes at least one image, not {batch_size}.")
+        self._identity, self._name, self.batch_size = identity, name, batch_size
+        self.device, self.dtype = device, dtype
+        self.model = model.eval().requires_grad_(False).to(device)
+        self._preprocess, self._tokenize = preprocess, tokenize
+        self._embed_images, self._embed_texts = embed_images, embed_texts
+        # One forward pass at a time: fast tokenizers and autocast caches are not shared safely.
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._identity
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dim(self) -> int:
+        return self._identity.dim
+
+    def prepare(self, image: Image.Image) -> PreparedImage:
+        """``[3, height, width]`` float32: resized, cropped, normalised. Needs no lock."""
+        return np.asarray(self._preprocess(image.convert("RGB")).numpy(), dtype=np.float32)
+
+    def encode_prepared(self, prepared: Sequence[PreparedImage]) -> Matrix:
+        """``[n, dim]`` float32 unit rows of what :meth:`prepare` returned."""
+
+        def forward(part: Sequence[PreparedImage]) -> torch.Tensor:
+            return self._embed_images(torch.from_numpy(np.stack(part)).to(self.device))
+
+        return self._in_batches(prepared, forward)
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
+        """``[n, dim]`` float32 unit rows; no images give ``[0, dim]``."""
+        # By batch, not all at once: prepared images are larger than their files.
+        parts = [self.encode_prepared([self.prepare(i) for i in part]) for part in _split(images, self.batch_size)]
+        return np.concatenate(parts) if parts else self._empty()
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32 unit rows. Longer texts are cut at the context length."""
+
+        def forward(part: Sequence[str]) -> torch.Tensor:
+            return self._embed_texts(_to(self._tokenize(list(part)), self.device))
+
+        return self._in_batches(texts, forward)
+
+    def _in_batches(self, items: Sequence[T], forward: Callable[[Sequence[T]], torch.Tensor]) -> Matrix:
+        rows = []
+        for part in _split(items, self.batch_size):
+            with self._lock, torch.inference_mode(), self._autocast():
+                rows.append(forward(part).float().cpu().numpy())
+        return self._unit(np.concatenate(rows)) if rows else self._empty()
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self.dtype == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self.dtype)
+
+    def _unit(self, rows: Matrix) -> Matrix:
+        if not np.isfinite(rows).all():
+            raise EncoderUnavailable(
+                f"Encoder '{self.name}' gave numbers that are not finite. Set CIRQUE_PRECISION=fp32; "
+                "if it happens again, the checkpoint is damaged."
+            )
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit = rows / np.where(norms > 0, norms, 1.0)  # a zero row stays zero: similar to nothing
+        return np.ascontiguousarray(unit, dtype=np.float32)
+
+    def _empty(self) -> Matrix:
+        return np.zeros((0, self.dim), dtype=np.float32)
+
+
+def _split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def _to(tokens: Any, device: torch.device) -> Any:
+    if isinstance(tokens, dict):
+        return {key: value.to(device) for key, value in tokens.items()}
+    return tokens.to(device)
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")

@@ -1,0 +1,71 @@
+"""Every error cirque raises on purpose. Each message says what to do next.
+
+    CirqueError
+    ├── SettingsError            a setting is missing or cannot be used
+    ├── ImageUnreadable          an image file or upload that cannot be decoded safely
+    ├── GalleryError             a gallery is missing, damaged or wrongly named
+    │   ├── UnknownImage         an id that the gallery does not hold
+    │   └── EncoderMismatch      a gallery searched with another encoder's vectors
+    ├── EncoderUnavailable       weights that are not on this machine, a bad checkpoint
+    ├── LanguageModelError       a language model failed or answered in the wrong form
+    │   └── UnsupportedTask      a role this language model cannot fill
+    ├── DatasetError             a benchmark file that does not have its format
+    ├── SearchError              a turn that cannot be run as asked
+    │   └── UnknownSession       a session, turn or branch id that is not in the store
+    └── StorageError             the database cannot be opened, migrated or written
+
+Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
+its traceback.
+"""
+
+
+class CirqueError(Exception):
+    """Base of the tree. ``str(error)`` is a sentence for the person at the screen."""
+
+
+class SettingsError(CirqueError):
+    pass
+
+
+class ImageUnreadable(CirqueError):
+    pass
+
+
+class GalleryError(CirqueError):
+    pass
+
+
+class UnknownImage(GalleryError):
+    pass
+
+
+class EncoderMismatch(GalleryError):
+    pass
+
+
+class EncoderUnavailable(CirqueError):
+    pass
+
+
+class LanguageModelError(CirqueError):
+    pass
+
+
+class UnsupportedTask(LanguageModelError):
+    pass
+
+
+class DatasetError(CirqueError):
+    pass
+
+
+class SearchError(CirqueError):
+    pass
+
+
+class UnknownSession(SearchError):
+    pass
+
+
+class StorageError(CirqueError):
+    pass

@@ -1,0 +1,53 @@
+"""Text to words: one spelling for each, punctuation as words of its own."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from difflib import get_close_matches
+from functools import lru_cache
+
+MOST_WORDS = 200  # of one text; a modification has about ten, a long caption sixty
+_TOKEN = re.compile(r"\d/\d|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]")
+_BREAKS = frozenset(".;:!?\n")
+_BRITISH = (
+    (re.compile(r"\bcolor"), "colour"),
+    (re.compile(r"\bgray"), "grey"),
+    (re.compile(r"\bcolourf?ull\b"), "colourful"),
+    (re.compile(r"\bmulticolor"), "multicolour"),
+)
+
+
+def tokenise(text: str) -> list[str]:
+    """Lower-case words of ``text``, British spelling; ``,`` and ``.`` stand for breaks.
+
+    Hyphens separate words ("v-neck" is two), apostrophes vanish ("doesn't" is "doesnt").
+    """
+    text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
+    for pattern, spelling in _BRITISH:
+        text = pattern.sub(spelling, text)
+    tokens = []
+    for token in _TOKEN.findall(text):
+        if token in _BREAKS:
+            token = "."
+        elif token.endswith("'s"):
+            token = token[:-2]  # "it's", "women's"
+        tokens.append(token.replace("'", ""))
+    return [token for token in tokens if token]
+
+
+@lru_cache(maxsize=4096)
+def respell(word: str) -> str:
+    """The garment word that ``word`` is a slip of, or ``word`` itself.
+
+    Only words of four letters or more, with the same first letter: further guesses do
+    more harm than a word kept as typed.
+    """
+    from cir_core.language.builtin.vocabulary import spelling
+
+    known, meant = spelling()
+    if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
+        return word
+    first = [candidate for candidate in meant if candidate[0] == word[0]]
+    close = get_close_matches(word, first, n=1, cutoff=0.82)
+    return close[0] if close else word

@@ -1,0 +1,48 @@
+"""Open galleries and encoders, each loaded once and shared by everybody."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from cir_core.encoders import load_encoder
+from cir_core.encoders.base import Encoder
+from cir_core.gallery import GalleryInfo, list_galleries, open_gallery
+from cir_core.language.base import LanguageModel
+from cir_core.search import Searcher
+
+
+class SearcherPool:
+    """Searchers by gallery name, opened at first use and again when the gallery changed."""
+
+    def __init__(
+        self, home: Path, language_for: Callable[[Encoder], LanguageModel],
+        encoder_loader: Callable[[str], Encoder] = load_encoder,
+    ) -> None:
+        self._home = home
+        self._language_for = language_for
+        self._load_encoder = encoder_loader
+        self._lock = threading.RLock()
+        self._encoders: dict[str, Encoder] = {}
+        self._searchers: dict[str, tuple[str, Searcher]] = {}
+
+    def infos(self) -> list[GalleryInfo]:
+        return list(list_galleries(self._home))
+
+    def searcher(self, name: str) -> Searcher:
+        """The searcher over gallery ``name``. Raises ``GalleryError``, ``EncoderUnavailable``."""
+        with self._lock:
+            gallery = open_gallery(name, home=self._home)
+            known = self._searchers.get(name)
+            if known is not None and known[0] == gallery.digest:
+                return known[1]
+            searcher = Searcher(gallery, *self._models(gallery.encoder.spec))
+            self._searchers[name] = (gallery.digest, searcher)
+            return searcher
+
+    def _models(self, spec: str) -> tuple[Encoder, LanguageModel]:
+        if spec not in self._encoders:
+            self._encoders[spec] = self._load_encoder(spec)
+        encoder = self._encoders[spec]
+        return encoder, self._language_for(encoder)

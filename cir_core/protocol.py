@@ -1,0 +1,50 @@
+"""Protocol cards: everything a number depends on, under one hash."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any
+
+from cir_core.types import EncoderIdentity, MethodSettings, ProtocolCard
+from cir_core.version import __version__
+
+TIE_RULE = "score, then gallery order"
+
+
+def make_card(
+    *, gallery: str, gallery_size: int, gallery_digest: str, split: str,
+    encoder: EncoderIdentity, language_model: str, method: MethodSettings,
+    caption_mode: str = "single", seed: int | None = None,
+) -> ProtocolCard:
+    """A card with its digest filled in."""
+    card = ProtocolCard(
+        gallery=gallery, gallery_size=gallery_size, gallery_digest=gallery_digest, split=split,
+        encoder=encoder, language_model=language_model, method=method,
+        caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
+    )
+    return dataclasses.replace(card, digest=_digest(card))
+
+
+def _digest(card: ProtocolCard) -> str:
+    content = dataclasses.asdict(card)
+    # The name of a gallery and the way an encoder was named are addresses, not content:
+    # two labs that index the same files with the same weights get the same digest.
+    del content["digest"], content["gallery"], content["encoder"]["spec"]
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
+    """Plain types, for JSON files and the database."""
+    return dataclasses.asdict(card)
+
+
+def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
+    """The inverse of :func:`card_to_dict`."""
+    return ProtocolCard(**{
+        **content,
+        "encoder": EncoderIdentity(**content["encoder"]),
+        "method": MethodSettings(**content["method"]),
+    })

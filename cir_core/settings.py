@@ -1,0 +1,70 @@
+"""All settings, read once, here. No other module looks at the environment.
+
+Each is an environment variable with the prefix ``CIRQUE_`` (``HOST`` and ``PORT`` are
+also read without it, as hosting platforms set them); ``docs/settings.md`` lists them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import AliasChoices, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from cir_core.errors import SettingsError
+
+
+def default_home() -> Path:
+    """Where a person's data goes unless they say otherwise, by platform convention."""
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "cirque"
+    if sys.platform == "darwin":
+        return Path.home() / "Library/Application Support/cirque"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local/share") / "cirque"
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix="CIRQUE_", populate_by_name=True, extra="ignore")
+
+    home: Path = Field(default_factory=default_home, description="Folder for database, galleries, caches.")
+    host: str = Field("127.0.0.1", validation_alias=AliasChoices("CIRQUE_HOST", "HOST"),
+                      description="Address the web app listens on.")
+    port: int = Field(7860, ge=0, le=65535, validation_alias=AliasChoices("CIRQUE_PORT", "PORT"),
+                      description="Port the web app listens on; 0 takes a free one.")
+    database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite in the home folder.")
+    gallery: str = Field("atelier", description="Gallery the search screen opens with.")
+    device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
+    precision: str = Field("auto", description="auto, fp32, fp16, bf16.")
+    allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")
+    max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
+    max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
+    max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
+    seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
+    mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
+
+    @property
+    def galleries(self) -> Path:
+        return self.home / "galleries"
+
+    @property
+    def uploads(self) -> Path:
+        return self.home / "uploads"
+
+    @property
+    def resolved_database_url(self) -> str:
+        return self.database_url or f"sqlite:///{self.home / 'cirque.db'}"
+
+
+@lru_cache(maxsize=1)
+def get_settings() -> Settings:
+    """The process's settings. Raises :class:`SettingsError` naming the variable at fault."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = "CIRQUE_" + str(first["loc"][0]).upper().removeprefix("CIRQUE_")
+        raise SettingsError(f"{name}: {first['msg']}. See docs/settings.md.") from error
+    return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

@@ -1,0 +1,50 @@
+"""Find-a-target mode: a known item to reach, and how the way there went."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+from cir_core.errors import SearchError
+from cir_core.metrics.consistency import RankSetback, RepeatedText
+from cir_core.search import Searcher
+
+# The start lies beyond the first page of look-alikes of the target but within its
+# neighbourhood: near enough to describe the way, too far to see it at once.
+NEAREST, FARTHEST = 40, 600
+
+
+@dataclass(frozen=True)
+class Challenge:
+    target_id: str
+    reference_id: str
+
+
+@dataclass(frozen=True)
+class TargetTrace:
+    """``ranks[i]`` is the target's rank after turn i + 1 of the branch."""
+
+    target_id: str
+    ranks: tuple[int, ...]
+    setbacks: tuple[RankSetback, ...]
+    repeats: tuple[RepeatedText, ...]
+
+    @property
+    def best(self) -> int | None:
+        return min(self.ranks, default=None)
+
+
+def deal_challenge(searcher: Searcher, seed: int | None = None) -> Challenge:
+    """Draw a target, and a reference from the target's wider neighbourhood."""
+    ids = searcher.gallery.ids
+    if len(ids) < 2:
+        raise SearchError(f"Gallery {searcher.gallery.name!r} needs at least two images for a target.")
+    rng = random.Random(seed)
+    row = rng.randrange(len(ids))
+    order = np.argsort(-(searcher.gallery.features @ searcher.gallery.features[row]), kind="stable")
+    order = order[order != row]
+    nearest = min(NEAREST, len(order) - 1)
+    pool = order[nearest:FARTHEST] if nearest < FARTHEST else order
+    return Challenge(ids[row], ids[int(rng.choice(list(pool)))])

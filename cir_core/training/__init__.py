@@ -1,0 +1,1 @@
+"""Training the bundled encoder on the sample gallery's train split."""

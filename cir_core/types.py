@@ -1,0 +1,177 @@
+"""The records every layer speaks in. Frozen, plain, no behaviour beyond look-ups.
+
+Ranks start at 1. Scores are cosines (inner products of unit vectors) unless a record
+says otherwise. Ids are strings and mean nothing beyond being equal or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]  # [dim], unit length
+Matrix = npt.NDArray[np.float32]  # [n, dim], unit rows
+
+Exclude = Literal["none", "reference", "history"]
+"""Which images leave the results: nothing (CIRCLED), the turn's reference (CIRR, the
+search screen), or every reference the session has used so far."""
+
+UPLOAD_PREFIX = "upload:"
+"""Reference ids of images that are not in the gallery: ``upload:<sha256, 32 hex>``."""
+
+
+@dataclass(frozen=True)
+class EncoderIdentity:
+    """What must agree for two vectors to be comparable."""
+
+    spec: str       # how to load it again: "atelier", "ViT-B-32/openai", "local-dir:…"
+    revision: str   # 16 hex digits of a hash over weights, architecture and preprocessing
+    dim: int
+
+
+@dataclass(frozen=True)
+class Query:
+    """One single-turn benchmark query."""
+
+    query_id: str
+    reference_id: str
+    modification_text: str
+    target_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Hit:
+    """One image of a ranked list; ``parts`` add up to ``score`` (empty if not asked for)."""
+
+    image_id: str
+    score: float
+    rank: int
+    parts: tuple[tuple[str, float], ...] = ()
+
+
+@dataclass(frozen=True)
+class RankedList:
+    query_id: str
+    system: str
+    hits: tuple[Hit, ...]
+
+    def rank_of(self, image_id: str) -> int | None:
+        """Rank of ``image_id``, or None when it is beyond the end of this list."""
+        return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)
+
+
+@dataclass(frozen=True)
+class MethodSettings:
+    """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none).
+
+    ``base`` is the way a turn's text becomes a vector: ``cirevl`` (caption, merge,
+    encode), or the single-modality baselines ``text-only`` and ``image-only``.
+    """
+
+    base: Literal["cirevl", "text-only", "image-only"] = "cirevl"
+    alpha: float = 0.08  # picked image
+    beta: float = 0.29   # mean of the images not picked
+    gamma: float = 0.44  # merged text of this turn
+    feedback_depth: int = 10  # K: how many of the results count as "seen"
+    exclude: Exclude = "reference"
+
+
+@dataclass(frozen=True)
+class ProtocolCard:
+    """What a number or a result list depends on. ``digest`` hashes all of it."""
+
+    gallery: str
+    gallery_size: int
+    gallery_digest: str
+    split: str
+    encoder: EncoderIdentity
+    language_model: str
+    method: MethodSettings
+    caption_mode: str   # "single": the text as typed; "joined": FashionIQ's two captions with " and "
+    tie_rule: str       # "score, then gallery order"
+    seed: int | None
+    version: str        # cirque's own
+    digest: str         # 16 hex digits
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One acknowledged search. Never changed after it is stored.
+
+    ``vector`` is the query after this turn, unit length, from which the next one goes on.
+    ``hits`` are the best of the gallery with ``excluded_ids`` left out.
+    """
+
+    turn_id: str
+    session_id: str
+    branch_id: str
+    parent_id: str | None
+    number: int                      # depth in the tree, the first turn is 1
+    reference_id: str
+    modification_text: str
+    caption: str                     # what the language model saw in the reference
+    merged_text: str                 # the description that was encoded
+    notes: tuple[str, ...]           # what the person should know about this turn
+    vector: Vector = field(compare=False, repr=False)
+    hits: tuple[Hit, ...] = field(repr=False)
+    excluded_ids: tuple[str, ...]
+    target_rank: int | None          # whole gallery less excluded_ids; None without a target
+    timings_ms: Mapping[str, float]  # stage → milliseconds
+    protocol_digest: str
+    created_at: datetime
+
+    def rank_of(self, image_id: str) -> int | None:
+        return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A line of turns. A turn on a tip continues its branch, any other opens a new one."""
+
+    branch_id: str
+    session_id: str
+    number: int      # 1 for the first branch of a session
+    name: str        # "" until a person names it
+
+
+@dataclass(frozen=True)
+class SearchSession:
+    """A tree of turns over one gallery. Immutable: the store returns a new one."""
+
+    session_id: str
+    gallery: str
+    method: MethodSettings
+    protocol: ProtocolCard
+    target_id: str | None = None     # find-a-target mode: the image the person tries to reach
+    target_live: bool = False        # show its rank after each turn, not only at the end
+    target_revealed: bool = False    # the person found it or gave up: ranks are shown
+    title: str = ""
+    created_at: datetime | None = None
+    branches: tuple[Branch, ...] = ()
+    turns: tuple[Turn, ...] = ()     # in the order they were made
+
+    def turn(self, turn_id: str) -> Turn | None:
+        return next((t for t in self.turns if t.turn_id == turn_id), None)
+
+    def path_to(self, turn_id: str) -> tuple[Turn, ...]:
+        """Turns from the first one to ``turn_id``, in order. Empty if unknown."""
+        by_id = {t.turn_id: t for t in self.turns}
+        path: list[Turn] = []
+        current = by_id.get(turn_id)
+        while current is not None:
+            path.append(current)
+            current = by_id.get(current.parent_id) if current.parent_id else None
+        return tuple(reversed(path))
+
+    def tip_of(self, branch_id: str) -> Turn | None:
+        """The last turn of a branch."""
+        return next((t for t in reversed(self.turns) if t.branch_id == branch_id), None)
+
+    @property
+    def latest(self) -> Turn | None:
+        return self.turns[-1] if self.turns else None

@@ -1,0 +1,72 @@
+"""Reference images that people bring: checked, made upright, kept once each.
+
+A file is named after its own pixels, so the same photo twice is one file and its name
+tells nothing. It is on disk, whole, before any database row speaks of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+from PIL import Image
+
+from cir_core.errors import UnknownImage
+from cir_core.images import open_image
+from cir_core.types import UPLOAD_PREFIX
+
+MAX_EDGE = 1024
+_ID = re.compile(rf"{UPLOAD_PREFIX}[0-9a-f]{{32}}\Z")
+
+
+def is_upload(reference_id: str) -> bool:
+    return _ID.match(reference_id) is not None
+
+
+class UploadFolder:
+    def __init__(self, folder: Path, *, max_megapixels: float) -> None:
+        self.folder = folder
+        self.max_megapixels = max_megapixels
+
+    def add(self, source: Path | bytes | BinaryIO | Image.Image) -> tuple[str, Image.Image]:
+        """Store an image; returns its reference id and the RGB image as stored.
+
+        Longer edges than 1024 pixels are scaled down: no encoder looks closer, and the
+        original stays with its owner. Raises ``ImageUnreadable``.
+        """
+        if isinstance(source, Image.Image):
+            image = source.convert("RGB")
+        else:
+            image = open_image(source, max_megapixels=self.max_megapixels)
+        image.thumbnail((MAX_EDGE, MAX_EDGE), Image.Resampling.LANCZOS)
+        digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
+        reference_id = UPLOAD_PREFIX + digest
+        path = self._path(digest)
+        if not path.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as part:
+                # PNG: what is encoded again after a restart is what was encoded at first.
+                image.save(part, "PNG")
+                part.flush()
+                os.fsync(part.fileno())
+            os.replace(part.name, path)
+        return reference_id, image
+
+    def path(self, reference_id: str) -> Path:
+        """The stored file. Raises ``UnknownImage``."""
+        if not is_upload(reference_id):
+            raise UnknownImage(f"{reference_id!r} is not the id of an uploaded image.")
+        path = self._path(reference_id.removeprefix(UPLOAD_PREFIX))
+        if not path.exists():
+            raise UnknownImage("That uploaded image is no longer on the server. Upload it again.")
+        return path
+
+    def load(self, reference_id: str) -> Image.Image:
+        return open_image(self.path(reference_id), max_megapixels=self.max_megapixels)
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / f"{digest}.png"

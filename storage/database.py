@@ -1,0 +1,180 @@
+"""Open a database, and read or write it in transactions. All that depends on the dialect is here.
+
+Python's sqlite3 module opens transactions on its own, late and never IMMEDIATE. It is told
+not to (``isolation_level = None``), and the engine's "begin" event says BEGIN instead.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, exc
+from sqlalchemy.engine import URL, make_url
+
+from cir_core.errors import StorageError
+from storage.failures import explained, where
+
+BUSY_TIMEOUT_MS = 10_000
+MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database
+_MIGRATION_LOCK = 0x63697271    # "cirq"; any number does that no other program uses
+
+_compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
+
+
+def open_database(url: str) -> Engine:
+    """An engine whose connections are set up and whose database answers. Raises StorageError."""
+    parsed = _parse(url)
+    options: dict[str, Any] = {"json_serializer": _compact_json}
+    sqlite = parsed.get_backend_name() == "sqlite"
+    if sqlite:
+        _prepare_file(parsed)
+        options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
+    else:
+        options |= {"pool_pre_ping": True}               # a server may have closed idle connections
+    try:
+        engine = create_engine(parsed, **options)
+    except (exc.NoSuchModuleError, ModuleNotFoundError) as error:
+        raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for "
+                           "example with pip install 'psycopg[binary]', or leave CIRQUE_DATABASE_URL empty "
+                           "to use a SQLite file.") from error
+    if sqlite:
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    try:
+        with reading(engine):
+            pass
+    except StorageError:
+        engine.dispose()
+        raise
+    return engine
+
+
+@contextmanager
+def reading(engine: Engine) -> Iterator[Connection]:
+    """A transaction that only reads, and sees one state of the database throughout."""
+    with explained(engine.url), engine.connect() as connection:
+        if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
+            connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+        yield connection
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """A transaction that writes: on disk when the block has ended, undone if it raises.
+
+    On SQLite it takes the write lock at once. A transaction that reads first and writes
+    later can fail half-way, without waiting, when another one wrote in between.
+    """
+    with explained(engine.url), engine.connect() as connection:
+        connection = connection.execution_options(cirque_writes=True)
+        with connection.begin():
+            yield connection
+
+
+@contextmanager
+def changing_schema(engine: Engine) -> Iterator[Connection]:
+    """A writing transaction for migrations: one process at a time, foreign keys checked at its end.
+
+    SQLite changes most of a table's definition by copying it, which foreign keys forbid.
+    """
+    with explained(engine.url), engine.connect() as connection:
+        connection = connection.execution_options(cirque_writes=True)
+        if engine.dialect.name == "sqlite":
+            pragma = connection.connection.dbapi_connection.execute  # type: ignore[union-attr]
+            pragma(f"PRAGMA busy_timeout = {MIGRATION_TIMEOUT_MS}")
+            pragma("PRAGMA foreign_keys = OFF")  # has no effect inside a transaction
+            try:
+                with connection.begin():
+                    yield connection
+                    if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
+                        raise StorageError(f"{where(engine.url)} could not be updated: rows would have pointed "
+                                           "nowhere. It was left as it was. Please report this.")
+            finally:
+                connection.detach()  # its pragmas are not those of the pool
+        else:
+            with connection.begin():
+                if engine.dialect.name == "postgresql":
+                    connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
+                yield connection
+
+
+def sqlite_path(url: URL) -> Path | None:
+    """The file of a SQLite URL; None for servers and ``file:`` URIs."""
+    if url.get_backend_name() != "sqlite" or not url.database or url.database.startswith("file:"):
+        return None
+    return Path(url.database)
+
+
+def _parse(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except exc.ArgumentError as error:
+        raise StorageError("CIRQUE_DATABASE_URL is not a database URL. Write for example "
+                           "sqlite:////home/me/cirque.db or postgresql://name:password@host/cirque.") from error
+    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise StorageError("A SQLite database in memory would be lost, and each thread would see another one. "
+                           "Name a file: sqlite:////home/me/cirque.db.")
+    return parsed
+
+
+def _prepare_file(url: URL) -> None:
+    """Make the folder and an empty file that only its owner may read, or say why not."""
+    path = sqlite_path(url)
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # -wal and -shm inherit the mode
+        except FileExistsError:
+            pass
+    except OSError as error:
+        raise StorageError(f"{where(url)} cannot be created: {error.strerror}. Point CIRQUE_HOME or "
+                           "CIRQUE_DATABASE_URL at a folder that you may write in.") from error
+    if path.is_dir():
+        raise StorageError(f"{where(url)} is a folder. Point CIRQUE_DATABASE_URL at a file.")
+    # Asked now, because a file that can only be read would open well and fail at the first save.
+    if not (_may_write(path) and _may_write(path.parent)):
+        raise StorageError(f"{where(url)} cannot be written. Make the file and its folder writable, or point "
+                           "CIRQUE_HOME or CIRQUE_DATABASE_URL somewhere that is.")
+
+
+def _may_write(path: Path) -> bool:
+    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
+
+
+def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
+    if hasattr(sqlite3, "LEGACY_TRANSACTION_CONTROL"):  # Python 3.12 and later: not what a later default may be
+        connection.autocommit = sqlite3.LEGACY_TRANSACTION_CONTROL  # type: ignore[attr-defined]
+    connection.isolation_level = None
+    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
+    connection.execute("PRAGMA foreign_keys = ON")
+    _use_write_ahead_log(connection)
+    connection.execute("PRAGMA synchronous = FULL")  # WAL's usual NORMAL may lose the last saves on power loss
+    connection.execute("PRAGMA fullfsync = ON")      # the same on macOS, where fsync alone stops at the drive's cache
+
+
+def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
+    """SQLite does not wait for a lock when two processes switch a new file at once, so we do."""
+    give_up = time.monotonic() + BUSY_TIMEOUT_MS / 1000
+    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return  # a file system without shared memory keeps its own mode, which is as durable
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
+                raise
+            time.sleep(0.02)
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("cirque_writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

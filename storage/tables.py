@@ -1,0 +1,112 @@
+"""The schema. ``migrations/`` builds it step by step; a test holds the two together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeDecorator
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """Aware in, aware out, UTC in between. SQLite keeps no time zone of its own."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a time zone cannot be stored")
+        return value.astimezone(UTC)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+metadata = MetaData(naming_convention={
+    "pk": "pk_%(table_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "ck": "ck_%(table_name)s_%(constraint_name)s",
+})
+
+sessions = Table(
+    "sessions", metadata,
+    Column("session_id", String(64), primary_key=True),
+    Column("gallery", Text, nullable=False),
+    Column("method", JSON, nullable=False),
+    Column("protocol", JSON, nullable=False),
+    Column("protocol_digest", String(64), nullable=False),
+    Column("target_id", Text),
+    Column("target_live", Boolean, nullable=False),
+    Column("target_revealed", Boolean, nullable=False),
+    Column("title", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("updated_at", UtcDateTime, nullable=False),  # last turn or reveal; renaming does not count
+    Index(None, "updated_at"),
+    Index(None, "gallery", "updated_at"),
+)
+
+branches = Table(
+    "branches", metadata,
+    Column("branch_id", String(64), primary_key=True),
+    Column("session_id", ForeignKey("sessions.session_id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),
+    Column("name", Text, nullable=False),
+    UniqueConstraint("session_id", "number"),
+)
+
+turns = Table(
+    "turns", metadata,
+    Column("turn_id", String(64), primary_key=True),
+    Column("session_id", ForeignKey("sessions.session_id", ondelete="CASCADE"), nullable=False),
+    Column("branch_id", ForeignKey("branches.branch_id", ondelete="CASCADE"), nullable=False),
+    Column("parent_id", ForeignKey("turns.turn_id", ondelete="CASCADE"), index=True),
+    Column("number", Integer, nullable=False),  # depth in the tree
+    Column("seq", Integer, nullable=False),     # order in the session, from 1
+    Column("reference_id", Text, nullable=False),
+    Column("modification_text", Text, nullable=False),
+    Column("caption", Text, nullable=False),
+    Column("merged_text", Text, nullable=False),
+    Column("notes", JSON, nullable=False),
+    Column("vector", LargeBinary, nullable=False),  # float32, little-endian
+    Column("hits", JSON, nullable=False),           # in columns, see rows.pack_hits
+    Column("hit_numbers", LargeBinary, nullable=False),
+    Column("excluded_ids", JSON, nullable=False),
+    Column("target_rank", Integer),
+    Column("timings_ms", JSON, nullable=False),
+    Column("protocol_digest", String(64), nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    UniqueConstraint("session_id", "seq"),
+    UniqueConstraint("branch_id", "number"),  # a branch is a line: one turn at each depth
+)
+
+uploads = Table(
+    "uploads", metadata,
+    Column("upload_id", Text, primary_key=True),
+    Column("width", Integer, nullable=False),
+    Column("height", Integer, nullable=False),
+    Column("original_name", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+)

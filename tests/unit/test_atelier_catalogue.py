@@ -1,0 +1,91 @@
+"""The catalogue: distinct, wearable, in families, the same every time."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import pytest
+
+from cir_core.atelier.catalogue import Garment, catalogue, families
+from cir_core.atelier.queries import changed
+from cir_core.atelier.rules import is_wearable, may_pair
+from cir_core.lexicon import GROUPS
+
+SIZES = {"train": 300, "val": 90, "test": 150}
+SHIRT = {
+    "category": "shirt", "colour": "blue", "second_colour": "none", "pattern": "plain",
+    "sleeves": "long", "neckline": "collar", "length": "medium", "fit": "regular", "trim": "none",
+}
+
+
+@pytest.fixture(scope="module")
+def garments() -> tuple[Garment, ...]:
+    return catalogue(5, SIZES)
+
+
+def test_same_seed_gives_same_catalogue(garments: tuple[Garment, ...]) -> None:
+    assert catalogue(5, SIZES) == garments
+    assert catalogue(6, SIZES) != garments
+
+
+def test_sizes_are_met_and_categories_balanced(garments: tuple[Garment, ...]) -> None:
+    assert Counter(g.split for g in garments) == SIZES
+    assert set(Counter((g.split, g.category) for g in garments).values()) == {100, 30, 50}
+
+
+def test_no_combination_occurs_twice_in_the_shipped_catalogue() -> None:
+    whole = catalogue()
+    combinations = {tuple(g.attributes[group.key] for group in GROUPS) for g in whole}
+    assert len(combinations) == len(whole) == 18600
+    assert len({g.item_id for g in whole}) == len(whole)
+    assert all(is_wearable(g.attributes) for g in whole)
+
+
+def test_every_value_is_reasonably_frequent(garments: tuple[Garment, ...]) -> None:
+    for group in GROUPS:
+        seen = Counter(g.attributes[group.key] for g in garments)
+        assert min(seen[key] for key in group.keys) >= 0.01 * len(garments), group.key
+
+
+def test_a_family_stays_in_one_split_and_close_together(garments: tuple[Garment, ...]) -> None:
+    for family in families(garments).values():
+        assert len({(g.split, g.category) for g in family}) == 1
+        if len(family) > 1:
+            assert all(any(1 <= len(changed(g, h)) <= 4 for h in family if h is not g) for g in family)
+
+
+def test_item_ids_say_nothing(garments: tuple[Garment, ...]) -> None:
+    assert all(len(g.item_id) == 10 and g.item_id.startswith("AT") for g in garments)
+
+
+def test_garments_survive_pickling(garments: tuple[Garment, ...]) -> None:
+    assert pickle.loads(pickle.dumps(garments[0])) == garments[0]
+
+
+@pytest.mark.parametrize("change", [
+    {"second_colour": "red"},  # nothing would show it
+    {"pattern": "stripes"},  # needs a second colour
+    {"pattern": "stripes", "second_colour": "blue"},
+    {"pattern": "dots", "second_colour": "navy"},  # invisible on blue
+    {"trim": "piping"},
+    {"trim": "belt", "second_colour": "red"},
+    {"trim": "ruffle"},
+    {"sleeves": "straps", "neckline": "vneck"},
+    {"category": "dress", "sleeves": "straps"},  # with a collar
+    {"category": "dress", "trim": "pocket"},
+    {"neckline": "turtleneck", "trim": "buttons", "second_colour": "white"},
+    {"colour": "mauve"},
+])
+def test_unwearable(change: dict[str, str]) -> None:
+    assert is_wearable(SHIRT)
+    assert not is_wearable({**SHIRT, **change})
+
+
+def test_incomplete_attributes_are_unwearable() -> None:
+    assert not is_wearable({key: SHIRT[key] for key in list(SHIRT)[:-1]})
+
+
+def test_pairing_is_symmetric() -> None:
+    assert not may_pair("navy", "black") and not may_pair("black", "navy")
+    assert may_pair("navy", "white")
