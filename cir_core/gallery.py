@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import json
 import shutil
-import sys
 import threading
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -21,9 +18,15 @@ from PIL import Image
 
 from cir_core import journal
 from cir_core.encoders.base import Encoder
-from cir_core.errors import EncoderMismatch, GalleryError, ImageUnreadable, UnknownImage
+from cir_core.errors import EncoderMismatch, GalleryError, UnknownImage
 from cir_core.gallery_files import (
-    Header, features_path, gallery_folder, images_path, locked, read_header, thumbnail_path,
+    Header,
+    features_path,
+    gallery_folder,
+    images_path,
+    locked,
+    read_header,
+    thumbnail_path,
 )
 from cir_core.images import THUMBNAIL_EDGE, open_image, save_thumbnail
 from cir_core.types import EncoderIdentity
@@ -65,7 +68,6 @@ class Gallery:
         self._max_megapixels = header.max_megapixels
         self._folder = folder
         self.ids: tuple[str, ...] = tuple(columns["id"])
-        # Paths repeat the ids up to their endings, so only those that do not are kept whole.
         self._paths: list[str] = columns["path"]
         self._captions: list[str | None] | None = columns["caption"]
         self._hashes: str = columns["sha256"]  # 64 characters for each image
@@ -114,7 +116,8 @@ class Gallery:
         return open_image(self.path_of(image_id), max_megapixels=self._max_megapixels)
 
     def thumbnail_of(self, image_id: str) -> Path:
-        """A WebP of at most 320 pixels, made now if it is missing. Its name tells nothing.
+        """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
+        they were indexed; what is missing is made now, from the original.
 
         Raises ``UnknownImage``; ``ImageUnreadable`` if it is missing and so is the original.
         """
@@ -161,3 +164,86 @@ class _Images(Sequence[GalleryImage]):
 
     def __iter__(self) -> Iterator[GalleryImage]:
         return (self._gallery.image(row) for row in range(len(self)))
+
+
+_open: weakref.WeakValueDictionary[tuple[Path, str], Gallery] = weakref.WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def open_gallery(name: str, *, home: Path) -> Gallery:
+    """The published generation of gallery ``name``; cheap while somebody holds it already.
+
+    Raises ``GalleryError`` if there is none (the text names those there are) or it is damaged.
+    """
+    folder = gallery_folder(name, home)
+    with _opening:
+        for last_try in (False, True):
+            header = read_header(folder)
+            if header is None:
+                raise GalleryError(_missing(name, folder, home))
+            known = _open.get((folder, header.generation))
+            if known is not None:
+                return known
+            try:
+                columns = json.loads(images_path(folder, header.generation).read_bytes())
+                gallery = Gallery(name, folder, header, columns)
+            except (OSError, ValueError, KeyError) as error:
+                if last_try:
+                    raise GalleryError(
+                        f"Gallery {name!r} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
+                        f"cirque index {header.source} --name {name}"
+                    ) from error
+                continue  # a new generation was published between the two reads
+            _open[folder, header.generation] = gallery
+            return gallery
+    raise AssertionError("unreachable")
+
+
+def list_galleries(home: Path) -> list[GalleryInfo]:
+    """Every gallery under ``home``, by name. Damaged ones are left out."""
+    infos = []
+    for folder in sorted((home / "galleries").glob("[!.]*/")):
+        try:
+            header = read_header(folder)
+        except GalleryError:
+            continue
+        if header is not None:
+            infos.append(GalleryInfo(
+                folder.name, header.size, header.encoder, header.source,
+                datetime.fromisoformat(header.updated_at), "complete",
+            ))
+        elif (run := journal.read_run(folder)) is not None:
+            path = journal.journal_path(folder)
+            started = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            infos.append(GalleryInfo(
+                folder.name, len(journal.read_records(folder)), run.encoder, run.source, started, "partial",
+            ))
+    return infos
+
+
+def remove_gallery(name: str, *, home: Path) -> None:
+    """Delete the index of ``name``; the images it was made from are not touched.
+
+    Raises ``GalleryError`` if there is none, or while it is being indexed.
+    """
+    folder = gallery_folder(name, home)
+    if not folder.is_dir():
+        raise GalleryError(_missing(name, folder, home))
+    with locked(folder):
+        (folder / "gallery.json").unlink(missing_ok=True)  # first, so that nobody opens half of it
+        shutil.rmtree(folder)
+
+
+def _missing(name: str, folder: Path, home: Path) -> str:
+    if journal.read_run(folder) is not None:
+        return (
+            f"Gallery {name!r} is not finished: its first index run was interrupted. "
+            "Run the same 'cirque index' again; it goes on where it stopped."
+        )
+    names = [info.name for info in list_galleries(home) if info.status == "complete"]
+    there = f"There are: {', '.join(names)}." if names else "There is none yet."
+    return f"No gallery {name!r}. {there} To make it: cirque index DIR --name {name}"
+
+
+def _described(identity: EncoderIdentity) -> str:
+    return f"{identity.spec} (revision {identity.revision}, {identity.dim} dimensions)"

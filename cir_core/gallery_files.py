@@ -71,7 +71,9 @@ def read_header(folder: Path) -> Header | None:
     try:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
-            raise GalleryError(f"Gallery {folder.name!r} was written by another version of cirque. Index it again.")
+            raise GalleryError(
+                f"Gallery {folder.name!r} was written by another version of cirque. Index it again."
+            )
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -91,7 +93,7 @@ def write_durably(path: Path, content: bytes) -> None:
         part.write(content)
         part.flush()
         os.fsync(part.fileno())
-    os.replace(part.name, path)
+    Path(part.name).replace(path)
     sync_folder(path.parent)
 
 
@@ -112,7 +114,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     The system drops the lock when its process dies, so a killed run leaves nothing stale.
     """
-    with open(folder / "lock", "a+", encoding="ascii") as file:
+    with (folder / "lock").open("a+", encoding="ascii") as file:
         if not _try_lock(file):
             file.seek(0)
             holder = file.read().strip()

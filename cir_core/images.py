@@ -6,14 +6,16 @@ any pixel is decoded. Whatever is wrong with a file ends as one :class:`ImageUnr
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
 import re
-import tempfile
+import threading
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from PIL import Image
 
@@ -26,6 +28,7 @@ THUMBNAIL_EDGE = 320
 
 # Pillow knows dozens of formats; rarely used decoders are rarely tested ones.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF", "AVIF")
+_TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _ORIENTATION = 0x0112
 _UPRIGHT = {
     2: Image.Transpose.FLIP_LEFT_RIGHT, 3: Image.Transpose.ROTATE_180, 4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -50,7 +53,7 @@ def open_image(
     if isinstance(source, (str, Path)):
         name = name or Path(source).name
         try:
-            with open(source, "rb") as stream:
+            with Path(source).open("rb") as stream:
                 return _decode(stream, name, max_megapixels, draft_edge)
         except FileNotFoundError:
             raise ImageUnreadable(f"{name} is not there (any more).") from None
@@ -60,8 +63,8 @@ def open_image(
             raise ImageUnreadable(f"{name} may not be read: permission denied.") from None
         except OSError as error:
             raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
-    stream = io.BytesIO(source) if isinstance(source, bytes) else source
-    return _decode(stream, name or Path(str(getattr(source, "name", "") or "The image")).name,
+    opened = io.BytesIO(source) if isinstance(source, bytes) else source
+    return _decode(opened, name or Path(str(getattr(opened, "name", "") or "The image")).name,
                    max_megapixels, draft_edge)
 
 
@@ -73,7 +76,7 @@ def reason_of(error: ImageUnreadable, name: str) -> str:
 def looks_like_image(head: bytes) -> bool:
     """Whether a file that starts with ``head`` (16 bytes or more) may be an image we read."""
     return (
-        head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"))
+        head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", *_TIFF))
         or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
         or (head[4:8] == b"ftyp" and head[8:12] in
             (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1", b"avif", b"avis"))
@@ -88,18 +91,21 @@ def for_encoder(image: Image.Image) -> Image.Image:
 def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -> None:
     """Write ``image`` as WebP, at most ``edge`` pixels on a side. The file appears whole or not."""
     small = _within(image, edge)
+    content = io.BytesIO()
+    # Method 0 takes a quarter of the default's time for files a few per cent larger.
+    small.save(content, "WEBP", quality=80, method=0)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-        # Method 0 takes a quarter of the default's time for files a few per cent larger.
-        small.save(part, "WEBP", quality=80, method=0)
-    os.replace(part.name, path)
+    part = path.with_name(f"{path.stem}.{os.getpid()}-{threading.get_ident()}.part")
+    part.write_bytes(content.getbuffer())
+    part.replace(path)
 
 
 def _within(image: Image.Image, edge: int) -> Image.Image:
     if max(image.size) <= edge:
         return image
     small = image.copy()
-    small.thumbnail((edge, edge), Image.Resampling.LANCZOS)
+    # Large photos are halved by averaging first: a third of the time, no visible difference.
+    small.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=1.5)
     return small
 
 
@@ -140,9 +146,11 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             continue
         try:
             stream.seek(0)
-            image = factory(stream, name)
+            image: Image.Image = factory(stream, name)
         except Image.DecompressionBombError as error:
-            raise ImageUnreadable(f"{name} is {_pixels_of(error):.0f} megapixels, far beyond any limit.") from error
+            raise ImageUnreadable(
+                f"{name} is {_pixels_of(error):.0f} megapixels, more than can be decoded. Scale it down."
+            ) from error
         except Exception:  # not this format after all, or a broken header
             continue
         if image.width > 0 and image.height > 0:
@@ -153,12 +161,10 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
 
 
 @cache
-def _plugins() -> tuple[tuple[object, object], ...]:
+def _plugins() -> tuple[tuple[Callable[..., Any], Callable[[bytes], bool | str] | None], ...]:
     Image.init()
-    try:
+    with contextlib.suppress(ImportError):  # HEIC files are then "not an image cirque can read"
         importlib.import_module("pillow_heif").register_heif_opener(thumbnails=False)
-    except ImportError:
-        pass  # HEIC files are then "not an image cirque can read"
     return tuple(Image.OPEN[name] for name in _FORMATS if name in Image.OPEN)
 
 

@@ -127,8 +127,7 @@ class FlatIndex:
         step = max(1, _BLOCK_FLOATS // max(1, len(self)))
         for start in range(0, len(queries), step):
             block = queries[start:start + step] @ self._features.T
-            for i, fast in enumerate(block, start=start):
-                yield i, fast
+            yield from enumerate(block, start=start)
 
     def _exact(self, query: Vector, rows: Rows) -> npt.NDArray[np.float32]:
         # Row sums, not a matrix product: each row is added up alone and in one order.

@@ -21,14 +21,15 @@ def back_up(database: Path, before: str) -> Path:
     unfinished = copy.with_name(copy.name + ".part")
     try:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(unfinished)) as target:
+        with (closing(sqlite3.connect(database)) as source,
+              closing(sqlite3.connect(unfinished)) as target):
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
             verdict = target.execute("PRAGMA integrity_check").fetchone()[0]
         if verdict != "ok":
-            raise StorageError(f"The database {database} is damaged, so it was not updated. Restore an earlier "
-                               "backup (see docs/storage.md).")
-        os.replace(unfinished, copy)
+            raise StorageError(f"The database {database} is damaged, so it was not updated. Restore an "
+                               "earlier backup (see docs/storage.md).")
+        unfinished.replace(copy)
     except OSError as error:
         raise StorageError(f"No backup of {database} could be made: {error.strerror}. The database was not "
                            "changed. Make its folder writable and free some space.") from error

@@ -25,13 +25,15 @@ def clean_name(text: str) -> str:
     return " ".join(kept.split())[:NAME_LIMIT].rstrip(" " + _JOINER)
 
 
-def check_turn(turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int) -> None:
+def check_turn(
+    turn: Turn, session_id: str, parent_id: str | None, branch: Branch, number: int
+) -> None:
     """Refuse text that a database cannot keep; a turn put in another place is a defect."""
     place = (turn.session_id, turn.parent_id, turn.branch_id, turn.number)
     if place != (session_id, parent_id, branch.branch_id, number):
         raise ValueError(f"the turn was made for another place than the store gave it: {place}")
     if turn.vector.dtype != np.float32 or turn.vector.ndim != 1:
-        raise ValueError(f"a turn's vector is one row of float32, not {turn.vector.dtype} {turn.vector.shape}")
+        raise ValueError(f"a turn's vector is a row of float32, not {turn.vector.dtype}{turn.vector.shape}")
     if turn.created_at.tzinfo is None:
         raise ValueError("a turn's created_at has no time zone")
     for text in (turn.modification_text, turn.caption, turn.merged_text, *turn.notes):

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ def reading(engine: Engine) -> Iterator[Connection]:
     """A transaction that only reads, and sees one state of the database throughout."""
     with explained(engine.url), engine.connect() as connection:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
-            connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            connection = connection.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True)
         yield connection
 
 
@@ -95,8 +96,8 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 with connection.begin():
                     yield connection
                     if connection.exec_driver_sql("PRAGMA foreign_key_check").first():
-                        raise StorageError(f"{where(engine.url)} could not be updated: rows would have pointed "
-                                           "nowhere. It was left as it was. Please report this.")
+                        raise StorageError(f"{where(engine.url)} could not be updated: rows would have "
+                                           "pointed nowhere. It was left as it was. Please report this.")
             finally:
                 connection.detach()  # its pragmas are not those of the pool
         else:
@@ -118,9 +119,10 @@ def _parse(url: str) -> URL:
         parsed = make_url(url)
     except exc.ArgumentError as error:
         raise StorageError("CIRQUE_DATABASE_URL is not a database URL. Write for example "
-                           "sqlite:////home/me/cirque.db or postgresql://name:password@host/cirque.") from error
+                           "sqlite:////home/me/cirque.db or postgresql+psycopg://name:password@host/cirque."
+                           ) from error
     if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
-        raise StorageError("A SQLite database in memory would be lost, and each thread would see another one. "
+        raise StorageError("A SQLite database in memory would be lost, and each thread would see another. "
                            "Name a file: sqlite:////home/me/cirque.db.")
     return parsed
 
@@ -132,10 +134,8 @@ def _prepare_file(url: URL) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))  # -wal and -shm inherit the mode
-        except FileExistsError:
-            pass
+        with suppress(FileExistsError):  # SQLite gives its -wal and -shm files the mode of this one
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except OSError as error:
         raise StorageError(f"{where(url)} cannot be created: {error.strerror}. Point CIRQUE_HOME or "
                            "CIRQUE_DATABASE_URL at a folder that you may write in.") from error
@@ -152,14 +152,16 @@ def _may_write(path: Path) -> bool:
 
 
 def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    if hasattr(sqlite3, "LEGACY_TRANSACTION_CONTROL"):  # Python 3.12 and later: not what a later default may be
+    if hasattr(sqlite3, "LEGACY_TRANSACTION_CONTROL"):  # Python 3.12; the default is to change one day
         connection.autocommit = sqlite3.LEGACY_TRANSACTION_CONTROL  # type: ignore[attr-defined]
     connection.isolation_level = None
     connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
     connection.execute("PRAGMA foreign_keys = ON")
     _use_write_ahead_log(connection)
-    connection.execute("PRAGMA synchronous = FULL")  # WAL's usual NORMAL may lose the last saves on power loss
-    connection.execute("PRAGMA fullfsync = ON")      # the same on macOS, where fsync alone stops at the drive's cache
+    # NORMAL, common with WAL, may lose the last saves when the power fails. On macOS so does
+    # fsync alone, which stops at the drive's cache.
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("PRAGMA fullfsync = ON")
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:

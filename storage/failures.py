@@ -54,7 +54,8 @@ def explain(error: Exception, url: URL) -> StorageError:
     code = getattr(getattr(error, "orig", error), "sqlite_errorcode", None)
     remedy = _SQLITE_REMEDIES.get(code & 0xFF) if code is not None else None
     if remedy is None:
-        remedy = "did not do what it was asked. Check that it is running and reachable; the log has the details."
+        remedy = ("did not answer as it should. Check that it is running and reachable, and that its URL is "
+                  "right; the log has the details.")
     return StorageError(f"{where(url)} {remedy}")
 
 

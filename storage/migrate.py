@@ -44,7 +44,8 @@ def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
             return MigrationReport(head, head, (), None)
     with changing_schema(engine) as connection:
         before = _revision(connection, engine, directory)  # again: another process may have been first
-        missing = tuple(script.revision for script in directory.iterate_revisions(head, before or "base"))[::-1]
+        missing = tuple(reversed([script.revision
+                                  for script in directory.iterate_revisions(head, before or "base")]))
         if not missing:
             return MigrationReport(head, head, (), None)
         path = sqlite_path(engine.url)
@@ -68,6 +69,7 @@ def _revision(connection: Connection, engine: Engine, directory: ScriptDirectory
         raise StorageError(f"{where(engine.url)} belongs to another program. It was not changed. Point "
                            "CIRQUE_DATABASE_URL at an empty database or a new file.")
     if revision is not None and revision not in {script.revision for script in directory.walk_revisions()}:
-        raise StorageError(f"{where(engine.url)} was made by a newer version of cirque (schema {revision}). It "
-                           "was not changed. Update cirque, or point CIRQUE_DATABASE_URL at another database.")
+        raise StorageError(f"{where(engine.url)} was made by a newer version of cirque (schema {revision}). "
+                           "It was not changed. Update cirque, or point CIRQUE_DATABASE_URL at another "
+                           "database.")
     return revision

@@ -42,10 +42,10 @@ class SqlSessionStore:
     def create_session(self, session: SearchSession) -> SearchSession:
         if session.branches or session.turns:
             raise ValueError("a new session has no turns; add them with add_turn")
-        created = replace(session, title=clean_name(session.title),
-                          created_at=session.created_at or datetime.now(UTC))
+        created_at = session.created_at or datetime.now(UTC)
+        created = replace(session, title=clean_name(session.title), created_at=created_at)
         with writing(self.engine) as connection:
-            connection.execute(insert(tables.sessions).values(session_values(created, created.created_at)))
+            connection.execute(insert(tables.sessions).values(session_values(created, created_at)))
         return created
 
     def add_turn(
@@ -58,7 +58,8 @@ class SqlSessionStore:
             check_turn(turn, session_id, parent_id, branch, number)
             if is_new:
                 connection.execute(insert(tables.branches).values(
-                    branch_id=branch.branch_id, session_id=session_id, number=branch.number, name=branch.name))
+                    branch_id=branch.branch_id, session_id=session_id, number=branch.number,
+                    name=branch.name))
             seq = _highest(connection, tables.turns.c.seq, session_id) + 1
             connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
             _update(connection, session_id, updated_at=turn.created_at)
@@ -88,7 +89,8 @@ class SqlSessionStore:
                 update(tables.branches).where(b.branch_id == branch_id, b.session_id == session_id)
                 .values(name=clean_name(name)))
             if named.rowcount == 0:
-                raise UnknownSession(f"No branch {branch_id!r} in this session. Reload the page to see its branches.")
+                raise UnknownSession(f"No branch {branch_id!r} in this session. Reload the page to see its "
+                                     "branches.")
             return _load(connection, session_id)
 
     def rename_session(self, session_id: str, title: str) -> SearchSession:
@@ -125,7 +127,8 @@ def _lock(connection: Connection, session_id: str) -> str | None:
     row = connection.execute(select(s.target_id).where(s.session_id == session_id).with_for_update()).first()
     if row is None:
         raise _unknown_session(session_id)
-    return row.target_id
+    target_id: str | None = row.target_id
+    return target_id
 
 
 def _place(connection: Connection, session_id: str, parent_id: str | None) -> tuple[Branch, bool, int]:
@@ -136,7 +139,8 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
         parent = connection.execute(
             select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
         if parent is None:
-            raise UnknownSession(f"No turn {parent_id!r} here. Reload the session and go on from one of its turns.")
+            raise UnknownSession(f"No turn {parent_id!r} here. Reload the session and go on from one of its "
+                                 "turns.")
         if parent.session_id != session_id:
             raise SearchError("That turn belongs to another session. Open its session to go on from it.")
         number = parent.number + 1
@@ -152,12 +156,14 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
 
 
 def _highest(connection: Connection, column: Any, session_id: str) -> int:
-    return connection.execute(
-        select(func.coalesce(func.max(column), 0)).where(column.table.c.session_id == session_id)).scalar_one()
+    of_session = column.table.c.session_id == session_id
+    highest: int | None = connection.execute(select(func.max(column)).where(of_session)).scalar_one()
+    return highest or 0
 
 
 def _update(connection: Connection, session_id: str, **values: Any) -> None:
-    connection.execute(update(tables.sessions).where(tables.sessions.c.session_id == session_id).values(**values))
+    s = tables.sessions
+    connection.execute(update(s).where(s.c.session_id == session_id).values(**values))
 
 
 def _load(connection: Connection, session_id: str) -> SearchSession:
@@ -168,4 +174,5 @@ def _load(connection: Connection, session_id: str) -> SearchSession:
 
 
 def _unknown_session(session_id: str) -> UnknownSession:
-    return UnknownSession(f"No search session {session_id!r} here. Open one from the list, or start a new one.")
+    return UnknownSession(f"No search session {session_id!r} here. Open one from the list, or start a new "
+                          "one.")

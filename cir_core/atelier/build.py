@@ -9,13 +9,14 @@ import json
 import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import cv2
 
-from cir_core.atelier.catalogue import DEFAULT_SEED, DEFAULT_SIZES, Garment, catalogue
+from cir_core.atelier.catalogue import DEFAULT_SEED, DEFAULT_SIZES, Garment, catalogue, families
 from cir_core.atelier.draw import render
 from cir_core.atelier.files import write_atomically
 from cir_core.atelier.ground_truth import write_attributes
@@ -67,8 +68,9 @@ def build_atelier(
     """Draws the ``splits`` to ``folder`` and writes lists, captions and the answer key.
 
     Images already there from the same seed and version are kept. ``limit`` keeps
-    the first so many garments of each split, for trials. ``progress`` is called with
-    the number of images done and the total. ``build.json`` is written last.
+    so many garments of each split, for trials. ``progress`` is called with the
+    number of images done and the total. ``build.json`` is written last. More than
+    one worker means spawned processes: a script must then guard its main module.
     """
     paths = AtelierPaths(folder)
     recipe = {"seed": seed, "version": VERSION, "sizes": dict(sizes)}
@@ -79,7 +81,7 @@ def build_atelier(
         of_split = [garment for garment in everything if garment.split == split]
         if not of_split:
             raise ValueError(f"the catalogue has no split {split!r}; it has {sorted(sizes)}")
-        chosen[split] = of_split[:limit]
+        chosen[split] = _first(of_split, limit)
     garments = [garment for group in chosen.values() for garment in group]
     _draw_all(paths, garments, workers, progress)
 
@@ -99,6 +101,15 @@ def is_complete(folder: Path) -> bool:
     except (OSError, ValueError):
         return False
     return isinstance(marker, dict) and marker.get("version") == VERSION
+
+
+def _first(garments: Sequence[Garment], limit: int | None) -> list[Garment]:
+    """At most ``limit`` garments, by whole families so that queries remain among them."""
+    if limit is None or limit >= len(garments):
+        return list(garments)
+    by_family = [member for family in families(tuple(garments)).values() for member in family]
+    kept = {garment.item_id for garment in by_family[:limit]}
+    return [garment for garment in garments if garment.item_id in kept]
 
 
 def _begin(paths: AtelierPaths, recipe: Mapping[str, object]) -> None:
@@ -136,11 +147,15 @@ def _drawn(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
     """Draws the jobs, yielding after each; with a process pool if that pays."""
     if workers <= 1:
         for job in jobs:
-            yield _draw(job)
+            _draw(job)
+            yield
         return
     # "spawn" works the same everywhere and under threaded web servers.
-    with multiprocessing.get_context("spawn").Pool(workers, initializer=_start_worker) as pool:
-        yield from pool.imap_unordered(_draw, jobs, chunksize=_CHUNK)
+    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
+    try:
+        yield from pool.map(_draw, jobs, chunksize=_CHUNK)
+    finally:  # also when the caller stops half-way: do not draw the rest first
+        pool.shutdown(cancel_futures=True)
 
 
 def _worker_count(workers: int | Literal["auto"]) -> int:

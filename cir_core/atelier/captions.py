@@ -7,8 +7,17 @@ from collections.abc import Collection, Mapping
 
 from cir_core.atelier.relative import relative_captions
 from cir_core.atelier.wording import (
-    COLOUR_WORDS, DETAIL_WORDS, FIT_WORDS, LENGTH_CAPTIONS, NECK_WORDS, NOUNS, PATTERN_AFTER,
-    PATTERN_BEFORE, SLEEVE_WORDS, article, join,
+    COLOUR_WORDS,
+    DETAIL_WORDS,
+    FIT_WORDS,
+    LENGTH_CAPTIONS,
+    NECK_WORDS,
+    NOUNS,
+    PATTERN_AFTER,
+    PATTERN_BEFORE,
+    SLEEVE_WORDS,
+    article,
+    join,
 )
 from cir_core.describe import describe
 from cir_core.lexicon import GROUPS, NONE
@@ -40,9 +49,11 @@ def partial_caption(attributes: Mapping[str, str], groups: Collection[str],
         del said["second_colour"]
     if said.get("trim") == NONE:
         del said["trim"]
-    if len(said) <= 2 and rng.random() < 0.3:
+    on_trim = _accent_on_trim(attributes)
+    # `describe` cannot tell whose accent it is unless pattern and trim are said too.
+    if len(said) <= 2 and not (on_trim and "second_colour" in said) and rng.random() < 0.3:
         return describe(said) if said else "a garment"
-    return _compose(said, rng, accent_on_trim=_accent_on_trim(attributes))
+    return _compose(said, rng, accent_on_trim=on_trim)
 
 
 def _accent_on_trim(attributes: Mapping[str, str]) -> bool:
@@ -72,7 +83,10 @@ def _compose(said: Mapping[str, str], rng: random.Random, accent_on_trim: bool) 
     colours = rng.choice(COLOUR_WORDS[said["colour"]]) if "colour" in said else None
     accent = rng.choice(COLOUR_WORDS[second]) if second else None
     pattern_said = False
-    if colours and accent:
+    if colours and accent and accent_on_trim:  # the trim itself is not to be named
+        before.append(colours)
+        details.append(f"{accent} details")
+    elif colours and accent:
         if pattern in PATTERN_AFTER and rng.random() < 0.35:
             after.append(f"with {accent} {rng.choice(PATTERN_AFTER[pattern])}")
             pattern_said = True

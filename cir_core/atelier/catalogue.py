@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -64,7 +64,7 @@ class Garment:
     def category(self) -> str:
         return self.attributes["category"]
 
-    def __reduce__(self) -> tuple[type[Garment], tuple[object, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., Garment], tuple[object, ...]]:
         # A mapping proxy cannot be pickled; spawned drawing workers need it to be.
         return (_revive, (self.item_id, self.split, dict(self.attributes), self.seed, self.family))
 

@@ -16,8 +16,8 @@ def write_atomically(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o644)  # mkstemp's files are private; the gallery's are not
-        os.replace(name, path)
+        Path(name).chmod(0o644)  # mkstemp's files are private; the gallery's are not
+        Path(name).replace(path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise

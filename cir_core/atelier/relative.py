@@ -11,8 +11,15 @@ import random
 from collections.abc import Callable, Mapping
 
 from cir_core.atelier.wording import (
-    COLOUR_WORDS, DETAIL_WORDS, LENGTH_CAPTIONS, NECK_WORDS, NOUNS, PATTERN_AFTER, PATTERN_BEFORE,
-    SLEEVE_WORDS, article,
+    COLOUR_WORDS,
+    DETAIL_WORDS,
+    LENGTH_CAPTIONS,
+    NECK_WORDS,
+    NOUNS,
+    PATTERN_AFTER,
+    PATTERN_BEFORE,
+    SLEEVE_WORDS,
+    article,
 )
 from cir_core.lexicon import NONE
 
@@ -129,7 +136,8 @@ def _pattern(ref: Attributes, tgt: Attributes) -> list[Saying]:
     if old == new:
         if new != "colourblock":
             before = COLOUR_WORDS[ref["second_colour"]][0]
-            sayings.append(("has", f"{_counted(new, f'{colour} {PATTERN_AFTER[new][0]}')} instead of {before}"))
+            now = _counted(new, f"{colour} {PATTERN_AFTER[new][0]}")
+            sayings.append(("has", f"{now} instead of {before}"))
         return sayings
     if accent == ref["second_colour"]:  # the colours are known: naming the pattern is enough
         sayings += [("is", option) for option in sorted(set(PATTERN_BEFORE[new]))]
@@ -138,7 +146,9 @@ def _pattern(ref: Attributes, tgt: Attributes) -> list[Saying]:
 
 
 def _counted(pattern: str, words: str) -> str:
-    return f"{article(words)} {words}" if pattern in {"floral", "graphic"} and not words.endswith("s") else words
+    """``words`` with an article where the pattern is a single thing ("a red logo")."""
+    single = pattern in {"floral", "graphic"} and not words.endswith("s")
+    return f"{article(words)} {words}" if single else words
 
 
 def _sleeves(ref: Attributes, tgt: Attributes) -> list[Saying]:
@@ -163,7 +173,8 @@ def _sleeves(ref: Attributes, tgt: Attributes) -> list[Saying]:
         sayings += [("has", f"{SLEEVE_WORDS[new][0]} instead of {was} ones")]
         # A bare comparative is enough only where one step leads to the end of the scale.
         if far or new in {"short", "long"}:
-            sayings += [("has", f"{word} sleeves"), ("has", f"much {word} sleeves" if far else f"{word} sleeves")]
+            sayings += [("has", f"{word} sleeves")]
+            sayings += [("has", f"much {word} sleeves")] if far else []
     else:
         sayings += [("has", f"{SLEEVE_WORDS[new][0]} instead of "
                      + ("straps" if old == "straps" else "no sleeves"))]

@@ -53,7 +53,7 @@ FIT_WORDS = {
     "regular": ("regular fit", "regular fit", "straight fit"),
     "loose": ("loose fit", "loose fit", "loose", "oversized"),
 }
-LENGTH_CAPTIONS = {
+LENGTH_CAPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "dress": {"short": ("short", "short", "mini"), "medium": ("knee-length", "mid-length"),
               "long": ("long", "long", "maxi")},
     "shirt": {"short": ("cropped",), "medium": ("regular length",), "long": ("long",)},

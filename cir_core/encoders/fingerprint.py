@@ -32,8 +32,8 @@ def revision(weights: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> 
     return digest.hexdigest()[:16]
 
 
-def _bytes(tensor: torch.Tensor) -> memoryview:
+def _bytes(tensor: torch.Tensor) -> bytes:
     import torch
 
     # Seen as bytes: numpy has no bfloat16. A scalar has no last dimension to view along.
-    return memoryview(tensor.reshape(-1).view(torch.uint8).numpy())
+    return tensor.reshape(-1).view(torch.uint8).numpy().tobytes()

@@ -25,7 +25,9 @@ from cir_core.types import EncoderIdentity
 
 CONFIG_NAME = "open_clip_config.json"
 VOCABULARY_NAME = "bpe_simple_vocab.txt.gz"  # a folder's own vocabulary, read instead of open_clip's
-_HUB_WEIGHTS = ("open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin")
+_HUB_WEIGHTS = (
+    "open_clip_model.safetensors", "open_clip_pytorch_model.safetensors", "open_clip_pytorch_model.bin",
+)
 
 
 @dataclass(frozen=True)
@@ -49,13 +51,13 @@ def load_open_clip(
         config = _config(source)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # the QuickGELU mismatch, forced right in _pretrained
+                warnings.simplefilter("ignore", UserWarning)  # QuickGELU mismatch: see _pretrained
                 model = open_clip.create_model_from_pretrained(
                     source.model, source.pretrained, precision="fp32", device="cpu",
                     weights_only=True, return_transform=False, **source.options,
                 )
             tokenizer = open_clip.get_tokenizer(source.model, **source.tokenizer)
-        except Exception as error:  # open_clip raises RuntimeError, OSError, ValueError, KeyError, pickle errors
+        except Exception as error:  # RuntimeError, OSError, ValueError, KeyError, pickle errors
             raise _unfit(spec, error, allow_downloads) from error
     preprocess = asdict(PreprocessCfg(**model.visual.preprocess_cfg))
     tokens = tokenizer(list(PROBE_TEXTS)).tolist()
@@ -93,15 +95,16 @@ def _folder(spec: EncoderSpec, folder: Path) -> _Source:
         )
         raise EncoderUnavailable(f"No {CONFIG_NAME} in {folder}. {remedy}")
     if not any(path.suffix in CHECKPOINT_SUFFIXES for path in folder.iterdir()):
-        raise EncoderUnavailable(f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}.")
-    vocabulary = folder / VOCABULARY_NAME
-    return _Source(f"local-dir:{folder}", tokenizer={"bpe_path": str(vocabulary)} if vocabulary.is_file() else {})
+        raise EncoderUnavailable(
+            f"No weights in {folder}: expected open_clip_model.safetensors beside {CONFIG_NAME}."
+        )
+    return _Source(f"local-dir:{folder}", tokenizer=_vocabulary(folder))
 
 
 def _pair(spec: EncoderSpec) -> _Source:
     weights = Path(spec.weights).expanduser()
     if not weights.is_file():
-        raise EncoderUnavailable(f"No checkpoint {weights}. Check the part after the plus sign in '{spec.text}'.")
+        raise EncoderUnavailable(f"No checkpoint {weights}. Check the part after the plus in '{spec.text}'.")
     if not spec.source.endswith(".json"):
         _check_model(spec)
         return _Source(spec.source, str(weights))
@@ -113,7 +116,7 @@ def _pair(spec: EncoderSpec) -> _Source:
     except (OSError, ValueError, AttributeError) as error:
         raise EncoderUnavailable(f"Config {path} cannot be read as JSON: {error}.") from error
     except (KeyError, TypeError) as error:
-        raise EncoderUnavailable(f"Config {path} is not an open_clip model config: it lacks {error}.") from error
+        raise EncoderUnavailable(f"Config {path} is no open_clip model config: it lacks {error}.") from error
     # open_clip knows a config by its file's name, and an equal name would replace a built-in one.
     name = f"{path.stem}@{revision({}, model_config)}"
     with tempfile.TemporaryDirectory() as folder:
@@ -124,8 +127,12 @@ def _pair(spec: EncoderSpec) -> _Source:
     names = {"mean": "image_mean", "std": "image_std", "interpolation": "image_interpolation",
              "resize_mode": "image_resize_mode"}
     options = {names[key]: value for key, value in given.items() if key in names}
-    vocabulary = path.parent / VOCABULARY_NAME
-    return _Source(name, str(weights), options, {"bpe_path": str(vocabulary)} if vocabulary.is_file() else {})
+    return _Source(name, str(weights), options, _vocabulary(path.parent))
+
+
+def _vocabulary(folder: Path) -> dict[str, Any]:
+    path = folder / VOCABULARY_NAME
+    return {"bpe_path": str(path)} if path.is_file() else {}
 
 
 def _hub(spec: EncoderSpec, allow_downloads: bool) -> _Source:
@@ -143,12 +150,13 @@ def _pretrained(spec: EncoderSpec, allow_downloads: bool) -> _Source:
         tags = open_clip.list_pretrained_tags_by_model(spec.source)
         raise EncoderUnavailable(
             f"open_clip has no weights '{spec.tag}' for {spec.source}.{_suggest(spec.tag, tags)} "
-            f"Known: {', '.join(tags) or 'none; use open_clip:' + spec.source + '+/path/weights.safetensors'}."
+            + (f"Known: {', '.join(tags)}." if tags else f"Use open_clip:{spec.source}+/WEIGHTS.safetensors.")
         )
     if not allow_downloads and not _tag_is_cached(tag):
         raise not_here(spec, "The checkpoint")
     # OpenAI's weights need QuickGELU; open_clip only warns when the plain model name is used with them.
-    forced = tag.get("quick_gelu", False) and not open_clip.get_model_config(spec.source).get("quick_gelu", False)
+    config = open_clip.get_model_config(spec.source)
+    forced = tag.get("quick_gelu", False) and not config.get("quick_gelu", False)
     return _Source(spec.source, spec.tag, {"force_quick_gelu": True} if forced else {})
 
 
@@ -159,16 +167,18 @@ def _tag_is_cached(tag: dict[str, Any]) -> bool:
         repo_id, _, filename = hub.rpartition("/")
         names = (filename, str(Path(filename).with_suffix(".safetensors"))) if filename else _HUB_WEIGHTS
         return in_hub_cache(repo_id, names)
-    return (Path.home() / ".cache/clip" / tag["url"].rpartition("/")[2]).is_file()
+    # Where open_clip keeps what it fetched from a plain address.
+    return Path(Path.home(), ".cache", "clip", str(tag["url"]).rpartition("/")[2]).is_file()
 
 
 def _check_model(spec: EncoderSpec) -> None:
     models = open_clip.list_models()
     if spec.source not in models:
         hint = _suggest(spec.source, models)
+        name = f"{spec.source}/{spec.tag or 'NAME'}"
         raise EncoderUnavailable(
-            f"open_clip has no model '{spec.source}'.{hint} A hub model is written "
-            f"hf-hub:{spec.text} (open_clip) or transformers:{spec.text}."
+            f"open_clip has no model '{spec.source}'.{hint} A model on the hub is written "
+            f"hf-hub:{name} (open_clip) or transformers:{name}."
         )
 
 
@@ -189,10 +199,15 @@ def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> Encode
     text = " ".join(str(error).split())[:400]
     if spec.kind in ("hub", "pretrained") and not allow_downloads:
         return EncoderUnavailable(
-            f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never have "
-            f"been fetched; run: cirque encoders fetch {spec.text}"
+            f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never "
+            f"have been fetched; run: cirque encoders fetch {spec.text}"
+        )
+    if spec.kind in ("hub", "pretrained"):
+        return EncoderUnavailable(
+            f"Encoder '{spec.text}' could not be fetched or loaded: {text}. Check the connection and the "
+            "name; weights copied to a folder by hand load with local-dir:/FOLDER."
         )
     return EncoderUnavailable(
-        f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs to the config, "
-        "and convert checkpoints that hold more than tensors to safetensors."
+        f"Encoder '{spec.text}' could not be loaded: {text}. Check that the checkpoint belongs to "
+        "the config, and convert checkpoints that hold more than tensors to safetensors."
     )

@@ -43,7 +43,7 @@ class EncoderSpec:
             return self.text
         if self.kind == "pair":
             return f"{_last(self.source).removesuffix('.json')} ({_last(self.weights)})"
-        if self.kind == "hub" or (self.kind == "transformers" and not _looks_like_path(self.source)):
+        if self.kind == "hub" or (self.kind == "transformers" and not looks_like_path(self.source)):
             return self.source
         return _last(self.source)
 
@@ -65,7 +65,7 @@ def parse_spec(text: str) -> EncoderSpec:
         return EncoderSpec(text, kinds[prefix], rest)
     if colon and len(prefix) > 1 and "/" not in prefix:  # one letter is a Windows drive
         raise EncoderUnavailable(f"Encoder '{text}' has an unknown prefix '{prefix}:'. {_FORMS}")
-    if _looks_like_path(text):
+    if looks_like_path(text):
         raise EncoderUnavailable(f"Encoder '{text}' looks like a path. Write local-dir:{text} for a folder.")
     model, slash, tag = text.partition("/")
     if not (model and slash and tag):
@@ -82,10 +82,12 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
         config += ".json"
     else:
         config, plus, weights = rest.partition("+")
-    if not plus and "/" in rest and not _looks_like_path(rest):
+    if not plus and "/" in rest and not looks_like_path(rest):
         return parse_spec(rest)  # open_clip:ViT-B-32/openai means the same as without the prefix
     if not (config and weights):
-        raise EncoderUnavailable(f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}")
+        raise EncoderUnavailable(
+            f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}"
+        )
     if not weights.endswith(CHECKPOINT_SUFFIXES):
         raise EncoderUnavailable(
             f"Checkpoint '{weights}' is none of {', '.join(CHECKPOINT_SUFFIXES)}. "
@@ -94,7 +96,8 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
     return EncoderSpec(text, "pair", config, weights=weights)
 
 
-def _looks_like_path(text: str) -> bool:
+def looks_like_path(text: str) -> bool:
+    """Whether ``text`` is written as a path rather than as a name."""
     return text.startswith(("/", "./", "../", "~", "\\")) or text[1:3] in (":\\", ":/")
 
 

@@ -105,7 +105,10 @@ class TorchEncoder:
     def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
         """``[n, dim]`` float32 unit rows; no images give ``[0, dim]``."""
         # By batch, not all at once: prepared images are larger than their files.
-        parts = [self.encode_prepared([self.prepare(i) for i in part]) for part in _split(images, self.batch_size)]
+        parts = [
+            self.encode_prepared([self.prepare(image) for image in part])
+            for part in _split(images, self.batch_size)
+        ]
         return np.concatenate(parts) if parts else self._empty()
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:

@@ -1,4 +1,4 @@
-"""The three losses of the bundled encoder. Features are unit rows, ``[n, dim]``."""
+"""The losses of the bundled encoder. Features are unit rows, ``[n, dim]``."""
 
 from __future__ import annotations
 
@@ -6,16 +6,29 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from cir_core.lexicon import GROUPS
 from cir_core.training.sample_texts import PromptBook
 
 
-class Scales(nn.Module):
-    """Learned inverse temperatures of the losses beside CLIP's own; not kept afterwards."""
+class Helpers(nn.Module):
+    """What only training needs: the other losses' inverse temperatures, and plain heads.
 
-    def __init__(self) -> None:
+    The heads read each attribute straight from the image features. A fixed row per value
+    is an easier aim than a text that is itself still being learned, so they bring small
+    details (necklines, buttons) into the image tower early. None of this is exported.
+    """
+
+    def __init__(self, dim: int) -> None:
         super().__init__()
         self.partial = nn.Parameter(torch.tensor(2.7))
         self.prompt = nn.Parameter(torch.tensor(2.7))
+        self.heads = nn.Linear(dim, sum(len(group.keys) for group in GROUPS))
+
+    def reading(self, image: Tensor, codes: Tensor) -> Tensor:
+        """Mean cross entropy of the heads. ``image`` is ``[n, dim]``, *not* normalised."""
+        parts = self.heads(image).split([len(group.keys) for group in GROUPS], dim=1)
+        each = [F.cross_entropy(part, codes[:, g]) for g, part in enumerate(parts)]
+        return torch.stack(each).mean()
 
 
 def contrastive(image: Tensor, text: Tensor, scale: Tensor) -> Tensor:
@@ -45,7 +58,7 @@ def naming(image: Tensor, prompts: Tensor, book: PromptBook, codes: Tensor, scal
     """
     logits = scale * image @ prompts.T
     total = image.new_zeros(())
-    for group, (start, n_values) in enumerate(book.spans):
+    for group, (start, n_values) in book.spans.items():
         offset = start + (codes[:, 0] * n_values if group else torch.zeros_like(codes[:, 0]))
         columns = offset[:, None] + torch.arange(n_values)
         total = total + F.cross_entropy(logits.gather(1, columns), codes[:, group])

@@ -35,15 +35,18 @@ _CAPTIONS_FOR_VOCABULARY = 20_000
 class Recipe:
     """Everything the result depends on beside the data, the seed and the epochs."""
 
-    batch_size: int = 192
-    partials: int = 96
-    learning_rate: float = 2e-3
+    batch_size: int = 96
+    captioned: int = 48            # images of a batch that meet their full captions
+    partials: int = 24             # partial captions per batch
+    prompted: int = 4              # attribute groups per batch whose prompts are practised
+    learning_rate: float = 1.5e-3
     weight_decay: float = 0.05
     warm_up: float = 0.05          # share of all steps
     average_decay: float = 0.995   # of the weights' running mean, which is what is kept
     partial_weight: float = 0.5
-    naming_weight: float = 1.0
-    takes: int = 1                 # drawings per garment
+    naming_weight: float = 2.0
+    reading_weight: float = 3.0
+    takes: int = 2                 # drawings per garment
     bfloat16: bool = True
 
 
@@ -115,8 +118,8 @@ class Run:
         self.tokenizer = load_tokenizer(self.vocabulary)
         torch.manual_seed(seed)
         self.model = new_model(self.tokenizer.vocab_size).to(memory_format=torch.channels_last)
-        self.scales = losses.Scales()
-        named = [*self.model.named_parameters(), *self.scales.named_parameters()]
+        self.helpers = losses.Helpers(self.model.text_projection.shape[1])
+        named = [*self.model.named_parameters(), *self.helpers.named_parameters()]
         self.optimiser = torch.optim.AdamW(
             [
                 {"params": [p for _, p in named if p.ndim >= 2], "weight_decay": recipe.weight_decay},
@@ -150,26 +153,30 @@ class Run:
         return total / max(1, self.steps_per_epoch)
 
     def loss(self, pixels: Pixels, rows: np.ndarray, rng: random.Random) -> Tensor:
-        """The weighted sum of the three losses of :mod:`cir_core.training.losses`."""
+        """The weighted sum of the losses of :mod:`cir_core.training.losses`."""
         garments = [self.train[row] for row in rows]
         codes = self.codes[rows]
-        captions = [full_caption(garment.attributes, rng) for garment in garments]
+        captioned = garments[: self.recipe.captioned]  # families stand together: still whole
+        captions = [full_caption(garment.attributes, rng) for garment in captioned]
         partials = write_partials(garments, codes, self.recipe.partials, rng)
-        book = write_prompts(rng)
+        book = write_prompts(rng, self.recipe.prompted)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):
             image = self.model.encode_image(normalised(pixels))
             # Apart: short texts would pay for the long ones' padding.
             full = text_features(self.model, self.tokenizer(captions))
             part = text_features(self.model, self.tokenizer(partials.texts))
             names = text_features(self.model, self.tokenizer(book.texts))
-        image = F.normalize(image.float(), dim=-1)
+        raw = image.float()
+        image = F.normalize(raw, dim=-1)
+        known = torch.from_numpy(codes)
         fits = torch.from_numpy(partials.fits)
         return (
-            losses.contrastive(image, full, self.model.logit_scale.exp())
+            losses.contrastive(image[: len(full)], full, self.model.logit_scale.exp())
             + self.recipe.partial_weight
-            * losses.multi_positive(image, part, fits, self.scales.partial.exp())
+            * losses.multi_positive(image, part, fits, self.helpers.partial.exp())
             + self.recipe.naming_weight
-            * losses.naming(image, names, book, torch.from_numpy(codes), self.scales.prompt.exp())
+            * losses.naming(image, names, book, known, self.helpers.prompt.exp())
+            + self.recipe.reading_weight * self.helpers.reading(raw, known)
         )
 
     def learning_rate(self) -> float:
@@ -182,7 +189,7 @@ class Run:
     @torch.no_grad()
     def _after_step(self) -> None:
         self.model.logit_scale.clamp_(0, math.log(100))
-        for scale in self.scales.parameters():
+        for scale in (self.helpers.partial, self.helpers.prompt):
             scale.clamp_(0, math.log(100))
         # The mean starts short, so that the first epochs are not weighed down by noise.
         keep = min(self.recipe.average_decay, self.step / (self.step + 10))
@@ -204,7 +211,7 @@ class Run:
         partial = self.cache / "state.partial"
         torch.save(
             {
-                "model": self.model.state_dict(), "scales": self.scales.state_dict(),
+                "model": self.model.state_dict(), "helpers": self.helpers.state_dict(),
                 "optimiser": self.optimiser.state_dict(), "average": self.average,
                 "epoch": self.epoch, "step": self.step, "best": self.best,
                 "recipe": json.dumps(asdict(self.recipe)), "seed": self.seed,
@@ -222,7 +229,7 @@ class Run:
         if saved["seed"] != self.seed or len(saved["average"]) != len(self.average):
             return False
         self.model.load_state_dict(saved["model"])
-        self.scales.load_state_dict(saved["scales"])
+        self.helpers.load_state_dict(saved["helpers"])
         self.optimiser.load_state_dict(saved["optimiser"])
         self.average = saved["average"]
         self.epoch, self.step, self.best = saved["epoch"], saved["step"], saved["best"]

@@ -119,13 +119,13 @@ def export(out: Path, state: Mapping[str, Tensor], vocabulary: Path) -> Path:
     tokenizer = load_tokenizer(vocabulary)
     config = {"model_cfg": model_config(tokenizer.vocab_size), "preprocess_cfg": PREPROCESS_CFG}
     stored = {
-        name: value.detach().clone().contiguous() if _keep_exact(name, value) else value.detach().half()
+        name: (value if _keep_exact(name, value) else value.half()).detach().clone().contiguous()
         for name, value in state.items()
     }
-    stored = {name: value.contiguous() for name, value in stored.items()}
 
     weights = out / f".{WEIGHTS_FILE}.partial"
     save_file(stored, str(weights), metadata={"format": "pt"})
+    weights.chmod(0o644)  # safetensors writes for the owner alone
     text = out / f".{CONFIG_FILE}.partial"
     text.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     words = out / f".{VOCABULARY_FILE}.partial"

@@ -79,28 +79,32 @@ def with_stray_word(text: str, rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class PromptBook:
-    """One prompt per category, group and value, and where each group's prompts stand.
+    """One prompt per category and value of some groups, and where each group's prompts stand.
 
-    ``spans[g]`` is ``(start, n_values)``: the prompt of value ``v`` of group ``g`` for
+    ``spans[g]`` (``g`` counts ``GROUPS``) is ``(start, n_values)``: the prompt of value ``v`` of group ``g`` for
     category ``c`` is ``texts[start + c * n_values + v]``; the category's own prompts
     (group 0) stand there once, whatever ``c``.
     """
 
     texts: list[str]
-    spans: tuple[tuple[int, int], ...]
+    spans: dict[int, tuple[int, int]]
 
 
-def write_prompts(rng: random.Random) -> PromptBook:
-    """A fresh choice of wordings: mostly the zero-shot prompts, else the caption writer's."""
+def write_prompts(rng: random.Random, n_groups: int = len(GROUPS)) -> PromptBook:
+    """Prompts of ``n_groups`` groups in a fresh choice of wordings.
+
+    Mostly the zero-shot prompts themselves, else the caption writer's words for the same.
+    """
     texts: list[str] = []
-    spans: list[tuple[int, int]] = []
-    for group in GROUPS:
-        spans.append((len(texts), len(group.keys)))
+    spans: dict[int, tuple[int, int]] = {}
+    for place in sorted(rng.sample(range(len(GROUPS)), n_groups)):
+        group = GROUPS[place]
+        spans[place] = (len(texts), len(group.keys))
         categories = CATEGORY.keys[:1] if group is CATEGORY else CATEGORY.keys
         for category in categories:
             for value in group.keys:
                 texts.append(_prompt(group.key, value, category, rng))
-    return PromptBook(texts, tuple(spans))
+    return PromptBook(texts, spans)
 
 
 def _prompt(group: str, value: str, category: str, rng: random.Random) -> str:

@@ -27,20 +27,21 @@ def a_session(**changes: Any) -> SearchSession:
     card = ProtocolCard(
         gallery="atelier", gallery_size=240, gallery_digest="0123456789abcdef", split="all",
         encoder=EncoderIdentity("atelier", "fedcba9876543210", 64), language_model="rules", method=method,
-        caption_mode="single", tie_rule="score, then gallery order", seed=None, version="0.1", digest="00ff" * 4,
+        caption_mode="single", tie_rule="score, then gallery order", seed=None, version="0.1",
+        digest="00ff" * 4,
     )
     return SearchSession(**{"session_id": new_id(), "gallery": "atelier", "method": method, "protocol": card,
                             **changes})
 
 
 def turn_maker(
-    session_id: str, parent_id: str | None, *, hits: int = 3, seed: int = 0, **changes: Any
+    session_id: str, parent_id: str | None, /, *, n_hits: int = 3, seed: int = 0, **changes: Any
 ) -> Callable[[Branch, int], Turn]:
     """A ``make`` for ``add_turn``; ``changes`` replace fields of the turn."""
     rng = np.random.default_rng(seed)
     vector = rng.standard_normal(64).astype(np.float32)
     vector /= np.linalg.norm(vector)
-    drawn = rng.standard_normal((hits, len(PARTS)))
+    drawn = rng.standard_normal((n_hits, len(PARTS)))
     ranked = tuple(
         Hit(f"image-{i:05}", float(row.sum()), i + 1, tuple(zip(PARTS, map(float, row), strict=True)))
         for i, row in enumerate(drawn))

@@ -11,8 +11,15 @@ from cir_core.atelier.captions import full_caption, partial_caption, relative_ca
 from cir_core.atelier.catalogue import Garment, catalogue
 from cir_core.atelier.queries import make_triplets
 from cir_core.atelier.wording import (
-    COLOUR_WORDS, DETAIL_WORDS, FIT_WORDS, LENGTH_CAPTIONS, NECK_WORDS, NOUNS, PATTERN_AFTER,
-    PATTERN_BEFORE, SLEEVE_WORDS,
+    COLOUR_WORDS,
+    DETAIL_WORDS,
+    FIT_WORDS,
+    LENGTH_CAPTIONS,
+    NECK_WORDS,
+    NOUNS,
+    PATTERN_AFTER,
+    PATTERN_BEFORE,
+    SLEEVE_WORDS,
 )
 from cir_core.lexicon import NONE
 
@@ -60,8 +67,18 @@ def test_partial_caption_keeps_to_its_groups(garments: tuple[Garment, ...]) -> N
     for garment in garments[:120]:
         caption = partial_caption(garment.attributes, ["sleeves"], rng)
         assert any(word in caption for word in SLEEVE_WORDS[garment.attributes["sleeves"]])
-        assert not any(re.search(rf"\b{word}\b", caption) for words in COLOUR_WORDS.values() for word in words)
+        colours = [word for words in COLOUR_WORDS.values() for word in words]
+        assert not any(re.search(rf"\b{word}\b", caption) for word in colours)
         assert "neck" not in caption and "fit" not in caption
+
+
+def test_accent_of_a_trim_is_not_said_of_the_cloth() -> None:
+    belted = {**DRESS, "trim": "belt", "second_colour": "black"}
+    for seed in range(30):
+        caption = partial_caption(belted, ["colour", "second_colour", "category"], random.Random(seed))
+        assert "black details" in caption
+        caption = partial_caption(belted, ["trim", "second_colour"], random.Random(seed))
+        assert re.search(r"black (belt|sash)", caption)
 
 
 def test_partial_caption_of_nothing_is_still_a_phrase() -> None:

@@ -22,7 +22,7 @@ def backdrop(size: int, light: tuple[float, float], rng: np.random.Generator) ->
     vignette = 1 - 0.05 * np.clip(np.sqrt(x**2 + y**2) - 0.6, 0, 1) ** 1.5
     field = cv2.resize((glow * vignette).astype(np.float32), (size, size),
                        interpolation=cv2.INTER_CUBIC)
-    return field[..., None] * tint.astype(np.float32)
+    return np.asarray(field[..., None] * tint.astype(np.float32))
 
 
 def cast_shadow(coverage: np.ndarray, light: tuple[float, float]) -> np.ndarray:

@@ -90,7 +90,7 @@ class Canvas:
         return filled.astype(np.float32) * np.float32(1 / 255)
 
     def line(self, points: Points, width: float, *, depth: float = 0.0, dark: float = 0.0,
-             soft: float = 0.0, dash: int = 0) -> None:
+             soft: float = 0.0) -> None:
         """A line on the cloth: a groove ``depth`` deep and ``dark`` darker (seams, stitches)."""
         pixels = self.pose.place(points, self.size)
         pad = int(6 + soft * 3)
@@ -102,11 +102,8 @@ class Canvas:
         drawn = np.zeros((y1 - y0, x1 - x0), np.uint8)
         corners = np.round((pixels - low) * (1 << _SHIFT)).astype(np.int32)
         thick = max(1, round(width * self.size))
-        pieces = [corners]
-        if dash:
-            pieces = [corners[i:i + 2] for i in range(0, len(corners) - 1, dash)]
-        cv2.polylines(drawn, pieces, False, 255, thick, cv2.LINE_AA, _SHIFT)
-        ink = drawn.astype(np.float32) * np.float32(1 / 255)
+        cv2.polylines(drawn, [corners], False, 255, thick, cv2.LINE_AA, _SHIFT)
+        ink: np.ndarray = drawn.astype(np.float32) * np.float32(1 / 255)
         if soft:
             ink = cv2.GaussianBlur(ink, (0, 0), soft)
         view = np.s_[y0:y1, x0:x1]

@@ -35,7 +35,7 @@ def cloth(attributes: Mapping[str, str], main: Colour, accent: Colour, size: int
 
 
 def _mix(cover: np.ndarray, main: Colour, accent: Colour) -> np.ndarray:
-    return (main + cover[..., None] * (accent - main)).astype(np.float32)
+    return np.asarray((main + cover[..., None] * (accent - main)).astype(np.float32))
 
 
 def _comb(side: int, count: int, share: float) -> np.ndarray:

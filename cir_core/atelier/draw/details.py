@@ -56,7 +56,7 @@ def hem_rib(t: Tailor, colour: Colour) -> None:
     """The ribbed band along the hem of a knitted top."""
 
     def ribs(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return (0.0009 * np.sin(x * 480) + 0.0012).astype(np.float32)
+        return np.asarray((0.0009 * np.sin(x * 480) + 0.0012).astype(np.float32))
 
     t.canvas.lay(band(t.cut.hem, 0.002, -0.027), tonal(colour, 0.05), ribs, clip=True)
     t.canvas.line(t.cut.hem - pts((0, 0.027)), 0.003, depth=0.0012, dark=0.24, soft=0.7)
@@ -139,8 +139,9 @@ def belt(t: Tailor) -> None:
     t.canvas.lay(frame, metal, 0.004, shadow=0.35)
     inner = (frame - pts((cx, cy))) * 0.62 + pts((cx, cy))
     t.canvas.lay(inner, colour * 0.92, -0.004)
-    t.canvas.lay(pts((cx - 0.003, cy - 0.003), (cx + w, cy - 0.003), (cx + w, cy + 0.003), (cx - 0.003, cy + 0.003)),
-                 metal, 0.002)
+    prong = pts((cx - 0.003, cy - 0.003), (cx + w, cy - 0.003), (cx + w, cy + 0.003),
+                (cx - 0.003, cy + 0.003))
+    t.canvas.lay(prong, metal, 0.002)
 
 
 def ruffle(t: Tailor, paint: Paint, folds: int) -> None:
@@ -163,7 +164,7 @@ def ruffle(t: Tailor, paint: Paint, folds: int) -> None:
     def gathers(px: np.ndarray, py: np.ndarray, mask: np.ndarray) -> np.ndarray:
         along = ((px - middle[0]) / spread + middle[0] - left) / width
         fall = np.clip((py - (middle[1] - 0.03)) / deep, 0, 1)
-        return 0.006 + 0.0075 * (0.35 + 0.65 * fall) * np.sin(along * folds * 2 * np.pi + phase)
+        return np.asarray(0.006 + 0.0075 * (0.35 + 0.65 * fall) * np.sin(along * folds * 2 * np.pi + phase))
 
     t.canvas.lay(outline, paint, gathers, raised=False, shadow=0.40)
     t.canvas.line(upper.astype(np.float32) + pts((0, 0.006)), 0.003, depth=0.002, dark=0.30, soft=0.8)
@@ -183,8 +184,9 @@ def bow(t: Tailor) -> None:
                       (0.030, 0.020), (0, 0)])
 
         def puff(px: np.ndarray, py: np.ndarray, mask: np.ndarray) -> np.ndarray:
-            return 0.006 + 0.008 * np.sin(np.clip(np.abs(px - x) / 0.075, 0, 1) * 2.6) + 0.0016 * np.cos(
-                np.arctan2(py - y, np.abs(px - x) + 1e-4) * 9)
+            out = np.abs(px - x)
+            gathers = 0.0016 * np.cos(np.arctan2(py - y, out + 1e-4) * 9)
+            return np.asarray(0.006 + 0.008 * np.sin(np.clip(out / 0.075, 0, 1) * 2.6) + gathers)
 
         t.canvas.lay(loop * flip + pts((x, y)), colour, puff, shadow=0.42)
     knot = curve([(-0.013, -0.016), (0.013, -0.016), (0.016, 0), (0.013, 0.016), (-0.013, 0.016),

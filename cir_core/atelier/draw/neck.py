@@ -28,8 +28,9 @@ def inside(t: Tailor) -> None:
     t.canvas.line(back + pts((0, 0.006)), 0.003, dark=0.25, soft=0.8)
     if t.cut.neck_depth > 0.035:
         label = np.array([0.93, 0.92, 0.89] if luminance(t.main) < 0.7 else [0.42, 0.42, 0.44], np.float32)
-        t.canvas.lay(pts((-0.014, TOP + 0.008), (0.014, TOP + 0.008), (0.014, TOP + 0.023), (-0.014, TOP + 0.023)),
-                     label * 0.85, 0.001, clip=True)
+        patch = pts((-0.014, TOP + 0.008), (0.014, TOP + 0.008), (0.014, TOP + 0.023),
+                    (-0.014, TOP + 0.023))
+        t.canvas.lay(patch, label * 0.85, 0.001, clip=True)
 
 
 def ribbing(t: Tailor, neckline: str) -> None:
@@ -53,7 +54,7 @@ def roll(t: Tailor, paint: Paint) -> None:
     ])
 
     def round_(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return (0.008 - 0.020 * (x / half) ** 2 + 0.0008 * np.sin(x * 420)).astype(np.float32)
+        return np.asarray((0.008 - 0.020 * (x / half) ** 2 + 0.0008 * np.sin(x * 420)).astype(np.float32))
 
     t.canvas.lay(tube, paint, round_, raised=False, shadow=0.42)
     fold = curve([(-half * 1.06, TOP - 0.006), (0, TOP + 0.012), (half * 1.06, TOP - 0.006)])

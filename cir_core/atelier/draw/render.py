@@ -47,7 +47,7 @@ def render(attributes: Mapping[str, str], seed: int, size: int = 256) -> np.ndar
     scene = wall * cast_shadow(coverage, pose.light)[..., None]
     picture = scene * (1 - coverage[..., None]) + colour
     picture *= pose.exposure * pose.tint
-    return np.clip(picture * 255 + 0.5, 0, 255).astype(np.uint8)
+    return np.asarray(np.clip(picture * 255 + 0.5, 0, 255).astype(np.uint8))
 
 
 def _assemble(attributes: Mapping[str, str], t: Tailor, folds: Folds) -> None:
@@ -110,7 +110,7 @@ def _body(t: Tailor, folds: Folds) -> tuple[Paint, Relief]:
         return t.cloth(x * ease + kept[0] * 0.9, y + kept[0] * 0.8)
 
     def relief(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return kept[0] + rounding(mask, size, 0.034, 0.0085)
+        return np.asarray(kept[0] + rounding(mask, size, 0.034, 0.0085))
 
     return paint, relief
 
@@ -135,7 +135,7 @@ def _lay_sleeve(t: Tailor, sleeve: Sleeve, index: int, folds: Folds, pattern: st
         return t.cloth((s + field * 1.2).astype(np.float32), (along + field * 1.2 + 0.2).astype(np.float32))
 
     def relief(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
-        return kept[0] + rounding(mask, size, 0.028, 0.0075) - 0.024
+        return np.asarray(kept[0] + rounding(mask, size, 0.028, 0.0075) - 0.024)
 
     t.canvas.lay(sleeve.outline, paint, relief, raised=False, shadow=0.2)
 

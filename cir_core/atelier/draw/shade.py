@@ -45,9 +45,11 @@ class Folds:
         for index, (a, b, c, d) in enumerate(self.creases):
             side = -1 if index % 2 else 1
             if index < 4:  # from the armpit towards the middle, falling
-                cx, cy, slope, reach = side * half * (0.62 + 0.2 * a), waist - 0.10 - 0.04 * b, 0.5 + 0.6 * c, 0.055
+                cx, cy = side * half * (0.62 + 0.2 * a), waist - 0.10 - 0.04 * b
+                slope, reach = 0.5 + 0.6 * c, 0.055
             else:  # about the waist and below
-                cx, cy, slope, reach = side * half * (0.2 + 0.6 * a), waist + 0.16 * (b - 0.3), 0.2 + 0.5 * c, 0.07
+                cx, cy = side * half * (0.2 + 0.6 * a), waist + 0.16 * (b - 0.3)
+                slope, reach = 0.2 + 0.5 * c, 0.07
             dx = (x - cx) * side
             across = (y - cy) + slope * dx + 2.0 * dx**2
             width = 0.006 + 0.007 * d
@@ -57,11 +59,11 @@ class Folds:
     def sleeve(self, s: np.ndarray, t: np.ndarray, index: int, half: float) -> np.ndarray:
         """Height of a sleeve's cloth ``s`` across and ``t`` down it (garment units)."""
         noise = self.sleeve_noise[index]
-        rows, columns = noise.shape
+        columns = noise.shape[1]
         gx = (s / (2 * half) + 0.5) * (columns - 1)
         gy = (t + s * 0.6) / 0.036
-        field = cv2.remap(_smooth(noise), (gx * 4).astype(np.float32), (gy * 4).astype(np.float32), cv2.INTER_LINEAR,
-                          borderMode=cv2.BORDER_REFLECT)
+        field = cv2.remap(_smooth(noise), (gx * 4).astype(np.float32), (gy * 4).astype(np.float32),
+                          cv2.INTER_LINEAR, borderMode=cv2.BORDER_REFLECT)
         return (0.0042 * self.depth * field - 0.010 * (s / half) ** 2).astype(np.float32)
 
 
@@ -77,7 +79,7 @@ def rounding(mask: np.ndarray, size: int, radius: float, depth: float) -> np.nda
     inner = cv2.distanceTransform((small > 0.5).astype(np.uint8), cv2.DIST_L2, 3)
     edge = 1 - np.clip(inner / (radius * size / 2), 0, 1)
     height = depth * (np.sqrt(1 - np.minimum(edge, 0.95) ** 2) - 1)
-    return cv2.resize(cv2.GaussianBlur(height, (0, 0), 1.6), (w, h))
+    return np.asarray(cv2.resize(cv2.GaussianBlur(height, (0, 0), 1.6), (w, h)))
 
 
 def lit(canvas: Canvas, main: Colour, grain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -120,4 +122,4 @@ def _extended(height: np.ndarray, coverage: np.ndarray) -> np.ndarray:
     """``height`` carried on beyond the outline, so that the edge is no cliff."""
     weight = cv2.GaussianBlur(coverage, (0, 0), 2.0)
     beyond = cv2.GaussianBlur(height * coverage, (0, 0), 2.0) / np.maximum(weight, 1e-3)
-    return height * coverage + beyond * (1 - coverage)
+    return np.asarray(height * coverage + beyond * (1 - coverage))

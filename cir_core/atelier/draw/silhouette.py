@@ -58,7 +58,7 @@ class Cut:
         left, right = self.sides
         at_left = np.interp(y, left[:, 1], -left[:, 0])
         at_right = np.interp(y, right[:, 1], right[:, 0])
-        return ((at_left + at_right) / 2).astype(np.float32)
+        return np.asarray(((at_left + at_right) / 2).astype(np.float32))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def cut(attributes: Mapping[str, str], rng: np.random.Generator) -> Cut:
     left = mirror(_side(category, chest, waist, hip, hem, underarm, hem_y, block, rng))[::-1]
 
     if sleeves == "straps":
-        body, neck, straps = _bodice(neckline, chest, underarm, left, right, block)
+        body, neck, straps = _bodice(neckline, chest, underarm)
         armholes: tuple[Points, ...] = ()
         neck_half, depth = float(neck[-1, 0]), float(neck[:, 1].max()) - TOP
         back = curve([(neck_half, TOP + 0.072), (0, TOP + 0.088), (-neck_half, TOP + 0.072)])
@@ -143,9 +143,8 @@ def cut(attributes: Mapping[str, str], rng: np.random.Generator) -> Cut:
             pieces.append(_sleeve(side, sleeves, fit, category, shoulder, shoulder_y, chest, underarm,
                                   angle + rng.uniform(-0.05, 0.05), rng))
     waist_y = block.waist_y
-    cut_ = Cut(body, neck, hem_line, inside, (left, right), tuple(pieces), straps, armholes,
+    return Cut(body, neck, hem_line, inside, (left, right), tuple(pieces), straps, armholes,
                waist_y, waist, chest, neck_half, depth, hem_y)
-    return cut_
 
 
 def _side(category: str, chest: float, waist: float, hip: float, hem: float, underarm: float,
@@ -170,7 +169,7 @@ def _hem(category: str, left: np.ndarray, right: np.ndarray, rng: np.random.Gene
     (x0, y0), (x1, y1) = left, right
     t = np.linspace(-1, 1, 41, dtype=np.float32)
     if category == "shirt":
-        dip = 0.040 * (1 - np.abs(t) ** 2.6) - 0.004 * np.cos(t * 9)
+        dip: np.ndarray = 0.040 * (1 - np.abs(t) ** 2.6) - 0.004 * np.cos(t * 9)
     elif category == "toptee":
         dip = 0.012 * (1 - t**2)
     else:
@@ -212,8 +211,8 @@ def _inside(neck: Points, half: float, neckline: str) -> Points:
     return np.concatenate([neck, back])
 
 
-def _bodice(neckline: str, chest: float, underarm: float, left: Points, right: Points,
-            block: _Block) -> tuple[Points, Points, tuple[Points, ...]]:
+def _bodice(neckline: str, chest: float,
+            underarm: float) -> tuple[Points, Points, tuple[Points, ...]]:
     """The top edge of a garment on straps, left to right, and the two straps."""
     top, x = TOP + 0.068, chest * 0.60
     if neckline == "vneck":
@@ -239,7 +238,6 @@ def _sleeve(side: int, kind: str, fit: str, category: str, shoulder: float, shou
     outer0 = np.array([shoulder - 0.012, shoulder_y - 0.003], np.float32)
     inner0 = np.array([chest - 0.012, underarm + 0.004], np.float32)
     origin = (outer0 + inner0) / 2
-    top_half = float(np.linalg.norm(outer0 - inner0)) / 2
     scale = {"dress": 0.98, "shirt": 1.18, "toptee": 1.04}[category]
     cuff_half = {"short": 0.050, "elbow": 0.042, "long": 0.033}[kind] * scale
     cuff_half *= {"slim": 0.80, "regular": 1.05, "loose": 1.50}[fit]
@@ -250,10 +248,12 @@ def _sleeve(side: int, kind: str, fit: str, category: str, shoulder: float, shou
     mid_inner = inner0 * 0.52 + cuff_inner * 0.48 + across * 0.006
     crown = np.array([shoulder + 0.008, shoulder_y + 0.008], np.float32)  # rounds the shoulder off
     cap = outer0 * 0.80 + cuff_outer * 0.20 + across * 0.012
-    outer = curve([(shoulder - 0.030, shoulder_y - 0.0095), crown, cap, mid_outer, cuff_outer])
-    inner = curve([cuff_inner, mid_inner, inner0])
-    cuff = curve([cuff_outer, (cuff_outer + cuff_inner) / 2 + axis * 0.005, cuff_inner])
-    root = pts((float(inner0[0]) - 0.03, float(inner0[1]) - 0.02), (float(outer0[0]) - 0.04, float(outer0[1]) + 0.012))
+    seat = np.array([shoulder - 0.030, shoulder_y - 0.0095], np.float32)
+    outer = curve(np.stack([seat, crown, cap, mid_outer, cuff_outer]))
+    inner = curve(np.stack([cuff_inner, mid_inner, inner0]))
+    cuff = curve(np.stack([cuff_outer, (cuff_outer + cuff_inner) / 2 + axis * 0.005, cuff_inner]))
+    root = pts((float(inner0[0]) - 0.03, float(inner0[1]) - 0.02),
+               (float(outer0[0]) - 0.04, float(outer0[1]) + 0.012))
     outline = np.concatenate([outer, cuff[1:], inner[1:], root])
     flip = np.array([side, 1], np.float32)
     return Sleeve(outline * flip, cuff * flip, origin * flip, axis * flip, length, side)

@@ -1,0 +1,54 @@
+# Two commands matter: `make demo` and `make test`. Both do their own set-up.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check bench lock browser clean help
+
+help:
+	@echo "make demo   set up, draw the sample gallery, open the search page"
+	@echo "make test   set up, run every check and test"
+	@echo "make bench  measure search and indexing against bare loops"
+	@echo "make lock   write requirements.lock anew from pyproject.toml"
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "cirque needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing cirque and its libraries (the first time: a few minutes, about 6 GB) ..."
+	@$(BIN)/python -m pip install --quiet --progress-bar off -r requirements.lock
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)
+	@$(BIN)/cirque demo
+
+test: check
+	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: $(READY) browser
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+
+bench: $(READY)
+	@$(BIN)/python -m benchmarks
+
+# The tests drive a real browser: the system's Chromium if there is one, else what can be installed.
+browser: $(READY)
+	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
+	  || { command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && \
+	       apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; } \
+	  || $(BIN)/playwright install chromium \
+	  || { echo "The tests need Chromium. Install it (Debian: apt-get install chromium) and run make test again."; exit 1; }
+
+lock:
+	@rm -rf .make/lock && $(PYTHON) -m venv .make/lock
+	@.make/lock/bin/python -m pip install --quiet --upgrade pip "setuptools>=77"
+	@.make/lock/bin/python -m pip install --quiet ".[test]"
+	@.make/lock/bin/python -m pip freeze --all --exclude cirque --exclude pip | $(PYTHON) .ci/lock_markers.py > requirements.lock
+	@rm -rf .make/lock && echo "requirements.lock: $$(grep -c == requirements.lock) packages"
+
+clean:
+	@rm -rf $(VENV) .make build dist *.egg-info

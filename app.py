@@ -1,0 +1,40 @@
+"""The web app. ``python app.py`` starts it; settings are in docs/settings.md."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from cir_core.errors import CirqueError
+from cir_core.settings import get_settings
+
+if TYPE_CHECKING:
+    import gradio as gr
+
+    demo: gr.Blocks
+
+
+def __getattr__(name: str) -> object:
+    """``app.demo``, built when it is asked for: importing this module opens nothing."""
+    if name == "demo":
+        from web.layout import build_demo
+        from web.services import open_services
+
+        return build_demo(open_services(get_settings()))
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def main() -> int:
+    try:
+        settings = get_settings()
+        from web.server import serve
+
+        serve(settings)
+    except CirqueError as error:
+        print(f"cirque cannot start. {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+// Keys that work anywhere on the page. The list people see is in dialogs.js.
+(() => {
+  const { $ } = cirque;
+  const typing = (element) => element.matches?.("input, textarea, select, [contenteditable=true]");
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    const field = $("#cq-text");
+    if (event.key === "Escape") {
+      if (cirque.closeDrawers()) return;
+      if (event.target === field) (cirque.selected() || cirque.tiles()[0] || field).focus();
+      return;
+    }
+    if (typing(event.target) || document.body.dataset.drawer) return;
+    const tile = event.target.closest?.("#results .cq-grid [role=option]");
+    const does = {
+      "/": () => field?.focus(),
+      "?": () => cirque.showKeys(),
+      r: () => cirque.refine(),
+      z: () => $(".cq-turns") && cirque.act("back"),
+      u: () => $(".cq-turns") && cirque.act("back"),
+      g: () => cirque.pick("reference"),
+      f: () => $("[data-found]") && cirque.found(),
+      o: () => cirque.selected() && cirque.enlargeTile(cirque.selected()),
+    };
+    if (tile || !event.target.closest?.("button, a, summary")) {
+      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
+        if (tile || key === "ArrowRight" || key === "ArrowLeft") does[key] = () => cirque.move(key);
+      }
+    }
+    if (tile) {
+      does.Home = () => cirque.move("Home");
+      does.End = () => cirque.move("End");
+      does[" "] = () => cirque.select(tile, { focus: true });
+      does.Enter = () => { cirque.select(tile); cirque.enlargeTile(tile); };
+    }
+    if (!does[event.key]) return;
+    event.preventDefault();
+    does[event.key]();
+  });
+})();

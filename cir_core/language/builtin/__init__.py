@@ -1,0 +1,11 @@
+"""The built-in language model: captions and merged descriptions by rules, without a network."""
+
+from cir_core.language.builtin.captions import Caption, parse_caption
+from cir_core.language.builtin.edits import Edit, Edits, apply_edits, apply_with_notes, parse_edits
+from cir_core.language.builtin.merge import merge
+from cir_core.language.builtin.model import BuiltinLanguageModel
+
+__all__ = [
+    "BuiltinLanguageModel", "Caption", "Edit", "Edits", "apply_edits", "apply_with_notes", "merge",
+    "parse_caption", "parse_edits",
+]

@@ -1,0 +1,54 @@
+"""Caption and modification text to one description (CIReVL step 2) by rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cir_core.language.builtin.captions import Caption, parse_caption
+from cir_core.language.builtin.edits import Edits, apply_with_notes, parse_edits
+from cir_core.language.tasks import MergeAnswer
+
+_ONLY_TEXT = "there was no caption of the reference, so the query is the modification text alone"
+_ONLY_CAPTION = "there was no modification text, so the caption is the query"
+_NOT_A_GARMENT = (
+    "the caption does not speak of a garment, which is all the built-in model can edit, so the "
+    "modification was added as typed; connect a language model for other images"
+)
+
+
+def merge(caption: str, modification_text: str) -> MergeAnswer:
+    """The description of the wanted image. Never fails; what it could not do is in the notes.
+
+    Without a caption the query is the modification text itself (CIReVL's fallback); with
+    one that speaks of no garment, both are joined by a comma.
+    """
+    caption, modification_text = " ".join(caption.split()), " ".join(modification_text.split())
+    if not caption and not modification_text:
+        return MergeAnswer(query="a photo", notes=("neither a caption nor a modification text was given",))
+    if not caption:
+        return MergeAnswer(query=modification_text, notes=(_ONLY_TEXT,))
+    if not modification_text:
+        return MergeAnswer(query=caption, notes=(_ONLY_CAPTION,))
+    known = parse_caption(caption)
+    if not known.is_garment:
+        return MergeAnswer(query=f"{caption.rstrip('.')}, {modification_text}", notes=(_NOT_A_GARMENT,))
+    edits = parse_edits(modification_text)
+    slots, applied = apply_with_notes(known.slots, edits)
+    extras, removed = _extras(known, edits)
+    merged = replace(known, slots=slots, noun=edits.noun or known.noun, extras=extras)
+    notes = [*edits.notes, *applied, *removed]
+    if slots == known.slots and not edits.extras and not edits.noun and not notes:
+        notes.append("nothing in the text changed the description")
+    return MergeAnswer(query=merged.sentence(), notes=tuple(notes))
+
+
+def _extras(known: Caption, edits: Edits) -> tuple[tuple[str, ...], list[str]]:
+    """The caption's extras less the unwanted ones, then the new ones."""
+    kept, notes = list(known.extras), []
+    for unwanted in edits.unwanted:
+        words = set(unwanted.split())
+        left = [extra for extra in kept if not words & set(extra.split())]
+        if len(left) == len(kept):
+            notes.append(f"'{unwanted}' is not in the description, so it could not be taken away")
+        kept = left
+    return tuple(dict.fromkeys([*kept, *edits.extras])), notes

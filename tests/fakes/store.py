@@ -1,0 +1,126 @@
+"""A store of sessions in a dict. The contract in ``test_store.py`` holds it to what SQL does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from cir_core.errors import SearchError, StorageError, UnknownSession
+from cir_core.ids import new_id
+from cir_core.sessions import SessionSummary
+from cir_core.types import Branch, SearchSession, Turn
+from storage.checks import check_turn, clean_name
+
+
+class InMemorySessionStore:
+    def __init__(self) -> None:
+        self._sessions: dict[str, SearchSession] = {}
+        self._updated: dict[str, datetime] = {}
+        self._lock = threading.RLock()
+        self.uploads: dict[str, tuple[int, int, str]] = {}
+
+    def close(self) -> None:
+        pass
+
+    def create_session(self, session: SearchSession) -> SearchSession:
+        if session.branches or session.turns:
+            raise ValueError("a new session has no turns; add them with add_turn")
+        with self._lock:
+            if session.session_id in self._sessions:
+                raise StorageError("This session is stored already.")
+            created = replace(session, title=clean_name(session.title),
+                              created_at=session.created_at or datetime.now(UTC))
+            self._updated[session.session_id] = created.created_at
+            return self._keep(created)
+
+    def add_turn(
+        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
+    ) -> Turn:
+        with self._lock:
+            session = self.session(session_id)
+            branch, number = self._place(session, parent_id)
+            turn = make(branch, number)
+            check_turn(turn, session_id, parent_id, branch, number)
+            if any(other.turn(turn.turn_id) for other in self._sessions.values()):
+                raise StorageError("This turn is stored already.")
+            branches = session.branches if branch in session.branches else (*session.branches, branch)
+            self._keep(replace(session, branches=branches, turns=(*session.turns, turn)))
+            self._updated[session_id] = turn.created_at
+            return turn
+
+    def session(self, session_id: str) -> SearchSession:
+        if session_id not in self._sessions:
+            raise UnknownSession(f"No search session {session_id!r} here.")
+        return self._sessions[session_id]
+
+    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
+        shown = [s for s in self._sessions.values() if gallery in (None, s.gallery)]
+        shown.sort(key=lambda s: s.session_id)
+        shown.sort(key=lambda s: self._updated[s.session_id], reverse=True)
+        return tuple(self._summary(s) for s in shown[:limit])
+
+    def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
+        known = [self._sessions[i] for i in dict.fromkeys(session_ids) if i in self._sessions]
+        return tuple(s for s in known if s.target_id is not None and s.target_revealed and s.turns)
+
+    def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
+        with self._lock:
+            session = self.session(session_id)
+            if branch_id not in [branch.branch_id for branch in session.branches]:
+                raise UnknownSession(f"No branch {branch_id!r} in this session.")
+            return self._keep(replace(session, branches=tuple(
+                replace(branch, name=clean_name(name)) if branch.branch_id == branch_id else branch
+                for branch in session.branches)))
+
+    def rename_session(self, session_id: str, title: str) -> SearchSession:
+        with self._lock:
+            return self._keep(replace(self.session(session_id), title=clean_name(title)))
+
+    def reveal_target(self, session_id: str) -> SearchSession:
+        with self._lock:
+            revealed = replace(self._with_target(session_id), target_revealed=True)
+            self._updated[session_id] = datetime.now(UTC)
+            return self._keep(revealed)
+
+    def set_target_live(self, session_id: str, live: bool) -> SearchSession:
+        with self._lock:
+            return self._keep(replace(self._with_target(session_id), target_live=live))
+
+    def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
+        self.uploads.setdefault(upload_id, (width, height, clean_name(original_name)))
+
+    def _keep(self, session: SearchSession) -> SearchSession:
+        self._sessions[session.session_id] = session
+        return session
+
+    def _with_target(self, session_id: str) -> SearchSession:
+        session = self.session(session_id)
+        if session.target_id is None:
+            raise SearchError("This session has no target image.")
+        return session
+
+    def _place(self, session: SearchSession, parent_id: str | None) -> tuple[Branch, int]:
+        number = 1
+        if parent_id is not None:
+            parent = session.turn(parent_id)
+            if parent is None:
+                if any(other.turn(parent_id) for other in self._sessions.values()):
+                    raise SearchError("That turn belongs to another session.")
+                raise UnknownSession(f"No turn {parent_id!r} here.")
+            number = parent.number + 1
+            has_child = any(turn.parent_id == parent_id for turn in session.turns)
+            if session.tip_of(parent.branch_id) == parent and not has_child:
+                return next(b for b in session.branches if b.branch_id == parent.branch_id), number
+        return Branch(new_id(), session.session_id, len(session.branches) + 1, ""), number
+
+    def _summary(self, session: SearchSession) -> SessionSummary:
+        turns = session.turns
+        return SessionSummary(
+            session_id=session.session_id, gallery=session.gallery, title=session.title, turns=len(turns),
+            branches=len(session.branches), first_reference_id=turns[0].reference_id if turns else None,
+            last_text=turns[-1].modification_text if turns else "",
+            has_target=session.target_id is not None, target_revealed=session.target_revealed,
+            created_at=session.created_at, updated_at=self._updated[session.session_id],
+        )

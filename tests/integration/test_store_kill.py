@@ -1,0 +1,99 @@
+"""A process that is killed while it saves loses no turn that it acknowledged."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from storage.database import open_database
+from storage.migrate import migrate
+from storage.store import SqlSessionStore
+from tests.fakes.turns import a_session
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def url(tmp_path):
+    return f"sqlite:///{tmp_path}/cirque.db"
+
+
+@pytest.fixture
+def session_id(url):
+    engine = open_database(url)
+    migrate(engine)
+    session = SqlSessionStore(engine).create_session(a_session())
+    engine.dispose()
+    return session.session_id
+
+
+def start_writer(url, session_id, parent_id=""):
+    command = [sys.executable, "-m", "tests.integration.turn_writer", url, session_id, parent_id]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def kill_after(writer, seconds):
+    """Turn ids acknowledged until the writer was killed; the clock starts with its first turn."""
+    with writer:
+        first = writer.stdout.readline()
+        time.sleep(seconds)
+        writer.kill()
+        rest = writer.stdout.read()
+    assert writer.returncode == -signal.SIGKILL
+    complete = (first + rest).rpartition("\n")[0]  # the last line may have been cut
+    return complete.split("\n")
+
+
+def stored(url, session_id):
+    """The session, after a check that the file is whole."""
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        seqs = [seq for seq, in connection.execute("SELECT seq FROM turns ORDER BY seq")]
+    assert seqs == list(range(1, len(seqs) + 1))
+    engine = open_database(url)
+    session = SqlSessionStore(engine).session(session_id)
+    engine.dispose()
+    return session
+
+
+def test_kill_while_saving(url, session_id):
+    moments = random.Random(7)
+    acknowledged: list[str] = []
+    for kills in range(1, 7):
+        parent = acknowledged[-1] if acknowledged else ""
+        acknowledged += kill_after(start_writer(url, session_id, parent), moments.uniform(0.01, 0.4))
+        session = stored(url, session_id)
+        times = Counter(turn.turn_id for turn in session.turns)
+        assert [times[turn_id] for turn_id in acknowledged] == [1] * len(acknowledged)
+        # A turn may have been on disk before its id was printed: at most one per kill.
+        assert len(times) - len(acknowledged) <= kills
+        assert all(len(turn.hits) == 60 and turn.hits[0].parts for turn in session.turns)
+    assert len(acknowledged) > 20
+
+
+def test_two_processes_in_one_session_and_one_is_killed(url, session_id):
+    root = kill_after(start_writer(url, session_id), 0)[0]
+    session = stored(url, session_id)
+    tip = session.turns[-1].turn_id
+    one, two = start_writer(url, session_id, tip), start_writer(url, session_id, tip)
+    acknowledged = {0: kill_after(one, 0.5), 1: kill_after(two, 0.2)}
+    session = stored(url, session_id)
+    assert session.turn(root)
+    assert [branch.number for branch in session.branches] == [1, 2]  # both went on from one tip
+    for made in acknowledged.values():
+        assert len({session.turn(turn_id).branch_id for turn_id in made}) == 1
+        path = [turn.turn_id for turn in session.path_to(made[-1])]
+        assert path[-len(made):] == made
+    per_branch = Counter((turn.branch_id, turn.number) for turn in session.turns)
+    assert set(per_branch.values()) == {1}

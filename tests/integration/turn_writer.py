@@ -1,0 +1,18 @@
+"""Adds turns to a session until it is killed, and prints the id of each one acknowledged.
+
+python -m tests.integration.turn_writer <database url> <session id> <turn to go on from, or "">
+"""
+
+import sys
+
+from storage.database import open_database
+from storage.store import SqlSessionStore
+from tests.fakes.turns import turn_maker
+
+if __name__ == "__main__":
+    url, session_id, parent_id = sys.argv[1:]
+    store = SqlSessionStore(open_database(url))
+    parent = parent_id or None
+    while True:
+        parent = store.add_turn(session_id, parent, turn_maker(session_id, parent, n_hits=60)).turn_id
+        print(parent, flush=True)

@@ -1,0 +1,156 @@
+"""Files of all kinds become upright RGB, or say in plain words why not."""
+
+import io
+import warnings
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cir_core.errors import ImageUnreadable
+from cir_core.images import for_encoder, open_image, save_thumbnail
+from tests.fakes.mixed_folder import huge_png
+
+RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
+
+
+def encoded(image, format="PNG", **options):
+    stream = io.BytesIO()
+    image.save(stream, format, **options)
+    return stream.getvalue()
+
+
+def opened(source, limit=64.0, **options):
+    image = open_image(source, max_megapixels=limit, **options)
+    assert image.mode == "RGB"
+    return image
+
+
+def corners():
+    """2 x 1 blocks of 8 pixels: red on the left, blue on the right."""
+    image = Image.new("RGB", (16, 8), RED)
+    image.paste(BLUE, (8, 0, 16, 8))
+    return image
+
+
+@pytest.mark.parametrize(
+    ("orientation", "size", "red_at"),
+    # Tag 0x0112 says where the stored top left is shown (EXIF 2.32, 4.6.5.1).
+    [(1, (16, 8), (2, 4)), (2, (16, 8), (13, 4)), (3, (16, 8), (13, 4)), (4, (16, 8), (2, 4)),
+     (5, (8, 16), (4, 2)), (6, (8, 16), (4, 2)), (7, (8, 16), (4, 13)), (8, (8, 16), (4, 13))],
+)
+@pytest.mark.parametrize("format", ["PNG", "TIFF", "WEBP", "JPEG"])
+def test_photos_stand_upright(orientation, size, red_at, format):
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    options = {"lossless": True} if format == "WEBP" else {"quality": 95} if format == "JPEG" else {}
+    image = opened(encoded(corners(), format, exif=exif, **options))
+    assert image.size == size
+    assert image.getpixel(red_at)[0] > 200 > 80 > image.getpixel(red_at)[2]
+    assert 0x0112 not in image.getexif()
+
+
+def test_transparency_is_seen_on_white():
+    half = Image.new("RGBA", (4, 4), (255, 0, 0, 128))
+    red, green, blue = opened(encoded(half)).getpixel((0, 0))
+    assert red == 255 and green == blue == pytest.approx(127, abs=1)  # 255 * (1 - 128/255) = 127
+    clear = Image.new("P", (4, 4), 0)
+    clear.putpalette([0, 0, 0, 9, 9, 9])
+    assert opened(encoded(clear, transparency=0)).getpixel((0, 0)) == WHITE
+    assert opened(encoded(Image.new("LA", (4, 4), (0, 0)))).getpixel((0, 0)) == WHITE
+
+
+def test_sixteen_bits_keep_their_greys():
+    deep = Image.fromarray(np.array([[0, 257 * 100, 65535]], dtype=np.uint16))
+    image = opened(encoded(deep))
+    assert [image.getpixel((x, 0))[0] for x in range(3)] == [0, 100, 255]
+
+
+def test_other_layouts():
+    assert opened(encoded(Image.new("CMYK", (8, 8), (0, 255, 255, 0)), "JPEG")).getpixel((4, 4))[0] > 230
+    assert opened(encoded(Image.new("L", (2, 2), 7))).getpixel((0, 0)) == (7, 7, 7)
+    assert opened(encoded(Image.new("1", (2, 2), 1))).getpixel((0, 0)) == WHITE
+    floats = Image.fromarray(np.array([[0.0, 0.5, 1.0]], dtype=np.float32))
+    assert opened(encoded(floats, "TIFF")).getpixel((1, 0))[0] == 128
+    assert opened(encoded(Image.new("RGB", (1, 1), RED))).getpixel((0, 0)) == RED
+
+
+@pytest.mark.parametrize("format", ["GIF", "WEBP", "PNG", "TIFF"])
+def test_the_first_frame_counts(format):
+    frames = [Image.new("RGB", (8, 8), colour) for colour in (GREEN, RED, BLUE)]
+    data = encoded(frames[0], format, save_all=True, append_images=frames[1:])
+    assert np.abs(np.subtract(opened(data).getpixel((4, 4)), GREEN)).max() < 20
+
+
+def test_heic_is_read():
+    heif = pytest.importorskip("pillow_heif")
+    heif.register_heif_opener()
+    assert opened(encoded(Image.new("RGB", (64, 64), BLUE), "HEIF")).getpixel((9, 9))[2] > 200
+
+
+def test_the_content_decides_not_the_name(tmp_path):
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(encoded(corners()))
+    assert opened(path).getpixel((0, 0)) == RED
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"", "photo.jpg is empty (0 bytes)"),
+     (b"hello " * 99, "photo.jpg is not an image cirque can read (JPEG, PNG, WebP, GIF, HEIC"),
+     (encoded(corners())[:30], "photo.jpg is damaged"),
+     (encoded(Image.effect_noise((99, 99), 50), "JPEG")[:1500], "photo.jpg is cut off"),
+     (encoded(Image.effect_noise((99, 99), 50))[:1500], "photo.jpg is cut off"),
+     (huge_png(20600, 20000), "photo.jpg is 412 megapixels; the limit is 64 (CIRQUE_MAX_IMAGE_MEGAPIXELS)"),
+     (huge_png(10000, 10000), "photo.jpg is 100 megapixels; the limit is 64")],
+)
+def test_unreadable_files_say_why(tmp_path, data, said):
+    path = tmp_path / "photo.jpg"
+    path.write_bytes(data)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ImageUnreadable) as caught:
+            opened(path)
+    assert str(caught.value).startswith(said)
+
+
+def test_files_that_are_not_there(tmp_path):
+    with pytest.raises(ImageUnreadable, match="gone.png is not there"):
+        opened(tmp_path / "gone.png")
+    with pytest.raises(ImageUnreadable, match="is a folder"):
+        opened(tmp_path)
+    with pytest.raises(ImageUnreadable, match="^The image is empty"):
+        opened(b"")
+    with pytest.raises(ImageUnreadable, match="^upload 3 is empty"):
+        opened(io.BytesIO(b""), name="upload 3")
+
+
+def test_the_limit_is_ours_not_pillows():
+    before = Image.MAX_IMAGE_PIXELS
+    assert opened(encoded(Image.new("L", (1000, 1000))), limit=1.0).size == (1000, 1000)
+    with pytest.raises(ImageUnreadable, match="limit is 0.5 "):
+        opened(encoded(Image.new("L", (1000, 1000))), limit=0.5)
+    # 180 megapixels: Pillow's own limit would refuse it whatever the setting.
+    with pytest.raises(ImageUnreadable, match="cut off|damaged"):
+        opened(huge_png(18000, 10000), limit=200)
+    assert before == Image.MAX_IMAGE_PIXELS
+
+
+def test_draft_decodes_a_smaller_jpeg():
+    data = encoded(Image.new("RGB", (1600, 1200), GREEN), "JPEG")
+    assert opened(data).size == (1600, 1200)
+    assert opened(data, draft_edge=640).size == (800, 600)
+
+
+def test_images_for_encoders_stop_at_1024_pixels():
+    small, large = Image.new("RGB", (1024, 10)), Image.new("RGB", (4096, 1024))
+    assert for_encoder(small) is small
+    assert for_encoder(large).size == (1024, 256) and large.size == (4096, 1024)
+
+
+def test_thumbnails_are_small_webp_written_whole(tmp_path):
+    path = tmp_path / "ab" / "c.webp"
+    save_thumbnail(Image.new("RGB", (1000, 500), RED), path)
+    with Image.open(path) as thumbnail:
+        assert (thumbnail.format, thumbnail.size) == ("WEBP", (320, 160))
+    assert list(path.parent.iterdir()) == [path]

@@ -1,0 +1,191 @@
+"""The bundled encoder's training, on a handful of garments and a few steps."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import open_clip
+import pytest
+import torch
+from PIL import Image
+from safetensors.torch import load_file
+
+from cir_core.atelier.catalogue import Garment, catalogue
+from cir_core.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
+from cir_core.lexicon import GROUPS, NONE
+from cir_core.training import losses, sample_encoder
+from cir_core.training.bpe import learn_merges, train_vocabulary, write_vocabulary
+from cir_core.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
+from cir_core.training.sample_model import (
+    IMAGE_SIZE, VOCABULARY_FILE, WEIGHTS_FILE, ModelInTraining, export, load_tokenizer, new_model,
+    normalised,
+)
+from cir_core.training.sample_texts import write_partials, write_prompts
+
+RECIPE = sample_encoder.Recipe(batch_size=12, captioned=8, partials=6, takes=1, bfloat16=False, learning_rate=3e-4)
+
+
+@pytest.fixture(scope="module")
+def garments() -> tuple[Garment, ...]:
+    return catalogue(sizes={"train": 24, "val": 6})
+
+
+@pytest.fixture(scope="module")
+def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / VOCABULARY_FILE
+    train_vocabulary(["a red dress with long sleeves", "a navy striped shirt"], path, n_merges=80)
+    return path
+
+
+def test_merges_follow_frequency_then_the_alphabet() -> None:
+    assert learn_merges(["ab ab cd"], 2) == [("a", "b</w>"), ("c", "d</w>")]
+    assert learn_merges(["ab"], 5) == [("a", "b</w>")]
+
+
+def test_vocabulary_file_is_reproducible_and_loads(tmp_path: Path) -> None:
+    merges = learn_merges(["red red dress"], 20)
+    for name in ("one.gz", "two.gz"):
+        write_vocabulary(tmp_path / name, merges)
+    assert (tmp_path / "one.gz").read_bytes() == (tmp_path / "two.gz").read_bytes()
+    assert gzip.decompress((tmp_path / "one.gz").read_bytes()).count(b"\n") == len(merges)
+    tokenizer = load_tokenizer(tmp_path / "one.gz")
+    assert tokenizer.vocab_size == 512 + len(merges) + 2
+    assert len(tokenizer.encode("red dress")) == 2
+    assert tokenizer.decode(tokenizer.encode("a navy gown")) == "a navy gown "
+
+
+def test_drawings_are_cached_and_takes_differ(tmp_path: Path, garments: tuple[Garment, ...]) -> None:
+    images = rendered(garments[:3], tmp_path, size=32, takes=2, processes=1)
+    assert images.shape == (2, 3, 32, 32, 3) and images.dtype == np.uint8
+    assert not np.array_equal(images[0], images[1])
+    assert take_seed(garments[0].seed, 0) == garments[0].seed
+    files = list(tmp_path.iterdir())
+    again = rendered(garments[:3], tmp_path, size=32, takes=2, processes=1)
+    assert np.array_equal(images, again) and list(tmp_path.iterdir()) == files
+
+
+def test_an_epoch_shows_whole_families_together(garments: tuple[Garment, ...]) -> None:
+    train = [g for g in garments if g.split == "train"]
+    pixels = np.zeros((1, len(train), 8, 8, 3), dtype=np.uint8)
+    rows = [b.rows for b in batches(train, pixels, batch_size=12, rng=random.Random(0))]
+    assert sorted(np.concatenate(rows)) == list(range(24))
+    order = [train[row].family for row in np.concatenate(rows)]
+    changes = sum(a != b for a, b in zip(order, order[1:], strict=False))
+    assert changes == len(set(order)) - 1
+
+
+def test_jitter_keeps_shape_and_nearly_the_light() -> None:
+    pixels = np.full((2, 16, 16, 3), 100, dtype=np.uint8)
+    out = jitter(pixels, random.Random(1))
+    assert out.shape == pixels.shape and out.dtype == np.uint8
+    assert 97 <= out.min() and out.max() <= 103
+
+
+def test_partials_fit_their_own_garment_and_whatever_shares_the_values(
+    garments: tuple[Garment, ...],
+) -> None:
+    batch = [g for g in garments if g.split == "train"][:12]
+    codes = attribute_codes(batch)
+    partials = write_partials(batch, codes, 40, random.Random(3))
+    assert partials.fits.shape == (12, 40) and len(partials.texts) == 40
+    assert (partials.fits.sum(axis=0) >= 1).all()
+    for text, column in zip(partials.texts, partials.fits.T, strict=True):
+        if text == "a dress":
+            assert [bool(fit) for fit in column] == [g.category == "dress" for g in batch]
+
+
+def test_prompt_book_points_at_each_group_and_category(garments: tuple[Garment, ...]) -> None:
+    book = write_prompts(random.Random(0))
+    start, n_values = book.spans[-1]
+    absent = start + 1 * n_values + GROUPS[-1].keys.index(NONE)  # category 1 is the shirt
+    assert book.texts[absent].startswith("a shirt with no ")
+    assert len(book.texts) == 3 + 3 * sum(len(group.keys) for group in GROUPS[1:])
+    assert len(write_prompts(random.Random(1), 2).spans) == 2
+
+
+def test_losses_are_small_exactly_where_features_agree() -> None:
+    eye = torch.eye(4)
+    scale = torch.tensor(50.0)
+    assert losses.contrastive(eye, eye, scale) < 1e-4
+    assert losses.contrastive(eye, eye.roll(1, 0), scale) > 10
+    fits = torch.tensor([[1.0, 0], [1, 0], [0, 1], [0, 1]])
+    shared = torch.nn.functional.normalize(torch.tensor([[1.0, 1, 0, 0], [0, 0, 1, 1]]), dim=1)
+    assert losses.multi_positive(eye, shared, fits, scale).abs() < 1e-4
+    assert losses.multi_positive(eye, shared.flip(0), fits, scale) > 10
+
+
+def test_export_loads_through_open_clip(tmp_path: Path, vocabulary: Path) -> None:
+    torch.manual_seed(0)
+    tokenizer = load_tokenizer(vocabulary)
+    model = new_model(tokenizer.vocab_size).eval()
+    export(tmp_path, model.state_dict(), vocabulary)
+    assert (tmp_path / WEIGHTS_FILE).stat().st_size <= 10_000_000
+    assert not [p for p in tmp_path.iterdir() if p.name.startswith(".")]
+    assert load_file(tmp_path / WEIGHTS_FILE)["visual.trunk.patch_embed.norm.running_var"].dtype == torch.float32
+    assert json.loads((tmp_path / "open_clip_config.json").read_text())["model_cfg"]["embed_dim"]
+
+    loaded, transform = open_clip.create_model_from_pretrained(f"local-dir:{tmp_path}")
+    read = open_clip.get_tokenizer(f"local-dir:{tmp_path}", bpe_path=str(tmp_path / VOCABULARY_FILE))
+    picture = Image.fromarray(np.random.default_rng(0).integers(0, 255, (256, 256, 3), dtype=np.uint8))
+    text = "a red dress with long sleeves"
+    own = ModelInTraining(model, tokenizer)
+    # What training feeds the model is what open_clip's inference transform feeds it …
+    fed = normalised(shrink(picture, IMAGE_SIZE)[None])
+    assert torch.allclose(transform(picture)[None], fed, atol=1e-5)
+    # … and both texts and images land where they did before the weights were stored.
+    loaded.eval()
+    with torch.inference_mode():
+        image = loaded.encode_image(transform(picture)[None], normalize=True).numpy()
+        words = loaded.encode_text(read([text]), normalize=True).numpy()
+    assert np.allclose(image, own.encode_images([picture]), atol=3e-3)
+    assert np.allclose(words, own.encode_texts([text]), atol=3e-3)
+
+
+def test_training_lowers_the_loss_exports_and_resumes(
+    tmp_path: Path, garments: tuple[Garment, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_encoder, "_CAPTIONS_FOR_VOCABULARY", 200)
+    lines: list[str] = []
+    out, cache = tmp_path / "out", tmp_path / "cache"
+
+    def train(epochs: int) -> None:
+        sample_encoder.train_sample_encoder(
+            out, cache=cache, epochs=epochs, seed=1, threads=torch.get_num_threads(),
+            recipe=RECIPE, garments=garments, progress=lines.append,
+        )
+
+    train(2)
+    assert (out / WEIGHTS_FILE).is_file() and (cache / "state.pt").is_file()
+    train(4)
+    said = [line for line in lines if line.startswith("epoch")]
+    assert [line.split()[1] for line in said] == ["1/2", "2/2", "3/4", "4/4"]
+    loss = [float(line.split()[3]) for line in said]
+    assert loss[-1] < loss[0]
+
+
+def test_ranks_count_better_and_earlier_ties() -> None:
+    scores = np.asarray([[0.5, 0.9, 0.5], [0.3, 0.3, 0.3], [0.1, 0.2, 0.1]], dtype=np.float32)
+    assert ranks_of_own(scores).tolist() == [2, 2, 3]
+
+
+def test_report_counts_every_group(garments: tuple[Garment, ...]) -> None:
+    class Constant:
+        def encode_images(self, images: list[Image.Image]) -> np.ndarray:
+            return np.tile(np.eye(1, 4, dtype=np.float32), (len(images), 1))
+
+        encode_texts = encode_images
+
+    pictures = [np.zeros((8, 8, 3), dtype=np.uint8)] * len(garments)
+    report = evaluate_sample_encoder(Constant(), garments, pictures, seed=0)
+    assert report.n == 30 and report.recall_at_1 == pytest.approx(1 / 30)
+    assert report.median_rank == 15.5 and report.recall_at_10 == pytest.approx(1 / 3)
+    assert set(report.attribute_accuracy) == {group.key for group in GROUPS}
+    category = report.attribute_accuracy["category"]
+    assert (category.correct, category.total) == (10, 30)  # always the first: a dress
+    assert category.by_value["dress"] == (10, 10)
+    with pytest.raises(ValueError, match="garments with"):
+        evaluate_sample_encoder(Constant(), garments, pictures[1:], seed=0)

@@ -1,0 +1,294 @@
+"""What any store of sessions does: run on the SQL store and on the one in a dict.
+
+Set CIRQUE_TEST_DATABASE_URL to run it there as well. The database is emptied, so its name
+must hold "test".
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import select
+
+from cir_core.errors import SearchError, StorageError, UnknownSession
+from cir_core.settings import Settings
+from cir_core.types import Hit
+from storage import tables
+from storage.checks import NAME_LIMIT, clean_name
+from storage.database import open_database, reading, writing
+from storage.migrate import migrate
+from storage.store import SqlSessionStore, open_store
+from tests.fakes.store import InMemorySessionStore
+from tests.fakes.turns import a_session, turn_maker
+
+OTHER_DATABASE = os.environ.get("CIRQUE_TEST_DATABASE_URL")
+
+
+def sql_store(url: str) -> SqlSessionStore:
+    engine = open_database(url)
+    migrate(engine)
+    assert engine.dialect.name == "sqlite" or "test" in engine.url.database
+    with writing(engine) as connection:
+        for table in reversed(tables.metadata.sorted_tables):
+            connection.execute(table.delete())
+    return SqlSessionStore(engine)
+
+
+@pytest.fixture(params=["dict", "sqlite", *(["other"] if OTHER_DATABASE else [])])
+def store(request, tmp_path):
+    if request.param == "dict":
+        made = InMemorySessionStore()
+    elif request.param == "sqlite":
+        made = sql_store(f"sqlite:///{tmp_path}/cirque.db")
+    else:
+        made = sql_store(OTHER_DATABASE)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def session(store):
+    return store.create_session(a_session())
+
+
+def add(store, session, parent=None, **changes):
+    """Add a turn after the turn ``parent``."""
+    parent_id = parent.turn_id if parent else None
+    make = turn_maker(session.session_id, parent_id, **changes)
+    return store.add_turn(session.session_id, parent_id, make)
+
+
+def test_a_session_comes_back_as_it_was_stored(store):
+    stored = store.create_session(
+        a_session(target_id="image-00003", target_live=True, title="Chairs 🪑 für Ödön"))
+    assert stored.created_at is not None
+    assert store.session(stored.session_id) == stored
+
+
+def test_a_turn_comes_back_exactly_and_its_vector_bit_for_bit(store, session):
+    vector = np.array([1e-45, -0.0, 0.1, np.nextafter(np.float32(1), np.float32(2)), -3e38], np.float32)
+    hits = (Hit("b", 0.1 + 0.2, 1, (("text", 1 / 3), ("picked", -1e-300))),
+            Hit("ü/☃.jpg", -0.0, 2), Hit("c", np.float32(0.7), 3, (("text", 0.7),)))
+    turn = add(store, session, vector=vector, hits=hits, target_rank=np.int64(12), excluded_ids=("a", "ü"),
+               modification_text="rouge 👩🏽‍🎨\n«très» 赤い\t\"'; DROP TABLE turns; --",
+               notes=("é", "", "🎈"),
+               created_at=datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=timezone(timedelta(hours=-9))))
+    loaded = store.session(session.session_id).turns[0]
+    assert loaded == turn
+    assert loaded.vector.tobytes() == vector.tobytes() and loaded.vector.dtype == np.float32
+    assert loaded.hits[1].parts == () and loaded.hits[2].parts == (("text", np.float32(0.7)),)
+    assert loaded.created_at.utcoffset() is not None
+
+
+def test_a_turn_without_hits(store, session):
+    turn = add(store, session, n_hits=0)
+    assert store.session(session.session_id).turns == (turn,)
+
+
+def test_a_turn_on_a_tip_continues_its_branch(store, session):
+    first = add(store, session)
+    second = add(store, session, first)
+    third = add(store, session, second)
+    loaded = store.session(session.session_id)
+    assert [branch.number for branch in loaded.branches] == [1]
+    assert [turn.number for turn in loaded.turns] == [1, 2, 3]
+    assert loaded.path_to(third.turn_id) == (first, second, third)
+    assert loaded.tip_of(loaded.branches[0].branch_id) == third
+
+
+def test_a_turn_elsewhere_opens_a_branch(store, session):
+    first = add(store, session)
+    second = add(store, session, first)
+    aside = add(store, session, first)          # first is no tip any more
+    again = add(store, session, first)          # and a third child
+    on_aside = add(store, session, aside)       # continues branch 2
+    new_root = add(store, session)              # a start from another image
+    loaded = store.session(session.session_id)
+    number_of = {branch.branch_id: branch.number for branch in loaded.branches}
+    assert loaded.turns == (first, second, aside, again, on_aside, new_root)
+    assert [(number_of[turn.branch_id], turn.number) for turn in loaded.turns] == [
+        (1, 1), (1, 2), (2, 2), (3, 2), (2, 3), (4, 1)]
+    assert loaded.latest == new_root
+    assert loaded.path_to(on_aside.turn_id) == (first, aside, on_aside)
+
+
+def test_a_turn_that_fails_leaves_nothing_behind(store, session):
+    first = add(store, session)
+    before = store.session(session.session_id)
+
+    def fail(branch, number):
+        raise SearchError("the reference is gone")
+
+    for parent_id in (None, first.turn_id):
+        with pytest.raises(SearchError, match="reference is gone"):
+            store.add_turn(session.session_id, parent_id, fail)
+    with pytest.raises(StorageError):  # the id is taken, found out after the branch was written
+        add(store, session, turn_id=first.turn_id)
+    assert store.session(session.session_id) == before
+
+
+def test_a_turn_in_the_wrong_place_is_a_defect(store, session):
+    for changes in ({"number": 7}, {"branch_id": "elsewhere"}, {"session_id": "elsewhere"},
+                    {"vector": np.zeros(3)}, {"created_at": datetime(2026, 1, 1)}):
+        with pytest.raises(ValueError):
+            add(store, session, **changes)
+    assert store.session(session.session_id).turns == ()
+
+
+@pytest.mark.parametrize("text", ["nul \0 byte", "half an emoji \ud83d"])
+def test_text_that_cannot_be_stored_is_refused(store, session, text):
+    with pytest.raises(SearchError, match="cannot be stored"):
+        add(store, session, modification_text=text)
+
+
+def test_unknown_ids_say_what_to_do(store, session):
+    turn = add(store, session)
+    other = store.create_session(a_session())
+    nowhere = turn_maker("nowhere", None)
+    for call in (
+        lambda: store.session("nowhere"),
+        lambda: store.add_turn("nowhere", None, nowhere),
+        lambda: store.add_turn(session.session_id, "nowhere", nowhere),
+        lambda: store.name_branch("nowhere", turn.branch_id, "x"),
+        lambda: store.name_branch(session.session_id, "nowhere", "x"),
+        lambda: store.name_branch(other.session_id, turn.branch_id, "x"),
+        lambda: store.rename_session("nowhere", "x"),
+        lambda: store.reveal_target("nowhere"),
+        lambda: store.set_target_live("nowhere", True),
+    ):
+        with pytest.raises(UnknownSession, match=r"."):
+            call()
+    with pytest.raises(SearchError, match="another session") as refused:
+        store.add_turn(other.session_id, turn.turn_id, nowhere)
+    assert not isinstance(refused.value, UnknownSession)
+
+
+def test_a_session_is_stored_once(store, session):
+    with pytest.raises(StorageError):
+        store.create_session(replace(session, title="again"))
+    assert store.session(session.session_id).title == ""
+
+
+def test_names_are_cleaned(store, session):
+    turn = add(store, session)
+    renamed = store.rename_session(session.session_id, "  red\x00 \n\u202echairs\x1b[0m ")
+    assert renamed.title == "red chairs[0m"
+    named = store.name_branch(session.session_id, turn.branch_id, "x" * 200)
+    assert named.branches[0].name == "x" * NAME_LIMIT
+    assert store.session(session.session_id) == named
+    assert store.create_session(a_session(title=" a\tb ")).title == "a b"
+
+
+@given(st.text())
+def test_clean_names_stay_as_they_are(text):
+    cleaned = clean_name(text)
+    assert len(cleaned) <= NAME_LIMIT and clean_name(cleaned) == cleaned
+    cleaned.encode()  # no half characters
+
+
+def test_the_target(store):
+    session = store.create_session(a_session(target_id="image-00003"))
+    assert store.set_target_live(session.session_id, True).target_live
+    assert store.reveal_target(session.session_id).target_revealed
+    assert store.reveal_target(session.session_id) == store.session(session.session_id)
+    without = store.create_session(a_session())
+    for change in (store.reveal_target, lambda i: store.set_target_live(i, True)):
+        with pytest.raises(SearchError, match="no target"):
+            change(without.session_id)
+
+
+def test_finished_sessions_have_a_revealed_target_and_a_turn(store):
+    finished, hidden, empty, plain = (
+        store.create_session(a_session(target_id=target)) for target in ("t", "t", "t", None))
+    for session in (finished, hidden, plain):
+        add(store, session)
+    for session in (finished, empty):
+        store.reveal_target(session.session_id)
+    second = store.create_session(a_session(target_id="u"))
+    add(store, second)
+    store.reveal_target(second.session_id)
+    asked = [second.session_id, hidden.session_id, empty.session_id, "nowhere", plain.session_id,
+             finished.session_id, second.session_id]
+    found = store.finished_target_sessions(asked)
+    assert found == (store.session(second.session_id), store.session(finished.session_id))
+    assert store.finished_target_sessions([]) == ()
+    assert store.finished_target_sessions([f"unknown-{i}" for i in range(1200)] + asked) == found
+
+
+def test_the_list_is_newest_first(store):
+    noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    old = store.create_session(a_session(title="old", created_at=noon))
+    new = store.create_session(a_session(title="new", created_at=noon + timedelta(hours=1), target_id="t"))
+    store.create_session(a_session(gallery="other", created_at=noon - timedelta(hours=1)))
+    assert [s.title for s in store.sessions(gallery="atelier")] == ["new", "old"]
+    first = add(store, old, reference_id="r1", modification_text="one", created_at=noon + timedelta(hours=2))
+    add(store, old, modification_text="two", created_at=noon + timedelta(hours=3))
+    store.rename_session(new.session_id, "renamed")
+    summary, second = store.sessions(gallery="atelier")
+    assert (summary.session_id, summary.turns, summary.branches) == (old.session_id, 2, 2)
+    assert (summary.first_reference_id, summary.last_text) == (first.reference_id, "two")
+    assert (summary.created_at, summary.updated_at) == (noon, noon + timedelta(hours=3))
+    assert (second.title, second.turns, second.first_reference_id) == ("renamed", 0, None)
+    assert second.last_text == ""
+    assert second.has_target and not second.target_revealed and not summary.has_target
+    assert len(store.sessions()) == 3 and len(store.sessions(limit=1)) == 1
+    assert store.sessions(gallery="none") == ()
+
+
+def test_an_upload_is_remembered_once(store):
+    for _ in range(2):
+        store.add_upload("upload:" + "0" * 32, 640, 480, "my chair.jpg")
+
+
+def test_eight_threads_at_the_same_session(store, session):
+    root = add(store, session)
+
+    def work(_):
+        parent, made = root, []
+        for _ in range(25):
+            parent = add(store, session, parent)
+            made.append(parent.turn_id)
+        return made
+
+    with ThreadPoolExecutor(8) as threads:
+        acknowledged = [turn_id for made in threads.map(work, range(8)) for turn_id in made]
+    loaded = store.session(session.session_id)
+    assert sorted(turn.turn_id for turn in loaded.turns) == sorted([root.turn_id, *acknowledged])
+    assert [branch.number for branch in loaded.branches] == list(range(1, 9))
+    for branch in loaded.branches:  # eight lines from the one root, none with a gap
+        line = [turn for turn in loaded.turns if turn.branch_id == branch.branch_id]
+        start = 1 if branch.number == 1 else 2
+        assert [turn.number for turn in line] == list(range(start, 27))
+        assert all(b.parent_id == a.turn_id for a, b in pairwise(line))
+
+
+def test_the_order_of_turns_is_kept_in_rows(tmp_path):
+    store = sql_store(f"sqlite:///{tmp_path}/cirque.db")
+    session = store.create_session(a_session())
+    made = [add(store, session) for _ in range(5)]
+    store.add_upload("upload:1", 2, 3, "a\nb")
+    with reading(store.engine) as connection:
+        t = tables.turns.c
+        rows = connection.execute(select(t.turn_id, t.seq).order_by(t.seq)).all()
+        assert [tuple(row) for row in rows] == [(turn.turn_id, i + 1) for i, turn in enumerate(made)]
+        upload = connection.execute(select(tables.uploads)).one()
+    assert (upload.width, upload.height, upload.original_name) == (2, 3, "a b")
+    store.close()
+
+
+def test_open_store_makes_and_reopens_the_database(tmp_path):
+    settings = Settings(home=tmp_path / "deep" / "home")
+    store = open_store(settings)
+    session = store.create_session(a_session())
+    store.close()
+    again = open_store(settings)
+    assert again.session(session.session_id) == session
+    again.close()

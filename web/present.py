@@ -1,0 +1,238 @@
+"""Records to plain dictionaries for the templates. No gradio, no HTML, no services."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from cir_core.metrics.multi_turn import MultiTurnScores
+from cir_core.protocol import card_to_dict
+from cir_core.sessions import SessionSummary
+from cir_core.target import TargetTrace
+from cir_core.types import UPLOAD_PREFIX, Hit, MethodSettings, ProtocolCard, SearchSession, Turn
+
+Dict = dict[str, Any]
+Captions = Callable[[str], str | None]
+
+COMPARED = 10
+BASE_NAMES = {"cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only"}
+EXCLUDE_NAMES = {
+    "reference": "Hide the current reference", "history": "Hide every reference so far",
+    "none": "Show everything (CIRCLED)",
+}
+STAGES = {
+    "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "encode text": "Encode text",
+    "search": "Search", "total": "Total",
+}
+_GARMENT_TEXTS = (
+    "in red", "with long sleeves", "striped and longer", "the same but sleeveless", "in navy with white dots",
+    "with a collar",
+)
+_OTHER_TEXTS = ("in black and white", "with more colour", "seen from closer", "outdoors", "with fewer things in it")
+
+
+def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
+    """Address of a picture, relative to the page. ``kind`` is ``thumb`` or ``full``."""
+    query = {"gallery": gallery, "image": image_id} | ({"v": version} if version else {})
+    return f"media/{kind}?{urlencode(query)}"
+
+
+def picture(gallery: str, image_id: str, version: str, caption: str | None = None) -> Dict:
+    upload = image_id.startswith(UPLOAD_PREFIX)
+    return {
+        "id": image_id, "thumb": media_url("thumb", gallery, image_id, version),
+        "full": media_url("full", gallery, image_id, version), "upload": upload,
+        "name": "your picture" if upload else image_id,
+        "alt": caption or ("Your picture" if upload else f"Image {image_id}"),
+    }
+
+
+def score_text(score: float) -> str:
+    return f"{score:.3f}".replace("-", "−")
+
+
+def tile(hit: Hit, gallery: str, version: str, caption: str | None = None) -> Dict:
+    shown = picture(gallery, hit.image_id, version, caption)
+    return shown | {
+        "rank": hit.rank, "score": score_text(hit.score), "raw_score": hit.score,
+        "parts": [[name, value] for name, value in hit.parts],
+        "alt": f"Rank {hit.rank}: {shown['alt']}",
+    }
+
+
+def suggestions(gallery: str) -> tuple[str, ...]:
+    return _GARMENT_TEXTS if gallery.startswith("atelier") else _OTHER_TEXTS
+
+
+def method_line(method: MethodSettings) -> str:
+    """The method in one short line, e.g. for the button that opens the settings."""
+    names = {"cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only"}
+    return f"{names[method.base]} · α {method.alpha:g} · β {method.beta:g} · γ {method.gamma:g}"
+
+
+def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
+    """The turns of one branch as cards, and all branches as rows of dots when there are several."""
+    tip = session.tip_of(branch_id)
+    path = session.path_to(tip.turn_id) if tip else ()
+    viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path))
+    return {
+        "session": session.session_id, "branch": branch_id, "viewed": viewed, "length": len(path),
+        "long": max_turns if len(path) > max_turns else 0,
+        "turns": [
+            {
+                "id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
+                "merged": turn.merged_text, "current": turn.turn_id == turn_id, "later": turn.number > viewed,
+                "reference": picture(session.gallery, turn.reference_id, version),
+                "top": [picture(session.gallery, hit.image_id, version) for hit in turn.hits[:3]],
+            }
+            for turn in path
+        ],
+        "branches": branch_rows(session, branch_id, turn_id),
+    }
+
+
+def branch_name(session: SearchSession, branch_id: str) -> str:
+    branch = next(item for item in session.branches if item.branch_id == branch_id)
+    return branch.name or f"Branch {branch.number}"
+
+
+def branch_rows(session: SearchSession, branch_id: str, turn_id: str) -> list[Dict]:
+    """One row per branch: its own turns stand at their depth, so forks line up."""
+    rows = []
+    for branch in session.branches:
+        own = [turn for turn in session.turns if turn.branch_id == branch.branch_id]
+        if own:
+            rows.append({
+                "id": branch.branch_id, "number": branch.number,
+                "name": branch.name or f"Branch {branch.number}", "named": branch.name,
+                "current": branch.branch_id == branch_id, "forked": own[0].number - 1 if own[0].parent_id else 0,
+                "dots": [
+                    {"id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
+                     "current": turn.turn_id == turn_id}
+                    for turn in own
+                ],
+            })
+    return rows if len(rows) > 1 else []
+
+
+def timings(turn: Turn) -> list[Dict]:
+    """Stages in the order they ran; ``share`` is of the whole turn, in per cent."""
+    total = turn.timings_ms.get("total") or sum(turn.timings_ms.values()) or 1.0
+    order = list(STAGES)
+    stages = sorted(turn.timings_ms.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
+    return [
+        {"name": STAGES.get(name, name), "ms": _milliseconds(ms), "share": round(min(100.0, 100 * ms / total), 1),
+         "total": name == "total"}
+        for name, ms in stages
+    ]
+
+
+def _milliseconds(ms: float) -> str:
+    return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 10_000 else f"{ms / 1000:.1f} s"
+
+
+def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
+    method = card.method
+    return [
+        ("Gallery", f"{card.gallery}, {card.gallery_size:,} images" + (f", {card.split}" if card.split else "")),
+        ("Gallery digest", card.gallery_digest),
+        ("Encoder", f"{card.encoder.spec}, revision {card.encoder.revision}, {card.encoder.dim} dim"),
+        ("Language model", card.language_model),
+        ("Method", BASE_NAMES[method.base]),
+        ("Feedback", f"α {method.alpha:g}, β {method.beta:g}, γ {method.gamma:g}, K {method.feedback_depth}"),
+        ("Left out", {"none": "nothing", "reference": "the reference", "history": "all references"}[method.exclude]),
+        ("Captions", card.caption_mode),
+        ("Ties", card.tie_rule),
+        ("Seed", "none" if card.seed is None else str(card.seed)),
+        ("cirque", card.version),
+    ]
+
+
+def how_found(session: SearchSession, turn: Turn) -> Dict:
+    return {
+        "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
+        "notes": list(turn.notes), "timings": timings(turn), "digest": session.protocol.digest,
+        "rows": protocol_rows(session.protocol), "card": card_to_dict(session.protocol),
+        "excluded": len(turn.excluded_ids), "number": turn.number, "base": session.method.base,
+    }
+
+
+def comparison(session: SearchSession, left: str, right: str, version: str, captions: Captions) -> Dict:
+    """The best ten of two branches and how far they agree."""
+    tips = [tip for branch in (left, right) if (tip := session.tip_of(branch)) is not None]
+    tops = [tip.hits[:COMPARED] for tip in tips]
+    sets = [{hit.image_id for hit in top} for top in tops]
+    shared = len(sets[0] & sets[1])
+    columns = []
+    for tip, branch_id, top, other in zip(tips, (left, right), tops, (tops[1], tops[0]), strict=True):
+        places = {hit.image_id: hit.rank for hit in other}
+        columns.append({
+            "branch": branch_id, "name": branch_name(session, branch_id), "turn": tip.number,
+            "text": tip.modification_text, "merged": tip.merged_text,
+            "tiles": [
+                tile(hit, session.gallery, version, captions(hit.image_id))
+                | {"only": hit.image_id not in places, "there": places.get(hit.image_id)}
+                for hit in top
+            ],
+        })
+    size = max((len(top) for top in tops), default=0)
+    return {"columns": columns, "shared": shared, "size": size, "k": COMPARED,
+            "overlap": f"{shared / size:.2f}" if size else "–",
+            "branches": [{"id": b.branch_id, "name": b.name or f"Branch {b.number}"} for b in session.branches
+                         if session.tip_of(b.branch_id)],
+            "left": left, "right": right}
+
+
+def rank_plot(ranks: Sequence[int], setbacks: Sequence[int] = (), *, width: int = 320, height: int = 150) -> Dict:
+    """Geometry of a rank-per-turn line: rank 1 on top, logarithmic downwards."""
+    left, right, top, bottom = 40, 14, 14, 24
+    decades = max(1, math.ceil(math.log10(max([10, *ranks]))))
+    def y(rank: int) -> float:
+        return round(top + (height - top - bottom) * math.log10(rank) / decades, 1)
+    step = (width - left - right) / max(1, len(ranks) - 1)
+    def x(index: int) -> float:
+        return round(left + (step * index if len(ranks) > 1 else (width - left - right) / 2), 1)
+    points = [{"x": x(i), "y": y(rank), "rank": rank, "turn": i + 1, "setback": i + 1 in setbacks,
+               "hit": rank <= COMPARED} for i, rank in enumerate(ranks)]
+    return {
+        "width": width, "height": height, "left": left, "right": width - right, "points": points,
+        "bottom": height - bottom, "top": top, "ten": y(10),
+        "line": " ".join(f"{p['x']},{p['y']}" for p in points),
+        "ticks": [{"y": y(10**d), "label": f"{10**d:,}"} for d in range(decades + 1)],
+    }
+
+
+def trace(found: TargetTrace) -> Dict:
+    return {
+        "ranks": list(found.ranks), "best": found.best, "last": found.ranks[-1] if found.ranks else None,
+        "plot": rank_plot(found.ranks, [s.turn for s in found.setbacks]) if found.ranks else None,
+        "notes": [
+            *(f"Turn {s.turn} moved the target from rank {s.before:,} to {s.after:,}: more than 30 down, "
+              "which breaks ε-consistency." for s in found.setbacks),
+            *(f"Turn {r.turn} says much the same as turn {r.earlier} (similarity {r.similarity:.2f}, τ is 0.80)."
+              for r in found.repeats),
+        ],
+    }
+
+
+def scores(result: MultiTurnScores | None) -> Dict | None:
+    if result is None:
+        return None
+    return {
+        "sessions": result.sessions, "final": f"{result.final_recall_at_10:.2f}", "auc": f"{result.auc:.2f}",
+        "note": result.note,
+        "hits": [{"turn": i + 1, "value": f"{h:.2f}", "share": round(100 * h)} for i, h in
+                 enumerate(result.hits_at_10)],
+    }
+
+
+def summary(item: SessionSummary, version: str, current: str | None) -> Dict:
+    kind = "" if not item.has_target else "target found" if item.target_revealed else "target open"
+    return {
+        "id": item.session_id, "title": item.title or item.last_text or "No turn yet",
+        "gallery": item.gallery, "kind": kind, "turns": item.turns, "branches": item.branches,
+        "current": item.session_id == current, "when": f"{item.updated_at:%d %b, %H:%M}",
+        "picture": picture(item.gallery, item.first_reference_id, version) if item.first_reference_id else None,
+    }

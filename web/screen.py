@@ -1,0 +1,126 @@
+"""A view and the store make the screen: one HTML text per panel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from cir_core.errors import CirqueError
+from cir_core.types import SearchSession, Turn
+from web import present
+from web.actions import BASES, EXCLUDES
+from web.services import Services
+from web.templating import fill
+from web.view import View
+
+PANELS = ("top", "strip", "rail", "results", "how", "drawers")
+
+
+class Screen:
+    """Draws views. Holds no state of anybody."""
+
+    def __init__(self, services: Services) -> None:
+        self._settings = services.settings
+        self._service = services.search
+
+    def draw(self, view: View) -> tuple[View, dict[str, str]]:
+        """The panels, and the view with its beat counted on. Never raises ``CirqueError``:
+        what cannot be shown is said in the results panel."""
+        view = replace(view, beat=view.beat + 1)
+        try:
+            return view, self._panels(view)
+        except CirqueError as error:
+            view = replace(view, problem=view.problem or str(error))
+            return view, self._bare(view)
+
+    def empty(self) -> dict[str, str]:
+        """What stands there until the page has connected."""
+        view = View(gallery=self._settings.gallery)
+        panels = dict.fromkeys(PANELS, "")
+        return panels | {
+            "top": fill("top.html", view=view, size=None, session=None),
+            "rail": fill("rail_waiting.html"), "results": fill("waiting.html"),
+        }
+
+    def _bare(self, view: View) -> dict[str, str]:
+        panels = dict.fromkeys(PANELS, "")
+        return panels | {
+            "top": fill("top.html", view=view, size=None, session=None),
+            "results": fill("problem.html", view=view),
+            "drawers": fill("drawers.html", view=view, galleries=self._galleries(), sessions=[], scores=None,
+                            bases=_choices(BASES, present.BASE_NAMES),
+                            excludes=_choices(EXCLUDES, present.EXCLUDE_NAMES)),
+        }
+
+    def _panels(self, view: View) -> dict[str, str]:
+        searcher = self._service.searcher(view.gallery)
+        gallery, version = searcher.gallery, searcher.gallery.digest[:8]
+
+        def caption_of(image_id: str) -> str | None:
+            return gallery.caption_of(image_id) if image_id in gallery else None
+
+        session = self._service.session(view.session_id) if view.session_id else None
+        turn = session.turn(view.turn_id or "") if session else None
+        target = self._target(session, view, version)
+        reference = None
+        if view.reference_id:
+            reference = present.picture(view.gallery, view.reference_id, version, caption_of(view.reference_id))
+        return {
+            "top": fill("top.html", view=view, size=len(gallery), session=session),
+            "strip": self._strip(session, view, version),
+            "rail": fill("rail.html", view=view, reference=reference, target=target, turn=turn,
+                         suggestions=present.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
+                         method=present.method_line(view.method), base=view.method.base),
+            "results": self._results(session, turn, view, version, caption_of, target),
+            "how": fill("how.html", how=present.how_found(session, turn) if session and turn and not view.compare else None),
+            "drawers": self._drawers(view, version),
+        }
+
+    def _strip(self, session: SearchSession | None, view: View, version: str) -> str:
+        if session is None or view.turn_id is None or view.branch_id is None:
+            return ""
+        strip = present.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
+        return fill("strip.html", strip=strip)
+
+    def _results(self, session: SearchSession | None, turn: Turn | None, view: View, version: str,
+                 caption_of: present.Captions, target: dict[str, Any] | None) -> str:
+        if session is not None and view.compare is not None:
+            sides = present.comparison(session, *view.compare, version, caption_of)
+            return fill("compare.html", view=view, sides=sides)
+        if session is None or turn is None:
+            wall = [present.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
+            return fill("start.html", view=view, wall=wall, target=target)
+        length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
+        tiles = [present.tile(hit, session.gallery, version, caption_of(hit.image_id)) for hit in turn.hits]
+        return fill("results.html", view=view, turn=turn, tiles=tiles, length=length, target=target, session=session)
+
+    def _target(self, session: SearchSession | None, view: View, version: str) -> dict[str, Any] | None:
+        if session is None or session.target_id is None:
+            return None
+        shown = session.target_revealed or session.target_live
+        tip = session.tip_of(view.branch_id or "")
+        trace = present.trace(self._service.trace(session, tip.turn_id)) if shown and tip else None
+        tally = present.scores(self._service.scores(view.mine)) if session.target_revealed else None
+        return {
+            "picture": present.picture(session.gallery, session.target_id, version), "trace": trace,
+            "live": session.target_live, "ended": session.target_revealed, "scores": tally,
+            "turns": len(session.path_to(tip.turn_id)) if tip else 0,
+        }
+
+    def _drawers(self, view: View, version: str) -> str:
+        known = set(view.mine)
+        summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
+        rows = [present.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
+        return fill(
+            "drawers.html", view=view, galleries=self._galleries(), sessions=rows,
+            scores=present.scores(self._service.scores(view.mine)) if known else None,
+            bases=_choices(BASES, present.BASE_NAMES), excludes=_choices(EXCLUDES, present.EXCLUDE_NAMES),
+        )
+
+    def _galleries(self) -> list[dict[str, Any]]:
+        return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
+                for info in self._service.galleries()]
+
+
+def _choices(values: tuple[str, ...], names: dict[str, str]) -> list[tuple[str, str]]:
+    return [(value, names[value]) for value in values]

@@ -1,0 +1,111 @@
+"""The web server: pages, pictures, downloads, and how it starts and stops."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib.util
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+import uvicorn
+from fastapi import FastAPI
+
+from cir_core.errors import CirqueError, SettingsError
+from cir_core.settings import Settings
+from cir_core.types import MethodSettings
+from cir_core.version import __version__
+from web.export import export_routes
+from web.layout import build_demo
+from web.media import media_routes
+from web.services import Services, open_services
+from web.theme import head, make_theme
+
+
+def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
+    """The whole application. Opens the store; loads no model."""
+    if settings.mcp and importlib.util.find_spec("mcp") is None:
+        raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it: pip install 'cirque[mcp]'.")
+    services = services or open_services(settings)
+    app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
+
+    @app.get("/healthz", include_in_schema=False)
+    def healthz() -> dict[str, str]:
+        return {"status": "ok", "version": __version__}
+
+    app.include_router(media_routes(services))
+    app.include_router(export_routes(services))
+    return gr.mount_gradio_app(
+        app, build_demo(services), path="/", theme=make_theme(), head=head(),
+        footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
+        max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
+        mcp_server=settings.mcp,
+    )
+
+
+def serve(settings: Settings) -> None:
+    """Serve until Ctrl-C or SIGTERM. Raises ``SettingsError`` when the address cannot be had."""
+    listener = _listen(settings.host, settings.port)
+    with contextlib.closing(listener):
+        services = open_services(settings)
+        app = create_app(settings, services)
+        port = listener.getsockname()[1]
+        host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
+        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
+                                proxy_headers=True)
+        _Server(config, f"cirque is at http://{host}:{port}   (Ctrl-C stops it)", services).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((host, port))
+        listener.listen(128)
+    except OSError as error:
+        listener.close()
+        if error.errno == errno.EADDRINUSE:
+            raise SettingsError(
+                f"Port {port} is taken, perhaps by another cirque. Take the next one: "
+                f"CIRQUE_PORT={port + 1}, or any free one: CIRQUE_PORT=0."
+            ) from error
+        if error.errno == errno.EACCES:
+            raise SettingsError(f"Port {port} needs special rights. Take one above 1023: CIRQUE_PORT=7860.") from error
+        raise SettingsError(f"Cannot listen on {host}:{port}: {error.strerror}. Check CIRQUE_HOST.") from error
+    return listener
+
+
+class _Server(uvicorn.Server):
+    """uvicorn, with one friendly line and without raising the signal that stopped it again."""
+
+    def __init__(self, config: uvicorn.Config, greeting: str, services: Services) -> None:
+        super().__init__(config)
+        self._greeting = greeting
+        self._services = services
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        print(self._greeting, flush=True)
+        threading.Thread(target=self._warm, daemon=True).start()
+
+    def _warm(self) -> None:
+        # The first person waits for the models otherwise. Problems are shown there, not here.
+        with contextlib.suppress(CirqueError):
+            searcher = self._services.search.searcher(self._services.settings.gallery)
+            for image_id in searcher.gallery.ids[:1]:
+                searcher.turn(searcher.gallery_reference(image_id), "in red", MethodSettings(), k=1)
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        handled: tuple[Any, ...] = (signal.SIGINT, signal.SIGTERM)
+        before = {number: signal.signal(number, self.handle_exit) for number in handled}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
