@@ -24,7 +24,7 @@ class SearcherPool:
         self._language_for = language_for
         self._load_encoder = encoder_loader
         self._lock = threading.RLock()
-        self._encoders: dict[str, Encoder] = {}
+        self._models_by_spec: dict[str, tuple[Encoder, LanguageModel]] = {}
         self._searchers: dict[str, tuple[str, Searcher]] = {}
 
     def infos(self) -> list[GalleryInfo]:
@@ -35,14 +35,14 @@ class SearcherPool:
         with self._lock:
             gallery = open_gallery(name, home=self._home)
             known = self._searchers.get(name)
-            if known is not None and known[0] == gallery.digest:
+            if known is not None and known[0] == gallery.generation:
                 return known[1]
             searcher = Searcher(gallery, *self._models(gallery.encoder.spec))
-            self._searchers[name] = (gallery.digest, searcher)
+            self._searchers[name] = (gallery.generation, searcher)
             return searcher
 
     def _models(self, spec: str) -> tuple[Encoder, LanguageModel]:
-        if spec not in self._encoders:
-            self._encoders[spec] = self._load_encoder(spec)
-        encoder = self._encoders[spec]
-        return encoder, self._language_for(encoder)
+        if spec not in self._models_by_spec:
+            encoder = self._load_encoder(spec)
+            self._models_by_spec[spec] = (encoder, self._language_for(encoder))
+        return self._models_by_spec[spec]

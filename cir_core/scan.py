@@ -13,7 +13,8 @@ from cir_core.errors import GalleryError
 from cir_core.images import KNOWN, looks_like_image
 
 _SUFFIXES = {
-    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".heic", ".heif", ".avif", ".tif", ".tiff", ".bmp",
+    ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".gif", ".heic", ".heif", ".avif", ".tif", ".tiff",
+    ".bmp",
 }
 
 

@@ -8,7 +8,7 @@ session; everything a turn depends on comes in, everything it found goes out.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -69,14 +69,25 @@ class Found:
 
 
 class Searcher:
-    """Composed retrieval over one gallery with one encoder and one language model."""
+    """Composed retrieval over one gallery with one encoder and one language model.
 
-    def __init__(self, gallery: Gallery, encoder: Encoder, language: LanguageModel) -> None:
+    ``within`` limits what is ranked to those images of the gallery, in gallery order:
+    FashionIQ, for one, ranks each category by itself. References may come from outside.
+    """
+
+    def __init__(
+        self, gallery: Gallery, encoder: Encoder, language: LanguageModel,
+        *, within: Collection[str] | None = None,
+    ) -> None:
         gallery.check_encoder(encoder)
         self.gallery = gallery
         self.encoder = encoder
         self.language = language
-        self.index = FlatIndex(gallery.features, gallery.ids)
+        if within is None:
+            self.index = FlatIndex(gallery.features, gallery.ids)
+        else:
+            rows = sorted(gallery.row_of(image_id) for image_id in within)
+            self.index = FlatIndex(gallery.features[rows], [gallery.ids[row] for row in rows])
 
     def features_of(self, image_ids: Sequence[str]) -> Matrix:
         """``[n, dim]`` stored vectors of gallery images."""

@@ -16,10 +16,9 @@ from typing import BinaryIO
 from PIL import Image
 
 from cir_core.errors import UnknownImage
-from cir_core.images import open_image
+from cir_core.images import for_encoder, open_image
 from cir_core.types import UPLOAD_PREFIX
 
-MAX_EDGE = 1024
 _ID = re.compile(rf"{UPLOAD_PREFIX}[0-9a-f]{{32}}\Z")
 
 
@@ -39,10 +38,10 @@ class UploadFolder:
         original stays with its owner. Raises ``ImageUnreadable``.
         """
         if isinstance(source, Image.Image):
-            image = source.convert("RGB")
+            image = source.convert("RGB").copy()
         else:
             image = open_image(source, max_megapixels=self.max_megapixels)
-        image.thumbnail((MAX_EDGE, MAX_EDGE), Image.Resampling.LANCZOS)
+        image = for_encoder(image)
         digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)

@@ -189,11 +189,16 @@ def rank_plot(ranks: Sequence[int], setbacks: Sequence[int] = (), *, width: int 
     """Geometry of a rank-per-turn line: rank 1 on top, logarithmic downwards."""
     left, right, top, bottom = 40, 14, 14, 24
     decades = max(1, math.ceil(math.log10(max([10, *ranks]))))
+
     def y(rank: int) -> float:
         return round(top + (height - top - bottom) * math.log10(rank) / decades, 1)
-    step = (width - left - right) / max(1, len(ranks) - 1)
+
+    inset = 20  # keeps the first number clear of the axis
+    room = width - left - right - 2 * inset
+
     def x(index: int) -> float:
-        return round(left + (step * index if len(ranks) > 1 else (width - left - right) / 2), 1)
+        return round(left + inset + room * (index / (len(ranks) - 1) if len(ranks) > 1 else 0.5), 1)
+
     points = [{"x": x(i), "y": y(rank), "rank": rank, "turn": i + 1, "setback": i + 1 in setbacks,
                "hit": rank <= COMPARED} for i, rank in enumerate(ranks)]
     return {

@@ -65,7 +65,7 @@ def wire_screen(
 
 def as_error(error: CirqueError) -> gr.Error:
     """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
-    return gr.Error(escape(str(error), quote=False), print_exception=False, title="That did not work", duration=8)
+    return gr.Error(escape(str(error), quote=False), print_exception=False, title="That did not work", duration=5)
 
 
 def wire_api(services: Services) -> None:

@@ -100,6 +100,7 @@
       if (element.open !== open) element.open = open;
     }
     document.body.classList.toggle("cq-has-how", Boolean(cirque.$(".cq-how")));
+    document.body.classList.toggle("cq-searched", Boolean(cirque.$(".cq-turns")));
     for (const image of cirque.$$(".gradio-container img")) image.classList.toggle("cq-pending", !image.complete);
   }
   document.addEventListener("load", (event) => event.target.classList?.remove("cq-pending"), true);

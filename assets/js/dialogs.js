@@ -24,6 +24,8 @@
   const light = dialog({ class: "cq-light", "aria-label": "Picture" },
     closer(), previous, make("figure", {}, picture, make("figcaption", {}, caption, make("div", { class: "cq-row" }, refine, found))), next);
   let tile = null;
+  // A small picture is not blown up beyond twice its size: blur shows nothing more.
+  picture.addEventListener("load", () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; });
 
   function show(full, text, alt) {
     picture.src = full;
@@ -123,6 +125,7 @@
   cirque.play = () => {
     $("#cq-aim", play).hidden = !cirque.selected();
     play.showModal();
+    $(".primary", play).focus();
   };
 
   // --- a question, the keys ------------------------------------------------------------------

@@ -6,8 +6,10 @@
   cirque.selected = selected;
   cirque.tiles = tiles;
 
+  let chosen = ""; // survives a new drawing of the same turn
   function select(tile, { focus = false } = {}) {
     if (!tile) return;
+    chosen = tile.dataset.image;
     for (const other of tiles()) {
       other.setAttribute("aria-selected", String(other === tile));
       other.tabIndex = other === tile ? 0 : -1;
@@ -17,8 +19,24 @@
       tile.scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     ledger(tile);
+    bar(tile);
   }
   cirque.select = select;
+
+  // On a phone the ledger is far away: a bar above the query says what is selected.
+  const holder = make("div", { class: "cq-pickbar", hidden: true });
+  cirque.start(() => document.body.append(holder));
+  function bar(tile) {
+    holder.hidden = !tile;
+    document.body.classList.toggle("cq-picking", Boolean(tile));
+    if (!tile) return;
+    const open = $("#results .cq-grid")?.dataset.target === "open";
+    holder.replaceChildren(
+      make("img", { src: tile.dataset.thumb, alt: "", width: 36, height: 36 }),
+      make("span", { text: `Rank ${tile.dataset.rank}` }),
+      open ? make("button", { class: "cq-btn small", onclick: () => cirque.found(tile.dataset.image), text: "Found it" }) : "",
+      make("button", { class: "cq-btn small primary", onclick: () => cirque.refine(tile.dataset.image), text: "Refine from this" }));
+  }
 
   document.addEventListener("click", (event) => {
     const tile = event.target.closest("#results .cq-grid [role=option]");
@@ -68,9 +86,10 @@
       for (const tile of tiles()) delete tile.dataset.touched;
       select(tiles()[0]);
     } else if (grid) {
-      select(selected() || tiles()[0]);
+      select(tiles().find((tile) => tile.dataset.image === chosen) || tiles()[0]);
     } else {
       shown = "";
+      bar(null);
     }
     if (action === "search" && !failed && field) {
       field.value = "";

@@ -111,19 +111,28 @@ class Batch:
 
 
 def batches(
-    garments: Sequence[Garment], images: Pixels, *, batch_size: int, rng: random.Random
+    garments: Sequence[Garment],
+    images: Pixels,
+    *,
+    batch_size: int,
+    rng: random.Random,
+    siblings: int = 1,
 ) -> Iterator[Batch]:
     """One epoch. ``images`` is ``[takes, n, size, size, 3]``; each garment comes once.
 
-    Families stay together: a base and its variants differ in one to four attributes, and
-    telling those apart is what the contrastive loss should be busy with.
+    ``siblings`` members of a family stay together: they differ in one to four
+    attributes, and telling them apart is what the contrastive loss should be busy with.
+    Two are enough. Whole families would leave a batch with few different garments.
     """
     grouped: dict[int, list[int]] = {}
     for row, garment in enumerate(garments):
         grouped.setdefault(garment.family, []).append(row)
-    families = list(grouped.values())
-    rng.shuffle(families)
-    order = np.asarray([row for family in families for row in family], dtype=np.int64)
+    units: list[list[int]] = []
+    for family in grouped.values():
+        rng.shuffle(family)
+        units.extend(family[i : i + siblings] for i in range(0, len(family), siblings))
+    rng.shuffle(units)
+    order = np.asarray([row for unit in units for row in unit], dtype=np.int64)
     takes = images.shape[0]
     for start in range(0, len(order) - batch_size + 1, batch_size):
         rows = order[start : start + batch_size]

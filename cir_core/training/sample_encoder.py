@@ -39,10 +39,11 @@ class Recipe:
     captioned: int = 48            # images of a batch that meet their full captions
     partials: int = 24             # partial captions per batch
     prompted: int = 4              # attribute groups per batch whose prompts are practised
+    image_epochs: int = 6          # first epochs, in which only the image tower learns
     learning_rate: float = 1.5e-3
     weight_decay: float = 0.05
     warm_up: float = 0.05          # share of all steps
-    average_decay: float = 0.995   # of the weights' running mean, which is what is kept
+    average_decay: float = 0.99   # of the weights' running mean, which is what is kept
     partial_weight: float = 0.5
     naming_weight: float = 2.0
     reading_weight: float = 3.0
@@ -79,7 +80,12 @@ def train_sample_encoder(
     run.resume()
     while run.epoch < epochs:
         start = time.monotonic()
+        images_only = run.images_only
         loss = run.one_epoch(images)
+        if images_only:  # nothing to judge yet
+            run.save()
+            progress(f"epoch {run.epoch}/{epochs} loss {loss:.3f} {time.monotonic() - start:.0f} s")
+            continue
         report = run.evaluate(val, val_images)
         better = _quality(report) > run.best
         if better:
@@ -130,6 +136,10 @@ class Run:
         self.average = {k: v.detach().clone() for k, v in self.model.state_dict().items()}
 
     @property
+    def images_only(self) -> bool:
+        return self.epoch < self.recipe.image_epochs
+
+    @property
     def steps_per_epoch(self) -> int:
         return len(self.train) // self.recipe.batch_size
 
@@ -138,13 +148,16 @@ class Run:
         self.model.train()
         rng = random.Random(f"{self.seed}/{self.epoch}")
         total = 0.0
-        for batch in batches(self.train, images, batch_size=self.recipe.batch_size, rng=rng):
+        for batch in batches(
+            self.train, images, batch_size=self.recipe.batch_size, rng=rng,
+            siblings=1 if self.images_only else 2,
+        ):
             for group in self.optimiser.param_groups:
                 group["lr"] = self.learning_rate()
             loss = self.loss(batch.pixels, batch.rows, rng)
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+            torch.nn.utils.clip_grad_norm_(self.model.parameters(), 2.0)
             self.optimiser.step()
             self.step += 1
             self._after_step()
@@ -154,21 +167,26 @@ class Run:
 
     def loss(self, pixels: Pixels, rows: np.ndarray, rng: random.Random) -> Tensor:
         """The weighted sum of the losses of :mod:`cir_core.training.losses`."""
-        garments = [self.train[row] for row in rows]
         codes = self.codes[rows]
-        captioned = garments[: self.recipe.captioned]  # families stand together: still whole
+        known = torch.from_numpy(codes)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):
+            raw = self.model.encode_image(normalised(pixels))
+        raw = raw.float()
+        reading = self.recipe.reading_weight * self.helpers.reading(raw, known)
+        if self.images_only:
+            # Without texts a step takes half as long, and small details take many steps.
+            return reading
+        garments = [self.train[row] for row in rows]
+        captioned = garments[: self.recipe.captioned]  # siblings stand together
         captions = [full_caption(garment.attributes, rng) for garment in captioned]
         partials = write_partials(garments, codes, self.recipe.partials, rng)
         book = write_prompts(rng, self.recipe.prompted)
         with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):
-            image = self.model.encode_image(normalised(pixels))
             # Apart: short texts would pay for the long ones' padding.
             full = text_features(self.model, self.tokenizer(captions))
             part = text_features(self.model, self.tokenizer(partials.texts))
             names = text_features(self.model, self.tokenizer(book.texts))
-        raw = image.float()
         image = F.normalize(raw, dim=-1)
-        known = torch.from_numpy(codes)
         fits = torch.from_numpy(partials.fits)
         return (
             losses.contrastive(image[: len(full)], full, self.model.logit_scale.exp())
@@ -176,7 +194,7 @@ class Run:
             * losses.multi_positive(image, part, fits, self.helpers.partial.exp())
             + self.recipe.naming_weight
             * losses.naming(image, names, book, known, self.helpers.prompt.exp())
-            + self.recipe.reading_weight * self.helpers.reading(raw, known)
+            + reading
         )
 
     def learning_rate(self) -> float:

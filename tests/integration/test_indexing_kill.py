@@ -47,7 +47,8 @@ def test_killed_many_times_it_ends_as_if_never_killed(tmp_path):
     source, home, log = tmp_path / "photos", tmp_path / "home", tmp_path / "calls"
     source.mkdir()
     for number in range(203):
-        Image.fromarray(pixels.integers(0, 255, (24, 32, 3), dtype=np.uint8)).save(source / f"{number:03}.png")
+        noise = pixels.integers(0, 255, (24, 32, 3), dtype=np.uint8)
+        Image.fromarray(noise).save(source / f"{number:03}.png")
     (source / "zero.png").touch()
     folder = home / "galleries" / "g"
 

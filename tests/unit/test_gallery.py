@@ -81,7 +81,7 @@ def test_another_encoder_is_refused_with_both_identities(home):
 
 
 def test_a_missing_gallery_names_those_there_are(home):
-    with pytest.raises(GalleryError, match="There are: demo. To make it: cirque index DIR --name new"):
+    with pytest.raises(GalleryError, match=r"There are: demo\. To make it: cirque index DIR --name new"):
         open_gallery("new", home=home)
     with pytest.raises(GalleryError, match="There is none yet"):
         open_gallery("new", home=home / "elsewhere")

@@ -115,23 +115,23 @@ def test_unreadable_files_say_why(tmp_path, data, said):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ImageUnreadable, match="gone.png is not there"):
+    with pytest.raises(ImageUnreadable, match=r"gone\.png is not there"):
         opened(tmp_path / "gone.png")
     with pytest.raises(ImageUnreadable, match="is a folder"):
         opened(tmp_path)
-    with pytest.raises(ImageUnreadable, match="^The image is empty"):
+    with pytest.raises(ImageUnreadable, match=r"^The image is empty"):
         opened(b"")
-    with pytest.raises(ImageUnreadable, match="^upload 3 is empty"):
+    with pytest.raises(ImageUnreadable, match=r"^upload 3 is empty"):
         opened(io.BytesIO(b""), name="upload 3")
 
 
 def test_the_limit_is_ours_not_pillows():
     before = Image.MAX_IMAGE_PIXELS
     assert opened(encoded(Image.new("L", (1000, 1000))), limit=1.0).size == (1000, 1000)
-    with pytest.raises(ImageUnreadable, match="limit is 0.5 "):
+    with pytest.raises(ImageUnreadable, match=r"limit is 0\.5 "):
         opened(encoded(Image.new("L", (1000, 1000))), limit=0.5)
     # 180 megapixels: Pillow's own limit would refuse it whatever the setting.
-    with pytest.raises(ImageUnreadable, match="cut off|damaged"):
+    with pytest.raises(ImageUnreadable, match=r"cut off|damaged"):
         opened(huge_png(18000, 10000), limit=200)
     assert before == Image.MAX_IMAGE_PIXELS
 

@@ -1,0 +1,40 @@
+"""What the commands share: the terminal, progress bars, the encoder a person named."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn,
+)
+
+from cir_core.encoders.base import Encoder
+from cir_core.settings import get_settings
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@contextmanager
+def progress_bar(label: str) -> Iterator[Callable[[int, int], None]]:
+    """A bar on standard error; yields ``update(done, total)``. Quiet when nobody watches."""
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as bar:
+        task = bar.add_task(label, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
+    """The encoder ``spec`` names, on the device the settings say."""
+    from cir_core.encoders import load_encoder
+
+    settings = get_settings()
+    return load_encoder(
+        spec, device=settings.device, precision=settings.precision,
+        allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads,
+    )

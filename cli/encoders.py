@@ -1,0 +1,33 @@
+"""``cirque encoders``: look at an encoder, fetch one knowingly."""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated
+
+import typer
+
+from cli.console import open_encoder, out
+
+app = typer.Typer(help="Encoders: identity, and fetching weights knowingly.", no_args_is_help=True)
+Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...")]
+
+
+@app.command()
+def show(spec: Spec) -> None:
+    """Load an encoder and print what identifies it. Never downloads."""
+    _describe(spec, allow_downloads=False)
+
+
+@app.command()
+def fetch(spec: Spec) -> None:
+    """Download an encoder's weights to the local cache, so that it works offline afterwards."""
+    _describe(spec, allow_downloads=True)
+
+
+def _describe(spec: str, *, allow_downloads: bool) -> None:
+    started = time.perf_counter()
+    encoder = open_encoder(spec, allow_downloads=allow_downloads)
+    identity = encoder.identity
+    out.print(f"{identity.spec}: revision {identity.revision}, {identity.dim} dimensions, "
+              f"loaded in {time.perf_counter() - started:.1f} s")

@@ -1,0 +1,49 @@
+"""The ``cirque`` command. Each subcommand is a few lines over the same services the web uses."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+import typer
+
+from cir_core.errors import CirqueError
+from cir_core.version import __version__
+from cli import encoders, evaluate, galleries, sample, serving, sessions
+
+app = typer.Typer(
+    name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+    help="The web workbench for composed image retrieval.",
+)
+serving.register(app)
+galleries.register(app)
+app.add_typer(evaluate.app, name="evaluate")
+app.add_typer(sample.app, name="sample")
+app.add_typer(encoders.app, name="encoders")
+app.add_typer(sessions.app, name="sessions")
+
+
+@app.command()
+def version() -> None:
+    """Print the version."""
+    typer.echo(f"cirque {__version__}")
+
+
+def run() -> None:
+    """Entry point: errors that cirque raises on purpose become one sentence, exit code 1."""
+    if not sys.warnoptions:
+        # Notices of libraries about their own future are not for the people who run cirque.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.simplefilter("ignore", FutureWarning)
+    try:
+        app()
+    except CirqueError as error:
+        typer.secho(str(error), fg=typer.colors.RED, err=True)
+        sys.exit(1)
+    except KeyboardInterrupt:
+        typer.echo("\nStopped. Run the same command again to go on.", err=True)
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,68 @@
+"""Arrows point one way: app, cli, web → storage, annotation → cir_core."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ALLOWED = {
+    "cir_core": {"cir_core"},
+    "annotation": {"annotation", "cir_core.types", "cir_core.errors", "cir_core.ids"},
+    "storage": {"storage", "annotation.records", "cir_core"},
+    "web": {"web", "storage", "annotation", "cir_core"},
+    "cli": {"cli", "web", "storage", "annotation", "cir_core"},
+}
+OURS = {"cir_core", "annotation", "storage", "web", "cli", "app", "benchmarks", "tests"}
+FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"}, "annotation": {"gradio", "sqlalchemy"},
+           "storage": {"gradio", "fastapi"}}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    return found
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+@pytest.mark.parametrize("package", ALLOWED)
+def test_arrows(package):
+    for path in modules(package):
+        for name in imports(path):
+            top = name.partition(".")[0]
+            assert top not in FOREIGN.get(package, ()), f"{path} imports {name}"
+            if top in OURS:
+                allowed = any(name == a or name.startswith(a + ".") for a in ALLOWED[package])
+                assert allowed, f"{path} imports {name}"
+
+
+def test_only_evaluation_reads_the_ground_truth():
+    """No retrieval code may know what a garment really is."""
+    readers = {
+        str(path.relative_to(ROOT))
+        for package in ALLOWED for path in modules(package)
+        if any(name.startswith("cir_core.atelier.ground_truth") for name in imports(path))
+    }
+    assert readers == {"cir_core/atelier/build.py", "cir_core/evaluate_sample.py"}
+
+
+def test_retrieval_does_not_import_the_catalogue():
+    for path in modules("cir_core"):
+        relative = path.relative_to(ROOT / "cir_core")
+        outside = relative.parts[0] not in {"atelier", "training"} and not path.name.startswith("evaluate")
+        if outside and path.name != "sample.py":
+            assert not any(name.startswith("cir_core.atelier") for name in imports(path)), path
+
+
+def test_only_settings_reads_the_environment():
+    for package in ALLOWED:
+        for path in modules(package):
+            if path.name != "settings.py" and "os.environ" in path.read_text("utf-8"):
+                assert path.relative_to(ROOT).as_posix() in {"cir_core/encoders/offline.py"}, path

@@ -1,0 +1,61 @@
+"""CIRCLED's metrics on sessions small enough to count on one hand."""
+
+import numpy as np
+import pytest
+
+from cir_core.metrics.consistency import rank_setbacks, repeated_texts
+from cir_core.metrics.multi_turn import multi_turn_scores
+from cir_core.metrics.recall import recall_at
+
+
+def test_auc_of_one_session_that_hits_at_turn_two():
+    # hits (0, 1, 1): trapezoids ½ and 1 over L_max − 1 = 2 give 0.75 (a plain mean would be 0.667)
+    scores = multi_turn_scores([[200, 4, 3]])
+    assert scores is not None
+    assert scores.hits_at_10 == (0.0, 1.0, 1.0)
+    assert scores.auc == pytest.approx(0.75)
+
+
+def test_auc_of_two_sessions():
+    # turn 1: none; turn 2: one of two; turn 3: both. (0, ½, 1): ¼ + ¾ over 2 = 0.5
+    scores = multi_turn_scores([[50, 10, 1], [50, 11, 10]])
+    assert scores is not None
+    assert scores.hits_at_10 == (0.0, 0.5, 1.0)
+    assert scores.auc == pytest.approx(0.5)
+
+
+def test_hits_stay_after_a_session_ends_but_final_recall_looks_at_the_last_turn():
+    # Session A hits at turn 1 and loses the target at turn 2; B ends after turn 1 with a hit.
+    scores = multi_turn_scores([[3, 80], [9]])
+    assert scores is not None
+    assert scores.hits_at_10 == (1.0, 1.0)
+    assert scores.final_recall_at_10 == 0.5
+    assert scores.max_turns == 2
+
+
+def test_one_turn_has_no_area_and_says_so():
+    scores = multi_turn_scores([[1], [30]])
+    assert scores is not None
+    assert scores.auc == 0.5 and "one turn" in scores.note
+
+
+def test_no_sessions_have_no_score():
+    assert multi_turn_scores([]) is None
+    assert multi_turn_scores([[]]) is None
+
+
+def test_a_setback_of_exactly_epsilon_is_allowed():
+    assert rank_setbacks([10, 40]) == ()
+    (setback,) = rank_setbacks([10, 41, 5])
+    assert (setback.turn, setback.before, setback.after) == (2, 10, 41)
+
+
+def test_repeated_texts_name_the_earlier_turn():
+    features = np.array([[1, 0], [0, 1], [0.6, 0.8]], dtype=np.float32)  # cos(2,3) = 0.8 = τ
+    (repeat,) = repeated_texts(features)
+    assert (repeat.turn, repeat.earlier) == (3, 2)
+
+
+def test_recall():
+    assert recall_at([1, 2, 11], 10) == pytest.approx(2 / 3)
+    assert np.isnan(recall_at([], 10))

@@ -1,0 +1,128 @@
+"""Turns over a gallery of plain colours, where one can see what should come first."""
+
+import numpy as np
+import pytest
+
+from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
+from cir_core.search import MAX_TEXT, Previous, Searcher, clean_text
+from cir_core.types import MethodSettings
+from tests.fakes.colours import colour_gallery
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
+
+METHOD = MethodSettings()
+
+
+@pytest.fixture
+def searcher(tmp_path):
+    return Searcher(colour_gallery(tmp_path), FakeEncoder(), ScriptedLanguageModel("green"))
+
+
+def test_first_turn_captions_merges_encodes_and_ranks(searcher):
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, k=5)
+    assert (found.caption, found.merged_text) == ("green", "green red")
+    # "green red" points half-way between the two axes: equal red and green, no blue.
+    assert {hit.image_id for hit in found.hits[:3]} == {"r1g1b0", "r2g2b0", "r3g3b0"}
+    assert [hit.rank for hit in found.hits] == [1, 2, 3, 4, 5]
+    assert set(found.timings_ms) == {"caption", "merge", "encode text", "search"}
+
+
+def test_equal_scores_keep_gallery_order(searcher):
+    # No colour has anything of this word: every score is 0.
+    method = MethodSettings(base="text-only", exclude="none")
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "zebra", method, k=64)
+    assert {hit.score for hit in found.hits} == {0.0}
+    assert [hit.image_id for hit in found.hits] == list(searcher.gallery.ids)
+
+
+def test_the_ledger_adds_up_on_every_turn(searcher):
+    first = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, k=20)
+    picked = first.hits[2].image_id
+    second = searcher.turn(
+        searcher.gallery_reference(picked), "blue", METHOD, k=20,
+        previous=Previous(first.vector, first.hits, ("r0g3b0",)),
+    )
+    for found in (first, second):
+        for hit in found.hits:
+            assert sum(value for _, value in hit.parts) == pytest.approx(hit.score, abs=1e-5)
+    assert [name for name, _ in second.hits[0].parts] == ["history", "picked", "not picked", "text"]
+
+
+def test_second_turn_is_equation_9(searcher):
+    first = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, k=20)
+    picked = first.hits[0].image_id
+    second = searcher.turn(
+        searcher.gallery_reference(picked), "blue", METHOD, k=5,
+        previous=Previous(first.vector, first.hits, ("r0g3b0",)),
+    )
+    others = searcher.features_of([hit.image_id for hit in first.hits[1:10]])  # the other nine of ten
+    h = searcher.encoder.encode_texts(["green blue"])[0]
+    v = first.vector + 0.08 * searcher.features_of([picked])[0] - 0.29 * others.mean(axis=0) + 0.44 * h
+    np.testing.assert_allclose(second.vector, v / np.linalg.norm(v), atol=1e-6)
+
+
+@pytest.mark.parametrize(("exclude", "gone"), [
+    ("none", set()), ("reference", {"r3g0b0"}), ("history", {"r0g3b0", "r3g0b0"}),
+])
+def test_what_leaves_the_results(searcher, exclude, gone):
+    method = MethodSettings(exclude=exclude)
+    first = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", method)
+    second = searcher.turn(
+        searcher.gallery_reference("r3g0b0"), "red", method, k=64,
+        previous=Previous(first.vector, first.hits, ("r0g3b0",)),
+    )
+    shown = {hit.image_id for hit in second.hits}
+    assert set(searcher.gallery.ids) - shown == gone
+
+
+def test_target_rank_is_its_place_in_the_whole_list(searcher):
+    target = "r0g0b3"
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, k=64, target_id=target)
+    place = [hit.image_id for hit in found.hits].index(target) + 1
+    assert found.target_rank == place
+
+
+def test_a_target_that_is_the_reference_still_has_a_rank(searcher):
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, target_id="r0g3b0")
+    assert found.target_rank is not None and found.target_rank >= 1
+
+
+@pytest.mark.parametrize(("base", "expected"), [("text-only", "r3g0b0"), ("image-only", "r0g3b0")])
+def test_single_modality_baselines(searcher, base, expected):
+    method = MethodSettings(base=base, exclude="none")
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", method, k=3)
+    same = searcher.features_of([found.hits[0].image_id])[0]
+    np.testing.assert_allclose(same, searcher.features_of([expected])[0], atol=1e-6)
+    assert searcher.language.asked == []
+
+
+def test_within_ranks_only_those(tmp_path):
+    gallery = colour_gallery(tmp_path)
+    only = {"r0g0b3", "r3g0b0"}
+    searcher = Searcher(gallery, FakeEncoder(), ScriptedLanguageModel(), within=only)
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD)
+    assert {hit.image_id for hit in found.hits} == only
+
+
+def test_another_encoder_is_refused(tmp_path):
+    gallery = colour_gallery(tmp_path)
+    with pytest.raises(EncoderMismatch, match="cirque index"):
+        Searcher(gallery, FakeEncoder(revision="f" * 16), ScriptedLanguageModel())
+
+
+def test_bad_input_has_a_sentence(searcher):
+    reference = searcher.gallery_reference("r0g3b0")
+    with pytest.raises(SearchError, match="Say what should be different"):
+        searcher.turn(reference, " \n\t ", METHOD)
+    with pytest.raises(SearchError, match="Shorten it"):
+        searcher.turn(reference, "x" * (MAX_TEXT + 1), METHOD)
+    with pytest.raises(SearchError, match="1 to 1000"):
+        searcher.turn(reference, "red", METHOD, k=0)
+    with pytest.raises(UnknownImage, match="64 images"):
+        searcher.gallery_reference("nope")
+
+
+def test_text_is_cleaned_once_for_search_and_storage():
+    assert clean_text("  in\x00 red\u2028now ") == "in red now"
+    assert clean_text("cafe\u0301") == "caf\u00e9"
+    assert clean_text("half \ud83d emoji") == "half ? emoji"

@@ -1,0 +1,113 @@
+"""Sessions: the searcher and a store behind one door."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cir_core.errors import ImageUnreadable, SearchError, UnknownImage, UnknownSession
+from cir_core.exchange import session_to_circled
+from cir_core.pool import SearcherPool
+from cir_core.service import SearchService
+from cir_core.types import UPLOAD_PREFIX, MethodSettings
+from cir_core.uploads import UploadFolder
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.store import InMemorySessionStore
+
+
+@pytest.fixture
+def service(tmp_path):
+    colour_gallery(tmp_path)
+    home = tmp_path / "home"
+    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
+    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+
+
+def test_three_turns_and_a_branch(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
+    other = service.run_turn(session.session_id, "red", reference_id=one.hits[1].image_id, parent_id=one.turn_id)
+    session = service.session(session.session_id)
+    assert [turn.number for turn in session.turns] == [1, 2, 2]
+    assert two.branch_id == one.branch_id != other.branch_id
+    assert [t.turn_id for t in session.path_to(other.turn_id)] == [one.turn_id, other.turn_id]
+
+
+def test_a_session_goes_on_from_what_is_stored_alone(service):
+    """A new process has only the stored turn; it must compute the same next turn."""
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    again = SearchService(service._pool, service._store, service._uploads)
+    a = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    b = again.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    np.testing.assert_array_equal(a.vector, b.vector)
+    assert a.hits == b.hits and a.reference_id == "r0g3b0"
+
+
+def test_an_upload_is_a_reference(service):
+    upload = service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0)), "mine.png")
+    assert upload.startswith(UPLOAD_PREFIX)
+    session = service.start(NAME, method=MethodSettings(base="image-only"))
+    turn = service.run_turn(session.session_id, "", reference_id=upload, k=3)
+    assert turn.hits[0].image_id.endswith("g0b0")
+    assert service.image_path(NAME, upload).is_file()
+    assert service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0))) == upload  # same pixels, one file
+
+
+def test_what_cannot_be_done_says_why_and_stores_nothing(service):
+    session = service.start(NAME)
+    with pytest.raises(SearchError, match="Choose a reference image first"):
+        service.run_turn(session.session_id, "red")
+    with pytest.raises(UnknownImage):
+        service.run_turn(session.session_id, "red", reference_id="nope")
+    with pytest.raises(UnknownImage, match="Upload it again"):
+        service.run_turn(session.session_id, "red", reference_id=UPLOAD_PREFIX + "0" * 32)
+    with pytest.raises(UnknownImage):
+        service.run_turn(session.session_id, "red", reference_id="upload:../../etc/passwd")
+    with pytest.raises(SearchError, match="not part of this session"):
+        service.run_turn(session.session_id, "red", reference_id="r0g3b0", parent_id="elsewhere")
+    with pytest.raises(UnknownSession):
+        service.run_turn("unknown", "red", reference_id="r0g3b0")
+    with pytest.raises(ImageUnreadable):
+        service.add_upload(b"not an image")
+    assert service.session(session.session_id).turns == ()
+
+
+def test_a_gallery_indexed_anew_does_not_mix_into_an_old_session(service, tmp_path):
+    session = service.start(NAME)
+    old = replace(session.protocol, encoder=replace(session.protocol.encoder, revision="0" * 16))
+    stale = service._store.create_session(replace(session, session_id="stale", protocol=old))
+    with pytest.raises(SearchError, match="Start a new session"):
+        service.run_turn(stale.session_id, "red", reference_id="r0g3b0")
+
+
+def test_find_a_target(service):
+    challenge = service.deal(NAME, seed=3)
+    assert challenge.target_id != challenge.reference_id
+    assert service.deal(NAME, seed=3) == challenge
+    session = service.start(NAME, target_id=challenge.target_id)
+    one = service.run_turn(session.session_id, "red", reference_id=challenge.reference_id)
+    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id)
+    trace = service.trace(service.session(session.session_id), two.turn_id)
+    assert trace.ranks == (one.target_rank, two.target_rank)
+    assert [(repeat.turn, repeat.earlier) for repeat in trace.repeats] == [(2, 1)]
+    assert service.scores([session.session_id]) is None  # not finished: it does not count yet
+    service.reveal_target(session.session_id)
+    scores = service.scores([session.session_id])
+    assert scores is not None and scores.sessions == 1
+
+
+def test_export_is_circled_form_with_a_card(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    service.run_turn(session.session_id, "blue", reference_id="r3g3b0", parent_id=one.turn_id)
+    session = service.session(session.session_id)
+    (record,) = session_to_circled(session)
+    assert record["num_turns"] == len(record["turns"]) == 2
+    assert record["turns"][1] == {"turn": 2, "reference_image_id": "r3g3b0", "relative_caption": "blue"}
+    assert record["session_id"] == "colours_all_0000" and record["ground_truth_ids"] == []
+    assert record["cirque"]["protocol"]["digest"] == session.protocol.digest
