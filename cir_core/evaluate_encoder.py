@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from cir_core.lexicon import GROUPS
 from cir_core.zero_shot import ZeroShotAttributes
 
 _CHUNK = 256
+_T = TypeVar("_T")
 
 
 class DualEncoder(Protocol):
@@ -93,7 +94,7 @@ def ranks_of_own(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
     own = np.diagonal(scores)[:, None]
     better = (scores > own).sum(axis=1)
     tied_before = np.tril(scores == own, k=-1).sum(axis=1)
-    return (1 + better + tied_before).astype(np.int64)
+    return np.asarray(1 + better + tied_before, dtype=np.int64)
 
 
 def _accuracies(
@@ -118,6 +119,8 @@ def _picture(image: Image.Image | npt.NDArray[np.uint8]) -> Image.Image:
     return image if isinstance(image, Image.Image) else Image.fromarray(np.asarray(image))
 
 
-def _in_chunks(encode, items):  # type: ignore[no-untyped-def]
+def _in_chunks(
+    encode: Callable[[Sequence[_T]], npt.NDArray[np.float32]], items: Sequence[_T]
+) -> npt.NDArray[np.float32]:
     parts = [encode(items[i : i + _CHUNK]) for i in range(0, len(items), _CHUNK)]
     return np.concatenate([np.asarray(part, dtype=np.float32) for part in parts])

@@ -124,8 +124,7 @@ class Searcher:
 
         started = perf_counter()
         excluded = self._excluded(reference, previous, method)
-        hits = self.index.search(query.vector, k, exclude=excluded)
-        hits = self._with_ledger(hits, query)
+        hits = self._with_ledger(self.index.search(query.vector, k, exclude=excluded), query)
         merged.timings_ms["search"] = (perf_counter() - started) * 1000
 
         target_rank = None

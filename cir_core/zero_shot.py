@@ -8,7 +8,7 @@ encoder scores it, and its training practises on the same prompts. It knows word
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cache
 from typing import Protocol
 
 import numpy as np
@@ -31,7 +31,7 @@ class TextEncoder(Protocol):
         ...
 
 
-@lru_cache(maxsize=None)
+@cache
 def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
     """The texts that stand for ``value`` of ``group`` on a garment of ``category``.
 
@@ -39,8 +39,8 @@ def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
     their features are averaged.
     """
     if group == "category":
-        noun = BY_KEY[group][value].phrases
-        return (describe({"category": value}), *(f"photo of a {word}" for word in noun))
+        words = BY_KEY[group][value].phrases
+        return (describe({"category": value}), *(f"photo of a {word}" for word in words))
     noun = CATEGORY[category].phrase
     if value == NONE:
         return tuple(text.format(noun=noun) for text in _ABSENT[group])

@@ -8,8 +8,8 @@ from typing import Any
 from cir_core.errors import CirqueError
 from cir_core.types import SearchSession, Turn
 from web import present
-from web.actions import BASES, EXCLUDES
 from web.services import Services
+from web.settings_actions import BASES, EXCLUDES
 from web.templating import fill
 from web.view import View
 
@@ -72,7 +72,8 @@ class Screen:
                          suggestions=present.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
                          method=present.method_line(view.method), base=view.method.base),
             "results": self._results(session, turn, view, version, caption_of, target),
-            "how": fill("how.html", how=present.how_found(session, turn) if session and turn and not view.compare else None),
+            "how": fill("how.html", how=None if view.compare or not (session and turn)
+                        else present.how_found(session, turn)),
             "drawers": self._drawers(view, version),
         }
 

@@ -96,8 +96,12 @@ def wire_api(services: Services) -> None:
             raise gr.Error(str(error), print_exception=False) from error
 
     inputs = [
-        gr.Textbox(visible=False), gr.File(visible=False, type="filepath"), gr.Textbox(visible=False),
-        gr.Textbox(visible=False), gr.Number(10, visible=False),
+        # An initial value makes a parameter optional for the clients.
+        gr.Textbox("", label="Reference id", visible=False),
+        gr.File(label="Reference image", visible=False, type="filepath"),
+        gr.Textbox("", label="Modification text", visible=False),
+        gr.Textbox("", label="Session id", visible=False),
+        gr.Number(10, label="How many results", visible=False),
     ]
     gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
 
@@ -111,7 +115,8 @@ def run_search(
     service, gallery = services.search, services.settings.gallery
     reference_id: str | None = (reference or "").strip() or None
     session = service.session(session_id.strip()) if (session_id or "").strip() else None
-    clean_text(text)
+    clean_text(text)  # before anything is stored
+    count = _whole(k)
     if image:
         reference_id = service.add_upload(Path(image), Path(image).name)
     elif reference_id:
@@ -123,7 +128,7 @@ def run_search(
     parent = session.latest
     turn = service.run_turn(
         session.session_id, text, reference_id=reference_id,
-        parent_id=parent.turn_id if parent else None, k=_whole(k),
+        parent_id=parent.turn_id if parent else None, k=count,
     )
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,

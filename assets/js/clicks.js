@@ -11,7 +11,7 @@
       return act(name, data);
     }
     if (on("[data-drawer-close]")) return closeDrawers();
-    if ((hit = on("[data-drawer]"))) return openDrawer(hit.dataset.drawer, hit);
+    if ((hit = on("button[data-drawer]"))) return openDrawer(hit.dataset.drawer, hit);
     if ((hit = on("[data-large]"))) return cirque.enlarge(hit.dataset.large, hit.dataset.caption);
     if ((hit = on("[data-picker]"))) return cirque.pick(hit.dataset.picker);
     if (on("[data-upload]")) return cirque.browse();

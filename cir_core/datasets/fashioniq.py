@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from cir_core.errors import DatasetError
 
@@ -46,7 +47,7 @@ def read_split(folder: Path, category: str, split: str) -> list[str]:
     return [str(name) for name in _read_list(folder / "image_splits" / f"split.{category}.{split}.json")]
 
 
-def _read_list(path: Path) -> list[dict[str, object]]:
+def _read_list(path: Path) -> list[Any]:
     try:
         content = json.loads(path.read_text("utf-8"))
     except FileNotFoundError:

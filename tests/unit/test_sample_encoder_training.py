@@ -17,11 +17,17 @@ from safetensors.torch import load_file
 from cir_core.atelier.catalogue import Garment, catalogue
 from cir_core.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
 from cir_core.lexicon import GROUPS, NONE
-from cir_core.training import losses, sample_encoder
+from cir_core.training import losses, sample_encoder, sample_run
 from cir_core.training.bpe import learn_merges, train_vocabulary, write_vocabulary
 from cir_core.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
 from cir_core.training.sample_model import (
-    IMAGE_SIZE, VOCABULARY_FILE, WEIGHTS_FILE, ModelInTraining, export, load_tokenizer, new_model,
+    IMAGE_SIZE,
+    VOCABULARY_FILE,
+    WEIGHTS_FILE,
+    ModelInTraining,
+    export,
+    load_tokenizer,
+    new_model,
     normalised,
 )
 from cir_core.training.sample_texts import write_partials, write_prompts
@@ -84,7 +90,7 @@ def test_jitter_keeps_shape_and_nearly_the_light() -> None:
     pixels = np.full((2, 16, 16, 3), 100, dtype=np.uint8)
     out = jitter(pixels, random.Random(1))
     assert out.shape == pixels.shape and out.dtype == np.uint8
-    assert 97 <= out.min() and out.max() <= 103
+    assert out.min() >= 97 and out.max() <= 103
 
 
 def test_partials_fit_their_own_garment_and_whatever_shares_the_values(
@@ -150,7 +156,7 @@ def test_export_loads_through_open_clip(tmp_path: Path, vocabulary: Path) -> Non
 def test_training_lowers_the_loss_exports_and_resumes(
     tmp_path: Path, garments: tuple[Garment, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sample_encoder, "_CAPTIONS_FOR_VOCABULARY", 200)
+    monkeypatch.setattr(sample_run, "_CAPTIONS_FOR_VOCABULARY", 200)
     lines: list[str] = []
     out, cache = tmp_path / "out", tmp_path / "cache"
 

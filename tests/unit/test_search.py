@@ -28,11 +28,13 @@ def test_first_turn_captions_merges_encodes_and_ranks(searcher):
 
 
 def test_equal_scores_keep_gallery_order(searcher):
-    # No colour has anything of this word: every score is 0.
+    searcher.encoder = FakeEncoder(words={"zebra": 20})
+    # No colour has anything of this word; the permutations of a colour score the same.
     method = MethodSettings(base="text-only", exclude="none")
     found = searcher.turn(searcher.gallery_reference("r0g3b0"), "zebra", method, k=64)
-    assert {hit.score for hit in found.hits} == {0.0}
-    assert [hit.image_id for hit in found.hits] == list(searcher.gallery.ids)
+    keys = [(-hit.score, searcher.gallery.row_of(hit.image_id)) for hit in found.hits]
+    assert keys == sorted(keys)
+    assert len({score for score, _ in keys}) < 30, "there are many ties among 64 colours"
 
 
 def test_the_ledger_adds_up_on_every_turn(searcher):

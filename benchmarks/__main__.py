@@ -1,0 +1,36 @@
+"""``make bench``: what cirque adds to the work itself, as ratios within one run.
+
+Absolute times depend on the machine; each figure here is divided by a bare baseline that
+is timed in turn with it (A B A B ...), and the median of the pairs is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+# Set before torch is imported: idle worker threads that spin would slow down the other
+# half of every pair on a machine with few cores.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+
+def main() -> None:
+    from benchmarks import indexing, startup, turns
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("what", nargs="*", default=["turns", "indexing", "startup"])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--pairs", type=int, default=21)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
+        if "turns" in options.what:
+            turns.run(Path(folder), options.sizes, options.pairs)
+        if "indexing" in options.what:
+            indexing.run(Path(folder))
+        if "startup" in options.what:
+            startup.run(Path(folder))
+
+
+main()

@@ -1,0 +1,97 @@
+"""A search turn, storage included, against the encode and faiss calls it cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.models import vit_b_32
+from benchmarks.timing import HEADER, in_turn
+from cir_core.encoders.base import Encoder
+from cir_core.gallery import Gallery, open_gallery
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.pool import SearcherPool
+from cir_core.service import SearchService
+from cir_core.types import Matrix, MethodSettings
+from cir_core.uploads import UploadFolder
+from storage.database import open_database
+from storage.migrate import migrate
+from storage.store import SqlSessionStore
+
+TEXTS = ("in red with long sleeves", "striped and longer", "without the belt", "with a white collar",
+         "darker and more fitted", "the same but sleeveless", "with dots instead of checks")
+
+
+def run(folder: Path, sizes: list[int], pairs: int) -> None:
+    import faiss
+
+    encoder = vit_b_32(folder)
+    print(f"\nSearch turn, ViT-B-32 size, {encoder.dim} dimensions, top 60, one person.")
+    print("bare: the encode_texts calls a turn contains + faiss IndexFlatIP.search of one query")
+    print(HEADER)
+    for size in sizes:
+        gallery = synthetic_gallery(folder, size, encoder)
+        index = faiss.IndexFlatIP(encoder.dim)
+        index.add(np.ascontiguousarray(gallery.features))
+        for label, first_only in (("first turn", True), ("second turn (eq. 9)", False)):
+            pairs_of_times = _turns(folder, gallery, encoder, index, pairs, first_only=first_only)
+            print(pairs_of_times.line(f"{size:>9,} images, {label}"), flush=True)
+        del index
+
+
+def _turns(folder: Path, gallery: Gallery, encoder: Encoder, index, pairs: int, *, first_only: bool):  # type: ignore[no-untyped-def]
+    engine = open_database(f"sqlite:///{folder / 'bench.db'}")
+    migrate(engine)
+    recorded = RecordingEncoder(encoder)
+    language = BuiltinLanguageModel(recorded)
+    pool = SearcherPool(folder, lambda _: language, lambda _: recorded)
+    service = SearchService(pool, SqlSessionStore(engine), UploadFolder(folder / "uploads", max_megapixels=64))
+    warm = pool.searcher(gallery.name)
+    warm.turn(warm.gallery_reference(gallery.ids[0]), TEXTS[0], MethodSettings())  # the model's own prompts
+    references = list(gallery.ids[:: max(1, len(gallery) // (pairs + 2))])
+    session = service.start(gallery.name)
+    parent: str | None = None
+    if not first_only:
+        parent = service.run_turn(session.session_id, TEXTS[0], reference_id=references[0]).turn_id
+
+    def ours(i: int) -> None:
+        recorded.calls.clear()
+        service.run_turn(session.session_id, TEXTS[i % len(TEXTS)], reference_id=references[i],
+                         parent_id=parent, k=60)
+
+    def bare(i: int) -> None:
+        # The calls of the turn before this one: the same number, texts of the same length.
+        for texts in recorded.calls:
+            vector = encoder.encode_texts(texts)
+        index.search(vector, 60)
+
+    result = in_turn(ours, bare, pairs)
+    engine.dispose()
+    return result
+
+
+class RecordingEncoder:
+    """The encoder, remembering the texts it was given."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self.calls: list[list[str]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder, name)
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        self.calls.append(list(texts))
+        return self._encoder.encode_texts(texts)
+
+
+def synthetic_gallery(folder: Path, size: int, encoder: Encoder) -> Gallery:
+    """A published gallery of random unit vectors: searching looks at nothing else."""
+    from benchmarks.synthetic import publish_vectors
+
+    name = f"vectors-{size}"
+    publish_vectors(folder, name, size, encoder)
+    return open_gallery(name, home=folder)

@@ -1,0 +1,66 @@
+"""What the docs name exists, and what exists is named."""
+
+import re
+from pathlib import Path
+
+import typer.main
+
+from cir_core.settings import Settings
+from cli.main import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def test_every_setting_is_documented_and_every_documented_setting_exists():
+    page = (ROOT / "docs/settings.md").read_text("utf-8")
+    documented = set(re.findall(r"^\| `CIRQUE_([A-Z_]+)`", page, re.MULTILINE))
+    assert documented == {name.upper() for name in Settings.model_fields}
+
+
+def test_variables_named_anywhere_exist():
+    known = {"CIRQUE_" + name.upper() for name in Settings.model_fields}
+    for page in PAGES:
+        assert set(re.findall(r"\bCIRQUE_[A-Z_]+", page.read_text("utf-8"))) <= known, page
+
+
+def commands() -> set[str]:
+    found: set[str] = set()
+
+    def walk(command, path: str) -> None:
+        if hasattr(command, "commands"):
+            for name, child in command.commands.items():
+                walk(child, f"{path} {name}")
+        else:
+            found.add(path)
+
+    walk(typer.main.get_command(app), "cirque")
+    return found
+
+
+def test_commands_in_the_docs_exist():
+    known = commands()
+    for page in PAGES:
+        text = page.read_text("utf-8")
+        for line in re.findall(r"`(cirque [a-z][^`]*)`|^(?:\S+=\S+ )*(cirque [a-z].*)$", text, re.MULTILINE):
+            words = (line[0] or line[1]).split()
+            assert any(" ".join(words).startswith(name) for name in known), f"{page.name}: {' '.join(words)}"
+
+
+def test_every_command_is_documented():
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    for name in commands():
+        assert name in text, name
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text("utf-8")):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_make_targets_named_in_the_docs_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for page in PAGES:
+        assert set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8"))) <= targets, page

@@ -1,0 +1,110 @@
+"""The real app on a free port, over a small sample gallery, and a real browser."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES = 90
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+    "--disable-sync", "--no-first-run",
+]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.web)
+            item.add_marker(pytest.mark.xdist_group("web"))  # one app and one browser for all
+
+
+@dataclass(frozen=True)
+class App:
+    url: str
+    home: Path
+    log: Path
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("web") / "home"
+    subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("make_home.py")), str(folder), str(IMAGES)],
+        check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    return folder
+
+
+@pytest.fixture(scope="session")
+def app(home: Path) -> Iterator[App]:
+    log = home.parent / "app.log"
+    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
+        )
+    try:
+        yield App(_address(process, log), home, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _address(process: subprocess.Popen[bytes], log: Path, patience: float = 120) -> str:
+    """The address in the app's greeting, once it is there."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        if found := re.search(r"http://\S+", log.read_text()):
+            return found[0]
+        if process.poll() is not None:
+            break
+        time.sleep(0.2)
+    pytest.fail(f"The app did not come up. Its log:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
+    """Opens the app in a browser context of its own; the page must stay free of errors and
+    must not ask anybody but the app for anything."""
+    contexts, complaints = [], []
+
+    def open_one(path: str = "/", width: int = 1440, height: int = 900) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+        context.set_default_timeout(20_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: complaints.append(f"outside: {request.url}")
+                if request.url.startswith("http") and not request.url.startswith(app.url) else None)
+        page.goto(app.url + path)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert complaints == []

@@ -1,0 +1,294 @@
+"""A person searches: three turns, back, a branch, a reload, an export."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Page, expect
+
+from tests.web import screen
+
+Open = Callable[..., Page]
+
+
+def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
+    page = open_page()
+    expect(page.get_by_role("heading", name="Search with a picture and a few words")).to_be_visible()
+    expect(page.get_by_role("group", name="Pictures of the gallery").get_by_role("button").first).to_be_visible()
+    first = screen.reference(page)
+
+    screen.search(page, "in red", 1)
+    assert first not in screen.shown_ids(page)
+    assert len(screen.shown_ids(page)) == 60
+    session_url = page.url
+    assert re.search(r"\?session=[0-9a-z]{16}$", session_url)
+
+    second = screen.refine_from(page, 3)
+    screen.search(page, "with long sleeves", 2)
+    third = screen.refine_from(page, 2)
+    screen.search(page, "striped", 3)
+    turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
+    expect(turns).to_have_count(3)
+    expect(page.locator(".cq-how")).to_contain_text("Searched for")
+    _ledger_adds_up(page)
+    third_results = screen.shown_ids(page)
+
+    # Back to the first turn; another way from there keeps the one we came.
+    turns.nth(0).get_by_role("button").click()
+    expect(page.get_by_text("You are viewing turn 1 of 3.")).to_be_visible()
+    screen.settled(page)
+    other = screen.refine_from(page, 5)
+    screen.search(page, "in navy with white dots", 2)
+    expect(turns).to_have_count(2)
+    branches = page.get_by_role("group", name="Branches")
+    expect(branches.get_by_role("button", name=re.compile("turn 3: striped"))).to_be_visible()
+
+    branches.get_by_role("button", name="Rename Branch 2").click()
+    page.get_by_label("Name this branch").fill("with <b>dots</b>")
+    page.get_by_label("Name this branch").press("Enter")
+    expect(branches.get_by_role("button", name="with <b>dots</b>", exact=True)).to_be_visible()
+
+    branches.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text(re.compile(r"overlap@10"))).to_be_visible()
+    expect(page.get_by_role("region", name="with <b>dots</b>").get_by_role("listitem")).to_have_count(10)
+    page.get_by_role("button", name="Back to the results").click()
+    screen.settled(page)
+
+    # Everything is in the database: a reload shows the last turn, and the other branch is there.
+    page.reload()
+    expect(page.get_by_role("heading", name="in navy with white dots")).to_be_visible()
+    assert page.url == session_url
+    screen.settled(page)
+    branches.get_by_role("button", name="Branch 1", exact=True).click()
+    expect(page.get_by_role("heading", name="striped")).to_be_visible()
+    screen.settled(page)
+    assert screen.shown_ids(page) == third_results
+
+    page.locator("summary", has_text="Export").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("link", name="All branches, JSON").click()
+    records = json.loads(Path(waiting.value.path()).read_text("utf-8"))
+    assert [record["num_turns"] for record in records] == [3, 2]
+    assert [turn["reference_image_id"] for turn in records[0]["turns"]] == [first, second, third]
+    assert [turn["relative_caption"] for turn in records[1]["turns"]] == ["in red", "in navy with white dots"]
+    assert records[1]["turns"][1]["reference_image_id"] == other
+    assert records[1]["cirque"]["branch"]["name"] == "with <b>dots</b>"
+    digest = page.locator(".cq-card code").inner_text()
+    assert records[0]["cirque"]["protocol"]["digest"] == digest
+    assert [hit["image_id"] for hit in records[0]["cirque"]["turns"][2]["hits"]] == third_results
+
+
+def _ledger_adds_up(page: Page) -> None:
+    rows = [row.inner_text().replace("−", "-").split() for row in page.locator(".cq-parts tr").all()]
+    parts, total = [float(row[-1]) for row in rows[:-1]], float(rows[-1][-1])
+    assert len(parts) == 4
+    assert sum(parts) == pytest.approx(total, abs=0.0025)  # five numbers, each rounded to 0.001
+
+
+def test_with_the_keyboard_alone(open_page: Open) -> None:
+    page = open_page()
+    page.wait_for_selector("#cq-text")
+    press = page.keyboard.press
+
+    press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    press("Escape")
+    press("/")
+    expect(screen.text_field(page)).to_be_focused()
+    page.keyboard.type("in green")
+    press("Enter")
+    expect(screen.tiles(page).first).to_be_focused()
+    expect(screen.tiles(page).first).to_have_attribute("aria-selected", "true")
+    screen.settled(page)
+
+    press("ArrowRight")
+    press("ArrowDown")
+    press("ArrowLeft")
+    columns = len(page.locator(".cq-grid").evaluate("g => getComputedStyle(g).gridTemplateColumns.split(' ')"))
+    chosen = screen.tiles(page).nth(columns)
+    expect(chosen).to_be_focused()
+    press("Space")
+    expect(chosen).to_have_attribute("aria-selected", "true")
+
+    press("Enter")
+    large = page.get_by_role("dialog", name="Picture")
+    expect(large).to_contain_text(f"Rank {columns + 1} of 60")
+    press("ArrowRight")
+    expect(large).to_contain_text(f"Rank {columns + 2} of 60")
+    press("Escape")
+    expect(large).to_be_hidden()
+
+    wanted = screen.tiles(page).nth(columns + 1).get_attribute("data-image") or ""
+    press("r")
+    expect(screen.text_field(page)).to_be_focused()
+    expect(page.locator(".cq-refname")).to_have_text(wanted)
+    screen.settled(page)
+    page.keyboard.type("longer")
+    press("Enter")
+    expect(page.get_by_role("heading", name="longer")).to_be_visible()
+    screen.settled(page)
+    press("z")
+    expect(page.get_by_text("You are viewing turn 1 of 2.")).to_be_visible()
+    screen.settled(page)
+
+    press("g")
+    expect(page.get_by_role("dialog", name="Gallery")).to_be_visible()
+    page.keyboard.type("a blue shirt")
+    expect(page.get_by_text("The closest 36")).to_be_visible()
+    press("ArrowDown")
+    press("ArrowRight")
+    press("Enter")
+    expect(page.get_by_role("dialog", name="Gallery")).to_be_hidden()
+    screen.settled(page)
+    assert screen.reference(page) != wanted
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_on_a_phone_nothing_scrolls_sideways(open_page: Open, dark: bool) -> None:
+    page = open_page("/?__theme=dark" if dark else "/", width=390, height=844)
+    _fits(page)
+    field = page.locator("#cq-text")
+    field.fill("with long sleeves")
+    field.press("Enter")
+    expect(page.get_by_role("heading", name="with long sleeves")).to_be_visible()
+    screen.settled(page)
+    _fits(page)
+    assert len(page.locator(".cq-grid").evaluate("g => getComputedStyle(g).gridTemplateColumns.split(' ')")) == 2
+    assert page.locator(".cq-fold").evaluate("fold => fold.open") is False
+    expect(field).to_be_in_viewport()
+    page.locator(".cq-pickbar").get_by_role("button", name="Refine from this").click()
+    screen.settled(page)
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(page.get_by_role("dialog", name="Settings")).to_be_visible()
+    _fits(page)
+
+
+def _fits(page: Page) -> None:
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+
+
+def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
+    mine, theirs = open_page(), open_page()
+    screen.search(mine, "in red", 1)
+    assert "session=" not in theirs.url
+    screen.search(theirs, "in yellow", 1)
+    assert mine.url != theirs.url
+
+    theirs.get_by_role("button", name="My sessions").click()
+    listed = theirs.get_by_role("dialog", name="My sessions").get_by_role("listitem")
+    expect(listed).to_have_count(1)
+    expect(listed).to_contain_text("in yellow")
+
+    # With the link they continue together: each turn is a turn of the same session.
+    theirs.goto(mine.url)
+    expect(theirs.get_by_role("heading", name="in red")).to_be_visible()
+    screen.settled(theirs)
+    screen.search(theirs, "with a collar", 2)
+    screen.search(mine, "shorter", 2)
+    expect(mine.get_by_role("group", name="Branches").get_by_role("button", name=re.compile("^Branch .,"))
+           ).to_have_count(3)
+
+
+def test_find_a_target(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name=re.compile("^Find a target Be dealt")).click()
+    page.get_by_role("button", name="Deal me one").click()
+    target = page.get_by_role("region", name="Target")
+    expect(target).to_contain_text("Reach this picture")
+    screen.settled(page)
+    screen.search(page, "in red", 1)
+    expect(page.get_by_text("target at rank")).to_have_count(0)
+    screen.refine_from(page, 2)
+    screen.search(page, "in red", 2)
+    expect(page.get_by_text("target at rank")).to_have_count(0)
+
+    target.get_by_label("Live rank").check()
+    expect(page.get_by_text("target at rank")).to_be_visible()
+    screen.settled(page)
+    target.get_by_role("button", name="Give up").click()
+    expect(target).to_contain_text("Over your 1 finished target session")
+    expect(target).to_contain_text("Turn 2 says much the same as turn 1")
+    expect(target.get_by_role("img", name=re.compile(r"Rank of the target by turn: \d+, \d+"))).to_be_visible()
+
+
+def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
+    page = open_page()
+    page.evaluate("cirque.pick('target')")
+    page.get_by_role("group", name="Gallery pictures").get_by_role("button").first.click()
+    target = page.get_by_role("region", name="Target")
+    wanted = re.search(r"image=([^&]+)", target.locator("img").first.get_attribute("src") or "")
+    assert wanted
+    screen.settled(page)
+    screen.search(page, "in blue", 1)
+    wrong = screen.tiles(page).locator(f":scope:not([data-image='{wanted[1]}'])").first
+    wrong.click()
+    page.keyboard.press("f")
+    expect(page.locator(".cq-banner")).to_contain_text("Keep looking")
+    screen.settled(page)
+    # The gallery has 90 images and 60 are shown, so the target may be further down: ask for all.
+    page.evaluate("id => cirque.found(id)", wanted[1])
+    expect(page.locator(".cq-banner")).to_contain_text("That is it.")
+
+
+def test_settings_begin_a_new_session(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    before = page.url
+    page.get_by_role("button", name="Settings", exact=True).click()
+    page.get_by_label("Text only").check()
+    page.get_by_role("slider", name=re.compile("^beta")).fill("0")
+    page.get_by_role("button", name="Apply").click()
+    expect(page.locator(".cq-banner")).to_contain_text("A session keeps its method")
+    screen.settled(page)
+    screen.search(page, "a green dress", 1)
+    assert page.url != before
+    expect(page.locator(".cq-card")).to_contain_text("Text only")
+
+
+def test_own_picture_by_file_and_by_paste(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    path = tmp_path / "<img src=x onerror=alert(1)>.png"
+    Image.new("RGB", (90, 120), (200, 30, 40)).save(path)
+    page.locator("#cq-file").set_input_files(path)
+    expect(page.locator(".cq-refname")).to_have_text("your picture")
+    screen.settled(page)
+    screen.search(page, "with long sleeves", 1)
+
+    buffer = io.BytesIO()
+    Image.new("RGB", (64, 64), (10, 90, 200)).save(buffer, "PNG")
+    before = page.locator(".cq-frame img").get_attribute("src")
+    page.evaluate("""bytes => {
+        const data = new DataTransfer();
+        data.items.add(new File([new Uint8Array(bytes)], 'p.png', {type: 'image/png'}));
+        document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+    }""", list(buffer.getvalue()))
+    expect(page.locator(".cq-frame img")).not_to_have_attribute("src", before or "")
+    screen.settled(page)
+
+
+def test_texts_are_shown_as_texts(open_page: Open) -> None:
+    page = open_page()
+    text = "<img src=x onerror=alert(1)> ${alert(2)} `{{value}}` \\u0041"
+    screen.text_field(page).fill(text)
+    screen.text_field(page).press("Enter")
+    expect(page.get_by_role("heading", name=text)).to_be_visible()
+    screen.settled(page)
+    assert page.locator("#results img[src=x]").count() == 0
+
+
+def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
+    page = open_page("/?session=nosuchsession000")
+    expect(page.locator(".cq-banner")).to_contain_text("There is no session at this address")
+    assert "session=" not in page.url
+    screen.text_field(page).press("Enter")
+    expect(page.locator(".cq-inline")).to_contain_text("Say what should be different")
+    expect(page.locator(".toast-body")).to_contain_text("Say what should be different")
+    screen.settled(page)
+    screen.search(page, "in red", 1)
+    expect(page.locator(".cq-inline")).to_be_hidden()

@@ -1,0 +1,40 @@
+"""What the actions of the search screen share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cir_core.errors import SearchError
+from cir_core.service import SearchService
+from cir_core.types import SearchSession
+from web.view import View
+
+WALL = 24
+
+Data = Mapping[str, Any]
+Action = Callable[[SearchService, View, Data], View]
+
+
+def text_of(data: Data, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def propose(service: SearchService, view: View) -> View:
+    wall = tuple(service.random_images(view.gallery, WALL + 1))
+    if not wall:
+        return replace(view, wall=(), reference_id=None)
+    return replace(view, wall=wall[1:] or wall, reference_id=wall[0])
+
+
+def fresh(view: View) -> View:
+    """The same person, gallery and method, nothing searched yet."""
+    return replace(view, session_id=None, turn_id=None, branch_id=None, compare=None, problem="", notice="")
+
+
+def session_of(service: SearchService, view: View) -> SearchSession:
+    if view.session_id is None:
+        raise SearchError("There is no session yet. Choose a reference, say what should differ, and search.")
+    return service.session(view.session_id)
