@@ -93,6 +93,14 @@ class _Server(uvicorn.Server):
         print(self._greeting, flush=True)
         threading.Thread(target=self._warm, daemon=True).start()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # Every open page holds an endless stream. Hung up on, the streams end by themselves;
+        # waited for, they would be cancelled after the grace period with a traceback each.
+        for connection in list(self.server_state.connections):
+            if (transport := getattr(connection, "transport", None)) is not None:
+                transport.close()
+        await super().shutdown(sockets)
+
     def _warm(self) -> None:
         # The first person waits for the models otherwise. Problems are shown there, not here.
         with contextlib.suppress(CirqueError):

@@ -24,8 +24,26 @@ _END = "</w>"
 # Words of clothing talk that the captions do not contain. They get merges of their
 # own so that a shopper's sentence stays short; the model learns nothing about them
 # except that they say nothing about the drawn attributes.
-GENERAL_WORDS: tuple[str, ...] = tuple(
-    ["add", "also", "and", "another", "any", "are", "as", "at", "be", "better", "blank", "bottom", "bright", "brighter", "but", "by", "can", "casual", "change", "chic", "classic", "clothes", "clothing", "color", "colour", "coloured", "colourful", "cotton", "cut", "dark", "darker", "design", "different", "drape", "easy", "elegant", "evening", "everyday", "fabric", "fashion", "feminine", "find", "fine", "finish", "for", "formal", "from", "front", "garment", "gently", "girl", "give", "good", "has", "have", "how", "identical", "image", "in", "instead", "into", "is", "it", "item", "its", "jacket", "jumper", "just", "keep", "kind", "knit", "knitted", "lace", "layered", "lean", "leather", "less", "light", "lighter", "like", "linen", "little", "look", "looks", "loves", "lower", "made", "make", "man", "material", "matching", "me", "minimal", "model", "modern", "more", "much", "neat", "needs", "new", "next", "nice", "not", "of", "office", "one", "only", "or", "other", "outfit", "pale", "party", "photo", "photograph", "piece", "please", "pretty", "product", "put", "reference", "relaxed", "remove", "replace", "same", "satin", "search", "see", "shade", "shape", "sheer", "shop", "show", "silk", "similar", "simple", "skirt", "smart", "smooth", "soft", "spring", "studio", "style", "stylish", "subtle", "suit", "summer", "sweater", "swap", "take", "tailored", "tank", "texture", "than", "that", "the", "these", "this", "to", "tone", "toward", "trousers", "try", "turn", "upper", "very", "version", "vintage", "want", "warm", "wear", "wearing", "which", "white", "winter", "with", "without", "woman", "wool", "work", "would", "you"]
+GENERAL_WORDS: tuple[str, ...] = (
+    "add", "also", "and", "another", "any", "are", "as", "at", "be", "better", "blank",
+    "bottom", "bright", "brighter", "but", "by", "can", "casual", "change", "chic", "classic",
+    "clothes", "clothing", "color", "colour", "coloured", "colourful", "cotton", "cut", "dark",
+    "darker", "design", "different", "drape", "easy", "elegant", "evening", "everyday",
+    "fabric", "fashion", "feminine", "find", "fine", "finish", "for", "formal", "from", "front",
+    "garment", "gently", "girl", "give", "good", "has", "have", "how", "identical", "image",
+    "in", "instead", "into", "is", "it", "item", "its", "jacket", "jumper", "just", "keep",
+    "kind", "knit", "knitted", "lace", "layered", "lean", "leather", "less", "light", "lighter",
+    "like", "linen", "little", "look", "looks", "loves", "lower", "made", "make", "man",
+    "material", "matching", "me", "minimal", "model", "modern", "more", "much", "neat", "needs",
+    "new", "next", "nice", "not", "of", "office", "one", "only", "or", "other", "outfit",
+    "pale", "party", "photo", "photograph", "piece", "please", "pretty", "product", "put",
+    "reference", "relaxed", "remove", "replace", "same", "satin", "search", "see", "shade",
+    "shape", "sheer", "shop", "show", "silk", "similar", "simple", "skirt", "smart", "smooth",
+    "soft", "spring", "studio", "style", "stylish", "subtle", "suit", "summer", "sweater",
+    "swap", "take", "tailored", "tank", "texture", "than", "that", "the", "these", "this", "to",
+    "tone", "toward", "trousers", "try", "turn", "upper", "very", "version", "vintage", "want",
+    "warm", "wear", "wearing", "which", "white", "winter", "with", "without", "woman", "wool",
+    "work", "would", "you",
 )
 
 

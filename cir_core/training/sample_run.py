@@ -23,7 +23,12 @@ from cir_core.training import losses
 from cir_core.training.bpe import train_vocabulary
 from cir_core.training.sample_data import Pixels, attribute_codes, batches
 from cir_core.training.sample_model import (
-    VOCABULARY_FILE, ModelInTraining, load_tokenizer, new_model, normalised, text_features,
+    VOCABULARY_FILE,
+    ModelInTraining,
+    load_tokenizer,
+    new_model,
+    normalised,
+    text_features,
 )
 from cir_core.training.sample_texts import write_partials, write_prompts
 

@@ -58,13 +58,13 @@ def app(home: Path) -> Iterator[App]:
             [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
         )
     try:
-        yield App(_address(process, log), home, log)
+        yield App(wait_for_address(process, log), home, log)
     finally:
         process.terminate()
         process.wait(30)
 
 
-def _address(process: subprocess.Popen[bytes], log: Path, patience: float = 120) -> str:
+def wait_for_address(process: subprocess.Popen[bytes], log: Path, patience: float = 120) -> str:
     """The address in the app's greeting, once it is there."""
     until = time.monotonic() + patience
     while time.monotonic() < until:
@@ -108,3 +108,14 @@ def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert complaints == []
+
+
+@pytest.fixture
+def wait_for() -> Callable[[Callable[[], bool]], None]:
+    def wait(condition: Callable[[], bool], patience: float = 120) -> None:
+        until = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < until, "it did not happen in time"
+            time.sleep(0.02)
+
+    return wait

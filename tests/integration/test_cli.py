@@ -1,0 +1,109 @@
+"""The command line as a person meets it: sentences, exit codes, clean stops."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+ROOT = Path(__file__).parents[2]
+
+
+def cirque(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "cli.main", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300,
+        env={**os.environ, "CIRQUE_HOME": str(home), "COLUMNS": "200", **variables},
+    )
+
+
+def test_help_and_version_load_no_model(tmp_path):
+    started = time.monotonic()
+    result = cirque("version", home=tmp_path)
+    assert result.stdout.startswith("cirque 0.") and result.stderr == ""
+    assert time.monotonic() - started < 30
+
+
+def test_index_a_folder_with_a_bad_file_then_list_then_remove(tmp_path):
+    photos = tmp_path / "my photos"
+    photos.mkdir()
+    for number, colour in enumerate(["red", "green", "blue"]):
+        Image.new("RGB", (60, 80), colour).save(photos / f"{number}.jpg")
+    (photos / "broken.jpg").write_bytes(b"\xff\xd8\xff")
+    home, report = tmp_path / "home", tmp_path / "skipped.tsv"
+    result = cirque("index", str(photos), "--name", "mine", "--report", str(report), home=home)
+    assert result.returncode == 0, result.stderr
+    assert "3 images. 3 added" in result.stdout and "skipped broken.jpg" in result.stdout
+    assert report.read_text().startswith("broken.jpg\t")
+    assert "0 added, 0 changed, 0 removed, 3 unchanged" in cirque(
+        "index", str(photos), "--name", "mine", home=home).stdout
+    assert "mine" in cirque("galleries", "list", home=home).stdout
+    assert cirque("galleries", "remove", "mine", "--yes", home=home).returncode == 0
+    assert "No gallery" in cirque("galleries", "list", home=home).stdout
+    assert len(list(photos.iterdir())) == 4
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (("galleries", "remove", "nope", "--yes"), "No gallery 'nope'"),
+    (("index", "/nonexistent/folder", "--name", "x"), "/nonexistent/folder"),
+    (("index", ".", "--name", "Bad Name"), "cannot be the name of a gallery"),
+    (("encoders", "show", "ViT-B-32/openia"), "openai"),
+    (("encoders", "show", "ViT-B-32/openai"), "cirque encoders fetch ViT-B-32/openai"),
+    (("sessions", "export", "unknown"), "session"),
+])
+def test_mistakes_are_sentences_with_exit_code_1(tmp_path, arguments, sentence):
+    result = cirque(*arguments, home=tmp_path, HF_HUB_OFFLINE="1")
+    assert result.returncode == 1
+    assert sentence in result.stderr.replace("\n", " ")
+    assert "Traceback" not in result.stderr + result.stdout
+
+
+def test_a_wrong_setting_is_named(tmp_path):
+    result = cirque("galleries", "list", home=tmp_path, CIRQUE_PORT="eighty")
+    assert result.returncode == 1 and "CIRQUE_PORT" in result.stderr
+
+
+def test_a_taken_port_says_what_to_do(tmp_path):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        result = cirque("serve", home=tmp_path, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1")
+    assert result.returncode == 1
+    assert f"Port {port} is taken" in result.stderr and f"CIRQUE_PORT={port + 1}" in result.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cli.main", "serve"], cwd=ROOT, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "CIRQUE_HOME": str(tmp_path), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"},
+    )
+    assert process.stdout is not None
+    assert "cirque is at http://" in process.stdout.readline()
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert out + err == ""
+
+
+def test_exported_sessions_are_circled_json(tmp_path):
+    from cir_core.settings import Settings
+    from storage.store import open_store
+    from tests.fakes.turns import a_session, turn_maker
+
+    store = open_store(Settings(home=tmp_path))
+    session = store.create_session(a_session())
+    store.add_turn(session.session_id, None, turn_maker(session.session_id, None))
+    store.close()
+    (record,) = json.loads(cirque("sessions", "export", session.session_id, home=tmp_path).stdout)
+    assert record["num_turns"] == 1 and record["cirque"]["session_id"] == session.session_id
+    assert session.session_id in cirque("sessions", "list", home=tmp_path).stdout

@@ -1,0 +1,80 @@
+"""How the server starts and stops."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.web import screen
+from tests.web.conftest import ROOT, wait_for_address
+
+
+@pytest.fixture
+def start(home: Path, tmp_path: Path) -> Callable[[int], tuple[subprocess.Popen[bytes], Path]]:
+    def run(port: int) -> tuple[subprocess.Popen[bytes], Path]:
+        log = tmp_path / f"{len(list(tmp_path.iterdir()))}.log"
+        environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": str(port), "CIRQUE_HOST": "127.0.0.1"}
+        with log.open("w") as stream:
+            process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
+                                       stdout=stream, stderr=subprocess.STDOUT)
+        return process, log
+
+    return run
+
+
+def test_importing_the_app_opens_nothing() -> None:
+    code = "import sys, app; print(sorted({'gradio', 'torch', 'sqlalchemy'} & set(sys.modules)))"
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
+def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[subprocess.Popen[bytes], Path]]) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        process, log = start(port)
+        assert process.wait(60) == 1
+    said = log.read_text()
+    assert f"Port {port} is taken" in said
+    assert f"CIRQUE_PORT={port + 1}" in said
+    assert "Traceback" not in said
+
+
+def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
+    start: Callable[..., tuple[subprocess.Popen[bytes], Path]], browser: Browser
+) -> None:
+    process, log = start(0)
+    url = wait_for_address(process, log)
+    page = browser.new_page()
+    page.goto(url)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    screen.search(page, "in red", 1)
+    _stop(process, log, signal.SIGINT)
+
+    process, log = start(int(url.rsplit(":", 1)[1]))
+    wait_for_address(process, log)
+    screen.text_field(page).fill("longer")
+    screen.text_field(page).press("Enter")
+    page.wait_for_timeout(6000)
+    page.screenshot(path="/tmp/shots/restart.png")
+    print(page.url, page.evaluate("document.body.className"))
+    page.reload()
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+    expect(page.get_by_role("heading", name="in red")).to_be_visible()
+    _stop(process, log, signal.SIGTERM)
+    page.close()
+
+
+def _stop(process: subprocess.Popen[bytes], log: Path, number: signal.Signals) -> None:
+    process.send_signal(number)
+    assert process.wait(30) == 0
+    assert len(log.read_text().splitlines()) == 1, log.read_text()  # the address
