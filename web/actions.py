@@ -35,6 +35,16 @@ def arrive(service: SearchService, view: View, session_id: str, mine: Sequence[o
     return propose(service, view)
 
 
+def resume(service: SearchService, view: View, session_id: str, data: Data) -> View:
+    """The view of a page that was open when the server restarted, from what the page shows."""
+    view = arrive(service, view, session_id, ())
+    if view.session_id and (turn_id := text_of(data, "shown_turn")):
+        view = open_turn(service, view, {"turn": turn_id})
+    if image_id := text_of(data, "shown_reference"):
+        view = set_reference(service, view, {"image": image_id})
+    return view
+
+
 def open_session(service: SearchService, view: View, data: Data) -> View:
     session = service.session(text_of(data, "session"))
     service.searcher(session.gallery)  # a gallery that is gone is said now, not at the next click
@@ -44,7 +54,7 @@ def open_session(service: SearchService, view: View, data: Data) -> View:
         target_live=session.target_live, mine=view.remember(session.session_id),
     )
     if latest is None:
-        return replace(propose(service, view))
+        return propose(service, view)
     return replace(view, turn_id=latest.turn_id, branch_id=latest.branch_id, reference_id=latest.reference_id,
                    k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
 
@@ -157,8 +167,6 @@ def perform(service: SearchService, view: View, name: str, data: Data) -> View:
     action = ACTIONS.get(name)
     if action is None:
         raise SearchError("The page is out of date. Reload it.")
-    if not view.loaded:
-        raise SearchError("The server was restarted. Reload the page: your session is stored and opens again.")
     return action(service, replace(view, problem="", notice=""), data)
 
 

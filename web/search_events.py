@@ -11,7 +11,7 @@ from typing import Any
 import gradio as gr
 
 from cir_core.errors import CirqueError, SearchError
-from web.actions import arrive, perform
+from web.actions import arrive, perform, resume
 from web.screen import PANELS, Screen
 from web.services import Services
 from web.view import View
@@ -37,20 +37,18 @@ def wire_screen(
         return [drawn, *(panels[name] for name in PANELS)]
 
     def on_load(view: View, known: object, request: gr.Request) -> list[Any]:
-        wanted = str(request.query_params.get("session", ""))[:64]
+        wanted = _session_asked(request)
         known = known if isinstance(known, list) else []
         try:
             return draw(arrive(service, view, wanted, known))
         except CirqueError as error:
             return draw(replace(view, problem=str(error), loaded=True))
 
-    def on_act(view: View, event: gr.EventData) -> Iterator[list[Any]]:
+    def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
-        if not view.loaded:
-            raise as_error(SearchError(
-                "The server was restarted. Reload the page: your session is stored and opens again."
-            ))
         try:
+            if not view.loaded:  # the server was restarted under an open page
+                view = resume(service, view, _session_asked(request), data)
             yield draw(perform(service, view, str(data.get("do", "")), data))
         except CirqueError as error:
             yield draw(replace(view, problem=str(error), notice=""))
@@ -61,6 +59,11 @@ def wire_screen(
     acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
                     trigger_mode="once", **ENCODER)
     acted.failure(None, js="() => { window.cirque?.done(); }")
+
+
+def _session_asked(request: gr.Request) -> str:
+    """The session in the page's address, which Gradio passes on with every event."""
+    return str(request.query_params.get("session", ""))[:64]
 
 
 def as_error(error: CirqueError) -> gr.Error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib.util
+import os
 import signal
 import socket
 import threading
@@ -57,7 +58,11 @@ def serve(settings: Settings) -> None:
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
                                 proxy_headers=True)
-        _Server(config, f"cirque is at http://{host}:{port}   (Ctrl-C stops it)", services).run(sockets=[listener])
+        server = _Server(config, f"cirque is at http://{host}:{port}   (Ctrl-C stops it)", services)
+        server.run(sockets=[listener])
+    if server.warming.is_alive():
+        # The interpreter cannot be taken down under a thread that loads a model: it aborts.
+        os._exit(0)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -87,11 +92,12 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._greeting = greeting
         self._services = services
+        self.warming = threading.Thread(target=self._warm, daemon=True)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(self._greeting, flush=True)
-        threading.Thread(target=self._warm, daemon=True).start()
+        self.warming.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # Every open page holds an endless stream. Hung up on, the streams end by themselves;

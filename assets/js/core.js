@@ -39,7 +39,8 @@
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");
     cirque.$(".cq-grid")?.setAttribute("aria-busy", "true");
-    const send = () => trigger("act", { do: name, ...data });
+    const { turn, reference } = cirque.top().dataset; // lets a restarted server pick up where we are
+    const send = () => trigger("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
     if (trigger) send();
     else waiting.push(send);
   };
@@ -88,11 +89,12 @@
 
   // What a person folded stays folded when a panel is drawn again.
   const folded = new Map();
-  document.addEventListener("toggle", (event) => {
-    const keep = event.target.dataset?.keep;
-    if (keep) folded.set(keep, event.target.open);
-  }, true);
+  document.addEventListener("click", (event) => {
+    const fold = event.target.closest("summary")?.parentElement;
+    if (fold?.dataset.keep) setTimeout(() => folded.set(fold.dataset.keep, fold.open));
+  });
   const narrow = window.matchMedia("(max-width: 1100px)");
+  narrow.addEventListener("change", () => restore());
   function restore() {
     for (const element of cirque.$$("details[data-keep]")) {
       const key = element.dataset.keep;

@@ -46,7 +46,7 @@ def shrink(image: Image.Image, size: int) -> Pixels:
     the square drawings the second changes nothing.
     """
     resized = image.convert("RGB").resize((size, size), Image.Resampling.BICUBIC)
-    return np.asarray(resized, dtype=np.uint8)
+    return np.array(resized, dtype=np.uint8)
 
 
 def _draw_one(job: tuple[dict[str, str], int, int]) -> Pixels:

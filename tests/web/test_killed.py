@@ -54,7 +54,10 @@ def search_until_it_dies(url: str, image: str, acknowledged: list[tuple[str, str
         return
 
 
-def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Callable[[Callable[[], bool]], None]) -> None:
+Wait = Callable[[Callable[[], bool]], None]
+
+
+def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait) -> None:
     mine = tmp_path / "home"
     shutil.copytree(home, mine)
     acknowledged: list[tuple[str, str]] = []
