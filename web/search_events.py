@@ -56,8 +56,10 @@ def wire_screen(
 
     demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
               api_visibility="private", **ENCODER)
+    # "multiple": the page itself sends one action at a time, and may send the next one when this
+    # one is drawn, a moment before Gradio counts it as over ("once" would swallow that one).
     acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
-                    trigger_mode="once", **ENCODER)
+                    trigger_mode="multiple", **ENCODER)
     acted.failure(None, js="() => { window.cirque?.done(); }")
 
 

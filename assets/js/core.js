@@ -31,10 +31,11 @@
   // --- actions to the server ---------------------------------------------------------
 
   const SLOW = new Set(["search", "settings", "open_session", "new", "deal", "target"]);
+  const GIVEN_UP_MS = 20000;
   let pending = null;
 
   cirque.act = (name, data = {}) => {
-    if (pending) return;
+    if (pending && performance.now() - pending.since < GIVEN_UP_MS) return; // one at a time
     pending = { name, since: performance.now() };
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");

@@ -22,7 +22,7 @@ def train_sample_encoder(
     out: Path,
     *,
     cache: Path,
-    epochs: int = 30,
+    epochs: int = 36,
     seed: int = 7,
     threads: int = 2,
     recipe: Recipe = Recipe(),

@@ -43,7 +43,8 @@ class Recipe:
     captioned: int = 48            # images of a batch that meet their full captions
     partials: int = 24             # partial captions per batch
     prompted: int = 4              # attribute groups per batch whose prompts are practised
-    image_epochs: int = 10         # first epochs, in which only the image tower learns
+    image_epochs: int = 16         # first epochs: only the image tower learns, from the heads
+    locked_epochs: int = 10        # last epochs: only the image tower learns, from fixed texts
     learning_rate: float = 1.5e-3
     weight_decay: float = 0.05
     warm_up: float = 0.05          # share of all steps
@@ -93,11 +94,17 @@ class Run:
         return self.epoch < self.recipe.image_epochs
 
     @property
+    def texts_locked(self) -> bool:
+        return self.epoch >= self.epochs - self.recipe.locked_epochs
+
+    @property
     def steps_per_epoch(self) -> int:
         return len(self.train) // self.recipe.batch_size
 
     def one_epoch(self, images: Pixels) -> float:
         """Every garment once; the mean loss. ``images`` is ``[takes, n, size, size, 3]``."""
+        if self.epoch == self.epochs - self.recipe.locked_epochs:
+            self.model.load_state_dict(self.average)  # the texts to learn from are the mean's
         self.model.train()
         rng = random.Random(f"{self.seed}/{self.epoch}")
         total = 0.0
@@ -134,7 +141,10 @@ class Run:
         captions = [full_caption(garment.attributes, rng) for garment in captioned]
         partials = write_partials(garments, codes, self.recipe.partials, rng)
         book = write_prompts(rng, self.recipe.prompted)
-        with torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16):
+        with (
+            torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16),
+            torch.set_grad_enabled(not self.texts_locked),
+        ):
             # Apart: short texts would pay for the long ones' padding.
             full = text_features(self.model, self.tokenizer(captions))
             part = text_features(self.model, self.tokenizer(partials.texts))
@@ -151,11 +161,15 @@ class Run:
         )
 
     def learning_rate(self) -> float:
-        """Linear warm-up, then half a cosine down to (nearly) nothing."""
-        done = self.step / max(1, self.epochs * self.steps_per_epoch)
+        """Linear warm-up and half a cosine; the epochs of locked texts have their own."""
+        first = (self.epochs - self.recipe.locked_epochs) * self.steps_per_epoch
+        if self.texts_locked:
+            done = (self.step - first) / max(1, self.recipe.locked_epochs * self.steps_per_epoch)
+        else:
+            done = self.step / max(1, first)
         rise = min(1.0, (done + 1e-3) / max(self.recipe.warm_up, 1e-3))
-        fall = (1 + math.cos(math.pi * min(1.0, done))) / 2
-        return self.recipe.learning_rate * rise * max(fall, 1e-3)
+        fall = (1 + math.cos(math.pi * min(1.0, max(0.0, done)))) / 2
+        return self.recipe.learning_rate * max(0.0, rise) * max(fall, 1e-3)
 
     @torch.no_grad()
     def _after_step(self) -> None:

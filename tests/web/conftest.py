@@ -21,6 +21,8 @@ FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
     "--disable-sync", "--no-first-run",
 ]
+# What Gradio's client says when a page goes away while its stream of events is open.
+AT_A_RELOAD = ("AbortError", "Connection errored out")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
@@ -95,7 +97,8 @@ def open_page(browser: Browser, app: App) -> Iterator[Callable[..., Page]]:
         context.set_default_timeout(20_000)
         contexts.append(context)
         page = context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+        page.on("console", lambda message: complaints.append(message.text)
+                if message.type == "error" and not any(it in message.text for it in AT_A_RELOAD) else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: (complaints.append(f"dialog: {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: complaints.append(f"outside: {request.url}")

@@ -24,7 +24,7 @@ def client(app: App) -> Iterator[Client]:
 
 @pytest.fixture(scope="module")
 def some_id(app: App) -> str:
-    return str(httpx.get(f"{app.url}/media/find?gallery=atelier").json()["images"][0]["id"])
+    return str(httpx.get(f"{app.url}/media/find?gallery=atelier", timeout=60).json()["images"][0]["id"])
 
 
 def test_two_turns_of_one_session(client: Client, some_id: str) -> None:

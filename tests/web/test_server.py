@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,16 +18,23 @@ from tests.web.conftest import ROOT, wait_for_address
 
 
 @pytest.fixture
-def start(home: Path, tmp_path: Path) -> Callable[[int], tuple[subprocess.Popen[bytes], Path]]:
+def start(home: Path, tmp_path: Path) -> Iterator[Callable[[int], tuple[subprocess.Popen[bytes], Path]]]:
+    started = []
+
     def run(port: int) -> tuple[subprocess.Popen[bytes], Path]:
         log = tmp_path / f"{len(list(tmp_path.iterdir()))}.log"
         environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": str(port), "CIRQUE_HOST": "127.0.0.1"}
         with log.open("w") as stream:
             process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
                                        stdout=stream, stderr=subprocess.STDOUT)
+        started.append(process)
         return process, log
 
-    return run
+    yield run
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 def test_importing_the_app_opens_nothing() -> None:
