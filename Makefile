@@ -18,8 +18,8 @@ $(READY): requirements.lock pyproject.toml
 	  { echo "cirque needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.12"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing cirque and its libraries (the first time: a few minutes, about 6 GB) ..."
-	@$(BIN)/python -m pip install --quiet --progress-bar off -r requirements.lock
-	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -m pip install -qq --progress-bar off -r requirements.lock
+	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation --editable .
 	@touch $@
 
 demo: $(READY)

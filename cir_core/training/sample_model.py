@@ -21,7 +21,7 @@ from torch import Tensor
 
 from cir_core.training.sample_data import Pixels, shrink
 
-IMAGE_SIZE = 112
+IMAGE_SIZE = 160
 CONTEXT_LENGTH = 64
 VOCABULARY_FILE = "bpe_simple_vocab.txt.gz"
 CONFIG_FILE = "open_clip_config.json"
