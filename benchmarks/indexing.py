@@ -57,5 +57,6 @@ def _photos(folder: Path, count: int, size: tuple[int, int]) -> Path:
         rng = np.random.default_rng(0)
         for number in range(count):
             coarse = rng.integers(0, 255, (12, 16, 3), dtype=np.uint8)
-            Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC).save(folder / f"{number:05d}.jpg", quality=90)
+            photo = Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC)
+            photo.save(folder / f"{number:05d}.jpg", quality=90)
     return folder

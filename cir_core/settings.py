@@ -46,6 +46,13 @@ class Settings(BaseSettings):
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
 
     @property
+    def has_display(self) -> bool:
+        """Whether this machine can show a browser window to whoever started cirque."""
+        if sys.platform in ("win32", "darwin"):
+            return "SSH_CONNECTION" not in os.environ
+        return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+
+    @property
     def galleries(self) -> Path:
         return self.home / "galleries"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from cir_core.settings import get_settings
@@ -16,8 +18,12 @@ def register(app: typer.Typer) -> None:
 
 def demo() -> None:
     """Open the search page on the sample gallery, drawing it first if need be."""
+    from web.server import serve as serve_web
+
     prepare_sample()
-    serve()
+    settings = get_settings()
+    # A person at a desktop gets the page; a server, a pipe or a terminal over SSH the address.
+    serve_web(settings, open_page=settings.has_display and sys.stdout.isatty())
 
 
 def serve() -> None:

@@ -42,9 +42,11 @@ def test_commands_in_the_docs_exist():
     known = commands()
     for page in PAGES:
         text = page.read_text("utf-8")
-        for line in re.findall(r"`(cirque [a-z][^`]*)`|^(?:\S+=\S+ )*(cirque [a-z].*)$", text, re.MULTILINE):
-            words = (line[0] or line[1]).split()
-            assert any(" ".join(words).startswith(name) for name in known), f"{page.name}: {' '.join(words)}"
+        blocks = "\n".join(re.findall(r"^```\w*\n(.*?)^```", text, re.MULTILINE | re.DOTALL))
+        written = re.findall(r"`(cirque [a-z][^`\n]*)`", text)
+        written += re.findall(r"^(?:\S+=\S+ )*(cirque [a-z].*)$", blocks, re.MULTILINE)
+        for line in written:
+            assert any(line.startswith(name) for name in known), f"{page.name}: {line}"
 
 
 def test_every_command_is_documented():

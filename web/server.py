@@ -9,6 +9,7 @@ import os
 import signal
 import socket
 import threading
+import webbrowser
 from collections.abc import Iterator
 from typing import Any
 
@@ -48,8 +49,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     )
 
 
-def serve(settings: Settings) -> None:
-    """Serve until Ctrl-C or SIGTERM. Raises ``SettingsError`` when the address cannot be had."""
+def serve(settings: Settings, *, open_page: bool = False) -> None:
+    """Serve until Ctrl-C or SIGTERM; ``open_page`` shows the page in the person's browser.
+
+    Raises ``SettingsError`` when the address cannot be had.
+    """
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
         services = open_services(settings)
@@ -58,7 +62,7 @@ def serve(settings: Settings) -> None:
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
                                 proxy_headers=True)
-        server = _Server(config, f"cirque is at http://{host}:{port}   (Ctrl-C stops it)", services)
+        server = _Server(config, f"http://{host}:{port}", services, open_page=open_page)
         server.run(sockets=[listener])
     if server.warming.is_alive():
         # The interpreter cannot be taken down under a thread that loads a model: it aborts.
@@ -88,15 +92,17 @@ def _listen(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """uvicorn, with one friendly line and without raising the signal that stopped it again."""
 
-    def __init__(self, config: uvicorn.Config, greeting: str, services: Services) -> None:
+    def __init__(self, config: uvicorn.Config, address: str, services: Services, *, open_page: bool) -> None:
         super().__init__(config)
-        self._greeting = greeting
+        self._address, self._open_page = address, open_page
         self._services = services
         self.warming = threading.Thread(target=self._warm, daemon=True)
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        print(self._greeting, flush=True)
+        print(f"cirque is at {self._address}   (Ctrl-C stops it)", flush=True)
+        if self._open_page:
+            threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
         self.warming.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

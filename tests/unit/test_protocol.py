@@ -3,10 +3,10 @@ from dataclasses import replace
 from cir_core.protocol import card_from_dict, card_to_dict, make_card
 from cir_core.types import EncoderIdentity, MethodSettings
 
-BASE = dict(
-    gallery="demo", gallery_size=10, gallery_digest="aa", split="test",
-    encoder=EncoderIdentity("atelier", "bb", 8), language_model="built-in/1", method=MethodSettings(),
-)
+BASE = {
+    "gallery": "demo", "gallery_size": 10, "gallery_digest": "aa", "split": "test",
+    "encoder": EncoderIdentity("atelier", "bb", 8), "language_model": "built-in/1", "method": MethodSettings(),
+}
 
 
 def test_a_card_survives_a_round_trip():

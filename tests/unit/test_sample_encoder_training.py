@@ -33,7 +33,8 @@ from cir_core.training.sample_model import (
 from cir_core.training.sample_texts import write_partials, write_prompts
 
 RECIPE = sample_encoder.Recipe(
-    batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False, learning_rate=3e-4,
+    batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False,
+    learning_rate=3e-4,
 )
 
 

@@ -64,16 +64,19 @@ def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait
     rng = random.Random(5)
     for number in range(ROUNDS):
         process, url = start(mine, tmp_path / f"app-{number}.log")
-        image = httpx.get(f"{url}/media/find?gallery=atelier", timeout=60).json()["images"][0]["id"]
-        before = len(acknowledged)
-        people = [threading.Thread(target=search_until_it_dies, args=(url, image, acknowledged), daemon=True)
-                  for _ in range(SEARCHERS)]
-        for person in people:
-            person.start()
-        enough = before + 5 + rng.randrange(10)
-        wait_for(lambda enough=enough: len(acknowledged) >= enough)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        try:
+            found = httpx.get(f"{url}/media/find?gallery=atelier", timeout=60).json()
+            assert "images" in found, found
+            image = found["images"][0]["id"]
+            people = [threading.Thread(target=search_until_it_dies, args=(url, image, acknowledged), daemon=True)
+                      for _ in range(SEARCHERS)]
+            for person in people:
+                person.start()
+            enough = len(acknowledged) + 5 + rng.randrange(10)
+            wait_for(lambda enough=enough: len(acknowledged) >= enough)
+        finally:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
         for person in people:
             person.join(60)
 
