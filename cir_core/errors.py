@@ -12,7 +12,7 @@
     ├── DatasetError             a benchmark file that does not have its format
     ├── SearchError              a turn that cannot be run as asked
     │   └── UnknownSession       a session, turn or branch id that is not in the store
-    └── StorageError             the database cannot be opened, migrated or written
+    └── StorageError             what was to be kept cannot be: database or uploaded picture
 
 Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
 its traceback.

@@ -42,11 +42,16 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
     }
 
 
-def session_to_circled(session: SearchSession, turn_id: str | None = None) -> list[dict[str, Any]]:
-    """The branch that ends in ``turn_id``, or every branch of the session."""
+def session_to_circled(
+    session: SearchSession, turn_id: str | None = None, *, first: int = 0
+) -> list[dict[str, Any]]:
+    """The branch that ends in ``turn_id``, or every branch of the session.
+
+    ``first`` is the place of the first record in its file, which CIRCLED's ids are made of.
+    """
     if turn_id is not None:
         turn = session.turn(turn_id)
         tips = [turn] if turn else []
     else:
         tips = [tip for b in session.branches if (tip := session.tip_of(b.branch_id))]
-    return [branch_to_circled(session, tip, index) for index, tip in enumerate(tips)]
+    return [branch_to_circled(session, tip, index) for index, tip in enumerate(tips, start=first)]

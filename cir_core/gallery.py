@@ -63,7 +63,7 @@ class Gallery:
         self.root = Path(header.source)
         self.encoder = header.encoder
         self.split = header.split
-        self.digest = header.digest         # 16 hex of ids and file hashes, in order
+        self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
         self.generation = header.generation  # changes with every published index run
         self._max_megapixels = header.max_megapixels
         self._folder = folder
@@ -119,14 +119,20 @@ class Gallery:
         """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
         they were indexed; what is missing is made now, from the original.
 
-        Raises ``UnknownImage``; ``ImageUnreadable`` if it is missing and so is the original.
+        Raises ``UnknownImage``; ``ImageUnreadable`` if it is missing and so is the original;
+        ``GalleryError`` if it cannot be written.
         """
         path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
-            save_thumbnail(
-                open_image(original, max_megapixels=self._max_megapixels, draft_edge=2 * THUMBNAIL_EDGE), path
-            )
+            image = open_image(original, max_megapixels=self._max_megapixels, draft_edge=2 * THUMBNAIL_EDGE)
+            try:
+                save_thumbnail(image, path)
+            except OSError as error:
+                raise GalleryError(
+                    f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "
+                    "or make the folder writable."
+                ) from error
         return path
 
     def check_encoder(self, encoder: Encoder) -> None:
@@ -187,7 +193,7 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
             try:
                 columns = json.loads(images_path(folder, header.generation).read_bytes())
                 gallery = Gallery(name, folder, header, columns)
-            except (OSError, ValueError, KeyError) as error:
+            except (OSError, ValueError, KeyError, TypeError) as error:
                 if last_try:
                     raise GalleryError(
                         f"Gallery {name!r} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "

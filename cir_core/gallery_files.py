@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cir_core.errors import GalleryError
+from cir_core.files import write_durably
 from cir_core.types import EncoderIdentity
 
 FORMAT = 1
@@ -77,7 +77,7 @@ def read_header(folder: Path) -> Header | None:
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise GalleryError(
             f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery again."
         ) from error
@@ -85,27 +85,6 @@ def read_header(folder: Path) -> Header | None:
 
 def write_header(folder: Path, header: Header) -> None:
     write_durably(folder / HEADER, json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode())
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Replace ``path`` in one step; after a crash it holds the old content or the new."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as part:
-        part.write(content)
-        part.flush()
-        os.fsync(part.fileno())
-    Path(part.name).replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make names in ``folder`` durable, where the system can."""
-    if os.name == "nt":
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -53,32 +53,45 @@ def index_folder(
     that did not change are kept. The gallery that was there stays searchable until the new
     one is complete. After a crash or an error of the encoder, run it again: it goes on.
 
-    Raises ``GalleryError`` (name, folder, manifest, another run at work, no image at all);
-    what the encoder raises goes through.
+    Raises ``GalleryError`` (name, folder, manifest, another run at work, no image at all,
+    no room on the disk); what the encoder raises goes through.
     """
     started = time.perf_counter()
     folder = gallery_folder(name, home)
     base = Path(root or source).absolute()
     scan = read_manifest(manifest, base) if manifest else scan_folder(base)
-    folder.mkdir(parents=True, exist_ok=True)
-    with locked(folder):
-        published = load_published(folder)
-        with closing(Journal(folder, Run(encoder.identity, str(base)))) as journal:
-            run = _Run(scan, base, folder, encoder, journal, published, max_megapixels)
-            run.work(batch_size, decode_threads or default_threads(), progress)
-            chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
-            if not chosen:
+    with _disk_errors_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            published = load_published(folder)
+            with closing(Journal(folder, Run(encoder.identity, str(base)))) as journal:
+                run = _Run(scan, base, folder, encoder, journal, published, max_megapixels)
+                run.work(batch_size, decode_threads or default_threads(), progress)
+                chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
+                if not chosen:
+                    journal.discard()
+                    raise GalleryError(_nothing(base, run.skipped))
+                publish(
+                    folder, chosen, journal.vectors(), published, encoder=encoder.identity,
+                    source=str(base), split=split, max_megapixels=max_megapixels,
+                )
                 journal.discard()
-                raise GalleryError(_nothing(base, run.skipped))
-            publish(
-                folder, chosen, journal.vectors(), published, encoder=encoder.identity,
-                source=str(base), split=split, max_megapixels=max_megapixels,
-            )
-            journal.discard()
     return IndexReport(
         name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
         tuple(_notes(journal, published, encoder)), time.perf_counter() - started,
     )
+
+
+@contextmanager
+def _disk_errors_explained(folder: Path) -> Iterator[None]:
+    """Sources that cannot be read are skipped files by now: what fails here is our own folder."""
+    try:
+        yield
+    except OSError as error:
+        raise GalleryError(
+            f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
+            "folder writable, then run the same command again: what was encoded is kept."
+        ) from error
 
 
 class _Run:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from cir_core.gallery_files import sync_folder, write_durably
+from cir_core.files import sync_folder, write_durably
 from cir_core.types import EncoderIdentity, Matrix
 
 

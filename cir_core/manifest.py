@@ -46,6 +46,8 @@ def read_manifest(manifest: Path, root: Path) -> Scan:
                 skipped.append((path, f"is not in {root} ({manifest.name}, line {line})."))
     except (ValueError, csv.Error) as error:  # UnicodeDecodeError, JSONDecodeError
         problems.append(str(error))
+    except OSError as error:
+        raise GalleryError(f"{manifest} cannot be read: {error.strerror or error}.") from error
     if problems:
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         raise GalleryError(f"{manifest.name} cannot be used: {'; '.join(problems[:_SHOWN])}{more}.")

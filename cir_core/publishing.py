@@ -16,14 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import GalleryError
+from cir_core.files import write_durably
 from cir_core.gallery_files import (
     Header,
     features_path,
     images_path,
     read_header,
-    sync_folder,
     thumbnail_path,
-    write_durably,
     write_header,
 )
 from cir_core.ids import new_id
@@ -71,15 +70,15 @@ def load_published(folder: Path) -> Published | None:
             features_path(folder, header.generation), dtype="<f4", mode="r",
             shape=(header.size, header.encoder.dim),
         )
-    except (GalleryError, OSError, ValueError):
+        hashes = columns["sha256"]
+        records = tuple(
+            Record(path, size, mtime_ns, hashes[64 * i:64 * i + 64], width, height)
+            for i, (path, size, mtime_ns, width, height) in enumerate(zip(
+                *(columns[key] for key in ("path", "size", "mtime_ns", "width", "height")), strict=True
+            ))
+        )
+    except (GalleryError, OSError, ValueError, KeyError, TypeError):
         return None
-    hashes = columns["sha256"]
-    records = tuple(
-        Record(path, size, mtime_ns, hashes[64 * i:64 * i + 64], width, height)
-        for i, (path, size, mtime_ns, width, height) in enumerate(zip(
-            *(columns[key] for key in ("path", "size", "mtime_ns", "width", "height")), strict=True
-        ))
-    )
     return Published(header, records, content, features)
 
 
@@ -103,8 +102,7 @@ def publish(
         return published.header
     old = published.features if published is not None else fresh[:0]
     _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
-    write_durably(images_path(folder, header.generation), columns)
-    sync_folder(folder)
+    write_durably(images_path(folder, header.generation), columns)  # and with it the features' name
     write_header(folder, header)
     _clean(folder, header.generation)
     if published is not None:
@@ -131,7 +129,9 @@ def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
 def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
     digest = hashlib.sha256()
     for entry, kept in chosen:
-        digest.update(f"{entry.image_id}\0{kept.record.sha256}\n".encode("utf-8", "surrogatepass"))
+        # A caption from a manifest becomes part of the queries, so it is content, too.
+        caption = f"\0{entry.caption}" if entry.caption else ""
+        digest.update(f"{entry.image_id}\0{kept.record.sha256}{caption}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
 
 

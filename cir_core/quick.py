@@ -20,6 +20,7 @@ from cir_core.gallery import Gallery, open_gallery
 from cir_core.images import for_encoder, open_image
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.pixels import to_rgb
 from cir_core.search import Found, Previous, Reference, Searcher
 from cir_core.settings import get_settings
 from cir_core.types import Hit, MethodSettings
@@ -74,7 +75,7 @@ class Search:
             return self.searcher.gallery_reference(reference)
         if isinstance(reference, Path):
             reference = open_image(reference, max_megapixels=get_settings().max_image_megapixels)
-        image = for_encoder(reference.convert("RGB"))
+        image = for_encoder(to_rgb(reference))
         return Reference("own image", self.searcher.encoder.encode_images([image])[0], image)
 
 

@@ -42,25 +42,42 @@ def ensure_sample(
 ) -> Gallery:
     """The sample gallery, drawn and indexed with ``encoder`` if it is not already.
 
-    Takes up after an interruption. The first run spawns drawing processes, so a script
-    that calls this needs the ``if __name__ == "__main__"`` guard.
+    The bundled encoder's is called "atelier"; any other encoder gets a gallery of its own
+    beside it. Takes up after an interruption. The first run spawns drawing processes, so a
+    script that calls this needs the ``if __name__ == "__main__"`` guard.
     """
-    folder = sample_folder(home)
-    if not is_complete(folder):
-        build_atelier(folder, splits=(SPLIT,), workers="auto", progress=drawing)
-    try:
-        gallery = open_gallery(NAME, home=home)
-        gallery.check_encoder(encoder)
-    except GalleryError:  # not there, half there, or made with another encoder
-        paths = AtelierPaths(folder)
+    bundled = encoder.identity.spec == NAME
+    name = NAME if bundled else f"{NAME}-{encoder.identity.revision}"
+    paths, drawn_now = ensure_drawn(home, progress=drawing)
+    gallery = None if drawn_now else _indexed(name, home, encoder)
+    if gallery is None:
         index_folder(
-            folder, name=NAME, encoder=encoder, home=home, manifest=paths.manifest,
+            paths.folder, name=name, encoder=encoder, home=home, manifest=paths.manifest,
             split=SPLIT, progress=indexing,
         )
-        gallery = open_gallery(NAME, home=home)
-    if encoder.identity.spec == NAME:
+        gallery = open_gallery(name, home=home)
+    if bundled:
         _stamp(home).write_text(_stamp_text(gallery), "utf-8")
     return gallery
+
+
+def ensure_drawn(
+    home: Path, *, progress: Callable[[int, int], None] | None = None
+) -> tuple[AtelierPaths, bool]:
+    """The drawn images and their files, and whether anything had to be drawn for them."""
+    folder = sample_folder(home)
+    if is_complete(folder):
+        return AtelierPaths(folder), False
+    return build_atelier(folder, splits=(SPLIT,), workers="auto", progress=progress), True
+
+
+def _indexed(name: str, home: Path, encoder: Encoder) -> Gallery | None:
+    try:
+        gallery = open_gallery(name, home=home)
+        gallery.check_encoder(encoder)
+        return gallery
+    except GalleryError:  # not there, half there, or made with another encoder
+        return None
 
 
 def _stamp(home: Path) -> Path:

@@ -41,8 +41,9 @@ def scan_folder(source: Path) -> Scan:
     """
     if not source.is_dir():
         raise GalleryError(f"No folder {source}. Give the folder that holds the images.")
-    found, skipped = [], []
-    for path in sorted(_walk(source), key=_spelled):
+    found: list[str] = []
+    skipped: list[tuple[str, str]] = []
+    for path in sorted(_walk(source, skipped), key=_spelled):
         if Path(path).suffix.lower() in _SUFFIXES:
             found.append(path)
             continue
@@ -61,9 +62,12 @@ def scan_folder(source: Path) -> Scan:
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped))
 
 
-def _walk(source: Path) -> Iterator[str]:
-    """Relative paths of all files. A link to a folder is followed once, unless it leads
-    back into what is walked anyway: loops end, and nothing is shown twice."""
+def _walk(source: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:
+    """Relative paths of all files; folders that cannot be read are added to ``skipped``.
+
+    A link to a folder is followed once, unless it leads back into what is walked anyway:
+    loops end, and nothing is shown twice.
+    """
     home = source.resolve()
     seen = {home}
     folders = [""]
@@ -71,8 +75,9 @@ def _walk(source: Path) -> Iterator[str]:
         folder = folders.pop()
         try:
             inside = sorted(os.scandir(source / folder), key=lambda entry: entry.name)
-        except OSError:
-            continue  # a folder that may not be read or has just gone
+        except OSError as error:
+            skipped.append((folder or ".", f"is a folder that cannot be read: {error.strerror or error}."))
+            continue
         for entry in inside:
             path = f"{folder}/{entry.name}" if folder else entry.name
             if entry.name.startswith("."):
@@ -85,7 +90,7 @@ def _walk(source: Path) -> Iterator[str]:
                             continue
                         seen.add(target)
                     folders.append(path)
-                elif entry.is_file() or entry.is_symlink():
+                elif entry.is_file() or not Path(entry.path).exists():  # or a link that leads nowhere
                     yield path
             except OSError:
                 continue  # a link that leads to itself

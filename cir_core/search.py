@@ -115,10 +115,11 @@ class Searcher:
             raise SearchError(f"k is {k}; ask for 1 to 1000 results.")
 
         base, merged = self._base_query(reference, text, method)
+        base_name = IMAGE if method.base == "image-only" else TEXT
         if previous is None:
-            query = compose({IMAGE if method.base == "image-only" else TEXT: base})
+            query = compose({base_name: base})
         else:
-            query = self._continue(previous, reference, base, method)
+            query = self._continue(previous, reference, base, base_name, method)
         if not np.any(query.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
 
@@ -151,13 +152,13 @@ class Searcher:
         return merged.vector, _Text(merged.caption, merged.merged, merged.notes, merged.timings_ms)
 
     def _continue(
-        self, previous: Previous, reference: Reference, base: Vector, method: MethodSettings
+        self, previous: Previous, reference: Reference, base: Vector, base_name: str, method: MethodSettings
     ) -> ComposedQuery:
         seen = [hit.image_id for hit in previous.hits[: method.feedback_depth]]
         others = [image_id for image_id in seen if image_id != reference.image_id]
         return update_query(
             previous.vector, reference.features, self.features_of(others), base,
-            alpha=method.alpha, beta=method.beta, gamma=method.gamma,
+            alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=base_name,
         )
 
     def _excluded(

@@ -37,7 +37,7 @@ class SearchService:
         self._pool = pool
         self._store = store
         self._uploads = uploads
-        self._captions: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._captions: OrderedDict[tuple[str, ...], str] = OrderedDict()
 
     # --- galleries -----------------------------------------------------------------
 
@@ -161,8 +161,10 @@ class SearchService:
         took = (perf_counter() - began) * 1000
         return Reference(reference_id, features, image, cached_caption=cached), took
 
-    def _caption_key(self, searcher: Searcher, reference_id: str) -> tuple[str, str, str]:
-        return searcher.gallery.digest, searcher.language.name, reference_id
+    def _caption_key(self, searcher: Searcher, reference_id: str) -> tuple[str, ...]:
+        # The built-in model captions through the encoder: two encoders see two things.
+        encoder = searcher.encoder.identity.revision
+        return searcher.gallery.digest, encoder, searcher.language.name, reference_id
 
     def _remember_caption(self, searcher: Searcher, reference_id: str, caption: str) -> None:
         if caption:  # an empty one carries notes, which should be shown every time
@@ -192,7 +194,7 @@ class SearchService:
         setbacks: tuple[RankSetback, ...] = rank_setbacks(ranks)
         repeats: tuple[RepeatedText, ...] = ()
         texts = [turn.modification_text for turn in path]
-        if len(texts) > 1:
+        if len(texts) > 1 and session.method.base != "image-only":
             encoder = self._pool.searcher(session.gallery).encoder
             repeats = repeated_texts(encoder.encode_texts(texts))
         return TargetTrace(session.target_id, ranks, setbacks, repeats)

@@ -27,7 +27,8 @@ def default_home() -> Path:
 
 
 class Settings(BaseSettings):
-    model_config = SettingsConfigDict(env_prefix="CIRQUE_", populate_by_name=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="CIRQUE_", populate_by_name=True, extra="ignore",
+                                      env_ignore_empty=True)
 
     home: Path = Field(default_factory=default_home, description="Folder for database, galleries, caches.")
     host: str = Field("127.0.0.1", validation_alias=AliasChoices("CIRQUE_HOST", "HOST"),
@@ -51,10 +52,6 @@ class Settings(BaseSettings):
         if sys.platform in ("win32", "darwin"):
             return "SSH_CONNECTION" not in os.environ
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-    @property
-    def galleries(self) -> Path:
-        return self.home / "galleries"
 
     @property
     def uploads(self) -> Path:

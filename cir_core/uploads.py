@@ -7,16 +7,17 @@ tells nothing. It is on disk, whole, before any database row speaks of it.
 from __future__ import annotations
 
 import hashlib
-import os
+import io
 import re
-import tempfile
 from pathlib import Path
 from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import UnknownImage
+from cir_core.errors import StorageError, UnknownImage
+from cir_core.files import write_durably
 from cir_core.images import for_encoder, open_image
+from cir_core.pixels import to_rgb
 from cir_core.types import UPLOAD_PREFIX
 
 _ID = re.compile(rf"{UPLOAD_PREFIX}[0-9a-f]{{32}}\Z")
@@ -35,10 +36,10 @@ class UploadFolder:
         """Store an image; returns its reference id and the RGB image as stored.
 
         Longer edges than 1024 pixels are scaled down: no encoder looks closer, and the
-        original stays with its owner. Raises ``ImageUnreadable``.
+        original stays with its owner. Raises ``ImageUnreadable``, ``StorageError``.
         """
         if isinstance(source, Image.Image):
-            image = source.convert("RGB").copy()
+            image = to_rgb(source)
         else:
             image = open_image(source, max_megapixels=self.max_megapixels)
         image = for_encoder(image)
@@ -46,13 +47,16 @@ class UploadFolder:
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)
         if not path.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=self.folder, suffix=".part", delete=False) as part:
-                # PNG: what is encoded again after a restart is what was encoded at first.
-                image.save(part, "PNG")
-                part.flush()
-                os.fsync(part.fileno())
-            os.replace(part.name, path)
+            content = io.BytesIO()
+            # PNG: what is encoded again after a restart is what was encoded at first.
+            image.save(content, "PNG")
+            try:
+                write_durably(path, content.getvalue(), private=True)
+            except OSError as error:
+                raise StorageError(
+                    f"The picture cannot be kept in {self.folder}: {error.strerror or error}. Free some space or "
+                    "make the folder writable."
+                ) from error
         return reference_id, image
 
     def path(self, reference_id: str) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import (
@@ -17,10 +18,12 @@ from rich.progress import (
 )
 
 from cir_core.encoders.base import Encoder
+from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+# What is printed holds paths and people's words; "[/b]" and ":cat:" in them mean nothing.
+out = Console(highlight=False, markup=False, emoji=False)
+err = Console(stderr=True, highlight=False, markup=False, emoji=False)
 
 
 @contextmanager
@@ -44,3 +47,11 @@ def open_encoder(spec: str, *, allow_downloads: bool | None = None) -> Encoder:
         spec, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads if allow_downloads is None else allow_downloads,
     )
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write a file that a person named. Raises ``SettingsError`` if it cannot be."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SettingsError(f"{path} cannot be written: {error.strerror}. Name another file.") from error

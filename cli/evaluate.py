@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from cir_core.settings import get_settings
-from cli.console import err, open_encoder, out, progress_bar
+from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.galleries import index_bar
 
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
@@ -24,15 +24,15 @@ def sample_encoder(
     json_path: JsonOption = None,
 ) -> None:
     """Captions to images and zero-shot attributes on the held-out garments."""
-    from cir_core.atelier.build import AtelierPaths
     from cir_core.atelier.catalogue import catalogue
     from cir_core.evaluate_encoder import evaluate_sample_encoder
     from cir_core.images import open_image
-    from cir_core.sample import SPLIT, sample_folder
+    from cir_core.sample import SPLIT, ensure_drawn
 
     settings = get_settings()
-    model = _prepare(encoder)
-    paths = AtelierPaths(sample_folder(settings.home))
+    model = open_encoder(encoder)
+    with progress_bar("Drawing garments") as drawing:
+        paths, _ = ensure_drawn(settings.home, progress=drawing)
     garments = [garment for garment in catalogue() if garment.split == SPLIT]
     with progress_bar("Reading images") as update:
         images = []
@@ -67,15 +67,16 @@ def sample(
 ) -> None:
     """Text only, image only and composed on the sample benchmark; then whole sessions."""
     from cir_core.evaluate_sample import CUTOFFS, evaluate_sample
-    from cir_core.gallery import open_gallery
     from cir_core.language.builtin import BuiltinLanguageModel
-    from cir_core.sample import NAME, sample_folder
+    from cir_core.sample import ensure_sample, sample_folder
 
     settings = get_settings()
-    model = _prepare(encoder)
+    model = open_encoder(encoder)
+    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
+        gallery = ensure_sample(settings.home, model, drawing=drawing, indexing=indexing)
     with progress_bar("Evaluating") as update:
         report = evaluate_sample(
-            open_gallery(NAME, home=settings.home), sample_folder(settings.home), model,
+            gallery, sample_folder(settings.home), model,
             BuiltinLanguageModel(model), seed=settings.seed, max_turns=turns, limit=limit,
             progress=lambda _name, done, total: update(done, total),
         )
@@ -97,16 +98,6 @@ def sample(
     _write_json(json_path, dataclasses.asdict(report))
 
 
-def _prepare(spec: str) -> Any:
-    """The encoder, with the sample gallery drawn and indexed for it."""
-    from cir_core.sample import ensure_sample
-
-    model = open_encoder(spec)
-    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
-        ensure_sample(get_settings().home, model, drawing=drawing, indexing=indexing)
-    return model
-
-
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:
     if path is not None:
-        path.write_text(json.dumps(content, indent=1, default=dict) + "\n", encoding="utf-8")
+        write_file(path, json.dumps(content, indent=1, default=dict) + "\n")

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from cir_core.index_progress import IndexProgress
 from cir_core.settings import get_settings
-from cli.console import err, open_encoder, out, progress_bar
+from cli.console import err, open_encoder, out, progress_bar, write_file
 
 _LISTED = 20
 
@@ -51,18 +51,18 @@ def index(
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
         )
     out.print(
-        f"Gallery [bold]{result.name}[/]: {result.n} images. {result.added} added, {result.changed} changed, "
+        f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "
         f"in {result.seconds:.1f} s."
     )
     for note in result.notes:
-        out.print(f"Note: {note}", markup=False)
+        out.print(f"Note: {note}")
     for path, reason in result.skipped[:_LISTED]:
-        out.print(f"  skipped {path}: {reason}", markup=False)
+        out.print(f"  skipped {path}: {reason}")
     if len(result.skipped) > _LISTED:
         out.print(f"  ... and {len(result.skipped) - _LISTED} more (--report FILE lists all)")
     if report is not None:
-        report.write_text("".join(f"{path}\t{reason}\n" for path, reason in result.skipped), encoding="utf-8")
+        write_file(report, "".join(f"{path}\t{reason}\n" for path, reason in result.skipped))
     out.print(f"Search it: CIRQUE_GALLERY={result.name} cirque serve")
 
 

@@ -11,6 +11,8 @@ from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from cli import encoders, evaluate, galleries, sample, serving, sessions
 
+_INTERRUPTED = 130  # what typer makes of Ctrl-C
+
 app = typer.Typer(
     name="cirque", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
     help="The web workbench for composed image retrieval.",
@@ -40,9 +42,10 @@ def run() -> None:
     except CirqueError as error:
         typer.secho(str(error), fg=typer.colors.RED, err=True)
         sys.exit(1)
-    except KeyboardInterrupt:
-        typer.echo("\nStopped. Run the same command again to go on.", err=True)
-        sys.exit(130)
+    except SystemExit as end:
+        if end.code == _INTERRUPTED:
+            typer.echo("\nStopped. Run the same command again to go on.", err=True)
+        raise
 
 
 if __name__ == "__main__":

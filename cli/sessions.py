@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 from cir_core.settings import get_settings
-from cli.console import out
+from cli.console import out, write_file
 
 app = typer.Typer(help="Search sessions in the database.", no_args_is_help=True)
 
@@ -37,9 +37,11 @@ def export(
     from storage.store import open_store
 
     store = open_store(get_settings())
-    records = [record for one in session_id for record in session_to_circled(store.session(one))]
+    records: list[dict[str, Any]] = []
+    for one in session_id:
+        records += session_to_circled(store.session(one), first=len(records))
     text = json.dumps(records, indent=1, ensure_ascii=False) + "\n"
     if to is None:
         typer.echo(text, nl=False)
     else:
-        to.write_text(text, encoding="utf-8")
+        write_file(to, text)

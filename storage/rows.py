@@ -10,17 +10,9 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
+from cir_core.protocol import card_from_dict, card_to_dict
 from cir_core.sessions import SessionSummary
-from cir_core.types import (
-    Branch,
-    EncoderIdentity,
-    Hit,
-    MethodSettings,
-    ProtocolCard,
-    SearchSession,
-    Turn,
-    Vector,
-)
+from cir_core.types import Branch, Hit, MethodSettings, SearchSession, Turn, Vector
 
 Values = dict[str, Any]
 
@@ -30,7 +22,7 @@ def session_values(session: SearchSession, created_at: datetime) -> Values:
         "session_id": session.session_id,
         "gallery": session.gallery,
         "method": asdict(session.method),
-        "protocol": asdict(session.protocol),
+        "protocol": card_to_dict(session.protocol),
         "protocol_digest": session.protocol.digest,
         "target_id": session.target_id,
         "target_live": session.target_live,
@@ -44,7 +36,7 @@ def session_values(session: SearchSession, created_at: datetime) -> Values:
 def session_from(row: Row[Any], branches: Sequence[Branch], turns: Sequence[Turn]) -> SearchSession:
     return SearchSession(
         session_id=row.session_id, gallery=row.gallery, method=MethodSettings(**row.method),
-        protocol=_protocol_from(row.protocol), target_id=row.target_id, target_live=row.target_live,
+        protocol=card_from_dict(row.protocol), target_id=row.target_id, target_live=row.target_live,
         target_revealed=row.target_revealed, title=row.title, created_at=row.created_at,
         branches=tuple(branches), turns=tuple(turns),
     )
@@ -130,8 +122,3 @@ def _vector_from(blob: bytes) -> Vector:
     vector = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
     vector.setflags(write=False)
     return vector
-
-
-def _protocol_from(stored: Mapping[str, Any]) -> ProtocolCard:
-    nested = {"encoder": EncoderIdentity(**stored["encoder"]), "method": MethodSettings(**stored["method"])}
-    return ProtocolCard(**{**stored, **nested})

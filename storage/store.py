@@ -26,7 +26,11 @@ from storage.rows import branch_from, session_values, summary_from, turn_values
 def open_store(settings: Settings) -> SqlSessionStore:
     """The store the settings name, brought up to date. Raises StorageError."""
     engine = open_database(settings.resolved_database_url)
-    migrate(engine)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
     return SqlSessionStore(engine)
 
 

@@ -18,9 +18,10 @@ import cv2
 
 from cir_core.atelier.catalogue import DEFAULT_SEED, DEFAULT_SIZES, Garment, catalogue, families
 from cir_core.atelier.draw import render
-from cir_core.atelier.files import write_atomically
 from cir_core.atelier.ground_truth import write_attributes
 from cir_core.atelier.queries import PER_CATEGORY, make_triplets
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.files import write_atomically
 from cir_core.lexicon import CATEGORY
 
 #: Raised whenever drawing or catalogue change, so that old builds are not mixed with new ones.
@@ -71,26 +72,33 @@ def build_atelier(
     so many garments of each split, for trials. ``progress`` is called with the
     number of images done and the total. ``build.json`` is written last. More than
     one worker means spawned processes: a script must then guard its main module.
+
+    Raises ``DatasetError`` for a split that is not there, ``GalleryError`` when the disk fails.
     """
     paths = AtelierPaths(folder)
     recipe = {"seed": seed, "version": VERSION, "sizes": dict(sizes)}
-    _begin(paths, recipe)
     everything = catalogue(seed, sizes)
     chosen: dict[str, list[Garment]] = {}
     for split in splits:
         of_split = [garment for garment in everything if garment.split == split]
         if not of_split:
-            raise ValueError(f"the catalogue has no split {split!r}; it has {sorted(sizes)}")
+            raise DatasetError(f"The catalogue has no split {split!r}; it has {', '.join(sizes)}.")
         chosen[split] = _first(of_split, limit)
     garments = [garment for group in chosen.values() for garment in group]
-    _draw_all(paths, garments, workers, progress)
-
-    _write_manifest(paths, garments)
     counts: dict[str, dict[str, int]] = {}
-    for split, group in chosen.items():
-        counts[split] = {"images": len(group), "queries": _write_split(paths, split, group, seed)}
-        write_attributes(folder, split, group)
-    _write_json(paths.marker, {**recipe, "limit": limit, "counts": counts})
+    try:
+        _begin(paths, recipe)
+        _draw_all(paths, garments, workers, progress)
+        _write_manifest(paths, garments)
+        for split, group in chosen.items():
+            counts[split] = {"images": len(group), "queries": _write_split(paths, split, group, seed)}
+            write_attributes(folder, split, group)
+        _write_json(paths.marker, {**recipe, "limit": limit, "counts": counts})
+    except OSError as error:
+        raise GalleryError(
+            f"The sample gallery cannot be drawn to {folder}: {error.strerror or error}. Free some space, or name "
+            "a folder that you may write in (CIRQUE_HOME)."
+        ) from error
     return paths
 
 

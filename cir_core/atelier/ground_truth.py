@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from cir_core.atelier.catalogue import Garment
-from cir_core.atelier.files import write_atomically
+from cir_core.files import write_atomically
 
 
 def attributes_path(folder: Path, split: str) -> Path:

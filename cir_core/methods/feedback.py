@@ -49,7 +49,7 @@ def compose(terms: Mapping[str, Vector]) -> ComposedQuery:
 
 def update_query(
     history: Vector, picked: Vector, others: Matrix, text: Vector,
-    *, alpha: float, beta: float, gamma: float,
+    *, alpha: float, beta: float, gamma: float, text_name: str = TEXT,
 ) -> ComposedQuery:
     """Eq. 9 for one picked image.
 
@@ -57,12 +57,12 @@ def update_query(
         history: ``[dim]``, the query of the turn before.
         picked: ``[dim]``, y⁺.
         others: ``[m, dim]``, the seen images without the picked one; m may be 0.
-        text: ``[dim]``, h.
+        text: ``[dim]``, h; ``text_name`` is what its term is called.
     """
     mean_others = others.mean(axis=0) if len(others) else np.zeros_like(history)
     return compose({
         HISTORY: history,
         PICKED: np.float32(alpha) * picked,
         OTHERS: np.float32(-beta) * mean_others,
-        TEXT: np.float32(gamma) * text,
+        text_name: np.float32(gamma) * text,
     })

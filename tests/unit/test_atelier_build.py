@@ -13,6 +13,7 @@ from cir_core.atelier.build import AtelierPaths, build_atelier, is_complete
 from cir_core.atelier.catalogue import catalogue
 from cir_core.atelier.ground_truth import read_attributes
 from cir_core.atelier.queries import PER_CATEGORY, make_triplets
+from cir_core.errors import DatasetError
 from cir_core.lexicon import CATEGORY, GROUPS
 
 SIZES = {"val": 30, "test": 24}
@@ -106,7 +107,7 @@ def test_another_recipe_redraws(tmp_path: Path) -> None:
 
 
 def test_unknown_split_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no split 'dev'"):
+    with pytest.raises(DatasetError, match="no split 'dev'"):
         _build(tmp_path, splits=("dev",))
 
 

@@ -121,7 +121,7 @@ def test_an_open_view_outlives_the_next_generation(home, source):
     assert len(list((home / "galleries/demo").glob("features-*"))) == 1
 
 
-def test_the_digest_depends_on_ids_and_bytes_only(home, source, tmp_path):
+def test_the_digest_depends_on_ids_and_bytes_not_on_places(home, source, tmp_path):
     digest = open_gallery("demo", home=home).digest
     assert len(digest) == 16
     moved = source.rename(tmp_path / "elsewhere")

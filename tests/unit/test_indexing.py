@@ -175,6 +175,26 @@ def test_progress_ends_at_the_total(source, tmp_path):
     assert len(seen) <= 3 + report.seconds / 0.1
 
 
+def test_a_full_or_closed_disk_has_a_sentence(source, tmp_path):
+    (tmp_path / "home").write_text("a file")
+    with pytest.raises(GalleryError, match="Free some space"):
+        run(source, tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_listed(source, tmp_path, monkeypatch):
+    scandir = os.scandir
+
+    def closed(folder):
+        if str(folder).endswith("sub"):
+            raise PermissionError(13, "Permission denied")
+        return scandir(folder)
+
+    monkeypatch.setattr("cir_core.scan.os.scandir", closed)
+    report, _ = run(source, tmp_path)
+    assert report.n == 10
+    assert report.skipped == (("sub", "is a folder that cannot be read: Permission denied."),)
+
+
 def test_an_empty_folder_keeps_the_gallery_that_is_there(source, tmp_path):
     run(source, tmp_path)
     for path in source.rglob("*.png"):
@@ -225,8 +245,11 @@ def test_a_manifest_with_faults_names_their_lines(source, tmp_path, name, conten
 
 def test_new_captions_are_taken_without_encoding(source, tmp_path):
     manifest = tmp_path / "m.csv"
+    digests = set()
     for caption in ("old", "new"):
         manifest.write_text(f"id,path,caption\na,1.png,{caption}\n")
         _, encoder = run(source, tmp_path, manifest=manifest)
+        digests.add(open_gallery("g", home=tmp_path / "home").digest)
     assert encoder.calls == 0
     assert open_gallery("g", home=tmp_path / "home").caption_of("a") == "new"
+    assert len(digests) == 2, "captions change what is found, so they change the protocol"

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.errors import ImageUnreadable, SearchError, UnknownImage, UnknownSession
+from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
 from cir_core.exchange import session_to_circled
+from cir_core.indexing import index_folder
 from cir_core.pool import SearcherPool
 from cir_core.service import SearchService
 from cir_core.types import UPLOAD_PREFIX, MethodSettings
@@ -74,6 +75,9 @@ def test_what_cannot_be_done_says_why_and_stores_nothing(service):
         service.run_turn("unknown", "red", reference_id="r0g3b0")
     with pytest.raises(ImageUnreadable):
         service.add_upload(b"not an image")
+    service._uploads.folder.write_text("in the way")
+    with pytest.raises(StorageError, match="cannot be kept"):
+        service.add_upload(Image.new("RGB", (4, 4)))
     assert service.session(session.session_id).turns == ()
 
 
@@ -83,6 +87,33 @@ def test_a_gallery_indexed_anew_does_not_mix_into_an_old_session(service, tmp_pa
     stale = service._store.create_session(replace(session, session_id="stale", protocol=old))
     with pytest.raises(SearchError, match="Start a new session"):
         service.run_turn(stale.session_id, "red", reference_id="r0g3b0")
+
+
+def test_a_caption_is_of_one_encoder(service, tmp_path):
+    """Two galleries of the same files: what one encoder saw is not what the other sees."""
+    index_folder(tmp_path / "photos", name="other", encoder=FakeEncoder(40, spec="other"), home=tmp_path / "home")
+    asked = []
+
+    class Captioner(ScriptedLanguageModel):
+        def complete(self, task):
+            asked.append(task.role)
+            return super().complete(task)
+
+    pool = SearcherPool(tmp_path / "home", lambda encoder: Captioner("green"),
+                        lambda spec: FakeEncoder(40 if spec == "other" else 32, spec=spec))
+    service = SearchService(pool, service._store, service._uploads)
+    for gallery in (NAME, "other", "other"):
+        session = service.start(gallery)
+        service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    assert asked.count("caption") == 2 and asked.count("merge") == 3
+
+
+def test_without_a_text_nothing_is_repeated(service):
+    session = service.start(NAME, method=MethodSettings(base="image-only"), target_id="r3g0b0")
+    one = service.run_turn(session.session_id, "", reference_id="r0g3b0")
+    two = service.run_turn(session.session_id, "", reference_id="r3g3b0", parent_id=one.turn_id)
+    assert service.trace(service.session(session.session_id), two.turn_id).repeats == ()
+    assert [name for name, _ in two.hits[0].parts] == ["history", "picked", "not picked", "image"]
 
 
 def test_find_a_target(service):
@@ -111,3 +142,4 @@ def test_export_is_circled_form_with_a_card(service):
     assert record["turns"][1] == {"turn": 2, "reference_image_id": "r3g3b0", "relative_caption": "blue"}
     assert record["session_id"] == "colours_all_0000" and record["ground_truth_ids"] == []
     assert record["cirque"]["protocol"]["digest"] == session.protocol.digest
+    assert session_to_circled(session, first=3)[0]["session_id"] == "colours_all_0003"
