@@ -16,13 +16,15 @@ TIE_RULE = "score, then gallery order"
 def make_card(
     *, gallery: str, gallery_size: int, gallery_digest: str, split: str,
     encoder: EncoderIdentity, language_model: str, method: MethodSettings,
-    caption_mode: str = "single", seed: int | None = None,
+    caption_mode: str = "single", seed: int | None = None, scope: str = "whole gallery",
+    max_turns: int | None = None,
 ) -> ProtocolCard:
     """A card with its digest filled in."""
     card = ProtocolCard(
         gallery=gallery, gallery_size=gallery_size, gallery_digest=gallery_digest, split=split,
         encoder=encoder, language_model=language_model, method=method,
         caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
+        scope=scope, max_turns=max_turns,
     )
     return dataclasses.replace(card, digest=_digest(card))
 

@@ -143,12 +143,19 @@ class SearchService:
         return self._store.add_turn(session_id, parent_id, make)
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
-        """A session goes on only where it began: vectors of two encoders do not mix."""
+        """A session goes on only where it began: vectors of two encoders do not mix, and its
+        protocol card must stay true of every turn."""
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
             raise SearchError(
                 f"This session was made with encoder {session.protocol.encoder.spec!r} "
                 f"(revision {session.protocol.encoder.revision}); gallery {session.gallery!r} now uses "
                 f"revision {searcher.encoder.identity.revision}. Start a new session."
+            )
+        if session.protocol.gallery_digest != searcher.gallery.digest:
+            raise SearchError(
+                f"Gallery {session.gallery!r} has changed since this session began: it had "
+                f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
+                "What was found stays; start a new session to go on from here."
             )
 
     def _reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:

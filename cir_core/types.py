@@ -97,6 +97,8 @@ class ProtocolCard:
     seed: int | None
     version: str        # cirque's own
     digest: str         # 16 hex digits
+    scope: str = "whole gallery"   # what a query is ranked against, e.g. "each category by itself"
+    max_turns: int | None = None   # longest session of an evaluation; its AUC depends on it
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import torch
 
 from cir_core.atelier.catalogue import Garment, catalogue
 from cir_core.evaluate_encoder import EncoderReport
+from cir_core.training.recipe import Recipe
 from cir_core.training.sample_data import rendered
 from cir_core.training.sample_model import IMAGE_SIZE, export
-from cir_core.training.sample_run import Recipe, Run
+from cir_core.training.sample_run import Run
 
 __all__ = ["Recipe", "train_sample_encoder"]
 

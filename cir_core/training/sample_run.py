@@ -1,4 +1,4 @@
-"""One training of the bundled encoder: its recipe, its state, its epochs."""
+"""One training of the bundled encoder: its state, its epochs, its losses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from cir_core.atelier.catalogue import Garment
 from cir_core.evaluate_encoder import EncoderReport, evaluate_sample_encoder
 from cir_core.training import losses
 from cir_core.training.bpe import train_vocabulary
+from cir_core.training.recipe import Recipe, learning_rate
 from cir_core.training.sample_data import Pixels, attribute_codes, batches
 from cir_core.training.sample_model import (
     VOCABULARY_FILE,
@@ -33,27 +34,6 @@ from cir_core.training.sample_model import (
 from cir_core.training.sample_texts import write_partials, write_prompts
 
 _CAPTIONS_FOR_VOCABULARY = 20_000
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """Everything the result depends on beside the data, the seed and the epochs."""
-
-    batch_size: int = 96
-    captioned: int = 48            # images of a batch that meet their full captions
-    partials: int = 24             # partial captions per batch
-    prompted: int = 4              # attribute groups per batch whose prompts are practised
-    image_epochs: int = 16         # first epochs: only the image tower learns, from the heads
-    locked_epochs: int = 10        # last epochs: only the image tower learns, from fixed texts
-    learning_rate: float = 1.5e-3
-    weight_decay: float = 0.05
-    warm_up: float = 0.05          # share of all steps
-    average_decay: float = 0.99   # of the weights' running mean, which is what is kept
-    partial_weight: float = 0.5
-    naming_weight: float = 2.0
-    reading_weight: float = 3.0
-    takes: int = 2                 # drawings per garment
-    bfloat16: bool = True
 
 
 class Run:
@@ -113,7 +93,7 @@ class Run:
             siblings=1 if self.images_only else 2,
         ):
             for group in self.optimiser.param_groups:
-                group["lr"] = self.learning_rate()
+                group["lr"] = learning_rate(self.recipe, self.step, self.epochs, self.steps_per_epoch)
             loss = self.loss(batch.pixels, batch.rows, rng)
             self.optimiser.zero_grad(set_to_none=True)
             loss.backward()
@@ -159,17 +139,6 @@ class Run:
             * losses.naming(image, names, book, known, self.helpers.prompt.exp())
             + reading
         )
-
-    def learning_rate(self) -> float:
-        """Linear warm-up and half a cosine; the epochs of locked texts have their own."""
-        first = (self.epochs - self.recipe.locked_epochs) * self.steps_per_epoch
-        if self.texts_locked:
-            done = (self.step - first) / max(1, self.recipe.locked_epochs * self.steps_per_epoch)
-        else:
-            done = self.step / max(1, first)
-        rise = min(1.0, (done + 1e-3) / max(self.recipe.warm_up, 1e-3))
-        fall = (1 + math.cos(math.pi * min(1.0, max(0.0, done)))) / 2
-        return self.recipe.learning_rate * max(0.0, rise) * max(fall, 1e-3)
 
     @torch.no_grad()
     def _after_step(self) -> None:

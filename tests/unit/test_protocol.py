@@ -20,7 +20,7 @@ def test_everything_that_changes_a_number_changes_the_digest():
         {"gallery_size": 11}, {"gallery_digest": "ab"}, {"split": "val"}, {"language_model": "other/1"},
         {"encoder": EncoderIdentity("atelier", "bc", 8)}, {"caption_mode": "joined"}, {"seed": 1},
         {"method": MethodSettings(alpha=0.09)}, {"method": MethodSettings(exclude="none")},
-        {"method": MethodSettings(base="text-only")},
+        {"method": MethodSettings(base="text-only")}, {"scope": "each category by itself"}, {"max_turns": 4},
     ]
     digests = {make_card(**{**BASE, **change}).digest for change in changes}
     assert len(digests) == len(changes) and base not in digests

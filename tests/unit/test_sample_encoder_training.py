@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,9 @@ from safetensors.torch import load_file
 from cir_core.atelier.catalogue import Garment, catalogue
 from cir_core.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
 from cir_core.lexicon import GROUPS, NONE
-from cir_core.training import losses, sample_encoder, sample_run
+from cir_core.training import losses, sample_encoder
 from cir_core.training.bpe import learn_merges, train_vocabulary, write_vocabulary
+from cir_core.training.recipe import learning_rate
 from cir_core.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
 from cir_core.training.sample_model import (
     IMAGE_SIZE,
@@ -30,6 +32,7 @@ from cir_core.training.sample_model import (
     new_model,
     normalised,
 )
+from cir_core.training.sample_run import Run
 from cir_core.training.sample_texts import write_partials, write_prompts
 
 RECIPE = sample_encoder.Recipe(
@@ -48,6 +51,14 @@ def vocabulary(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("words") / VOCABULARY_FILE
     train_vocabulary(["a red dress with long sleeves", "a navy striped shirt"], path, n_merges=80)
     return path
+
+
+@pytest.fixture()
+def one_thread() -> Iterator[int]:
+    """So small a training is quickest alone, and more so beside other work."""
+    before = torch.get_num_threads()
+    yield 1
+    torch.set_num_threads(before)
 
 
 def test_merges_follow_frequency_then_the_alphabet() -> None:
@@ -116,6 +127,13 @@ def test_prompt_book_points_at_each_group_and_category(garments: tuple[Garment, 
     assert len(write_prompts(random.Random(1), 2).spans) == 2
 
 
+def test_learning_rate_rises_falls_and_starts_again_for_the_locked_texts() -> None:
+    recipe = sample_encoder.Recipe(locked_epochs=2, learning_rate=1.0)
+    rates = [learning_rate(recipe, step, 6, 50) for step in range(300)]
+    assert rates[0] < 0.05 and max(rates[:200]) > 0.98 and rates[199] < 0.01
+    assert rates[200] < 0.05 and max(rates[200:]) > 0.98 and rates[-1] < 0.01
+
+
 def test_losses_are_small_exactly_where_features_agree() -> None:
     eye = torch.eye(4)
     scale = torch.tensor(50.0)
@@ -154,27 +172,55 @@ def test_export_loads_through_open_clip(tmp_path: Path, vocabulary: Path) -> Non
     assert np.allclose(words, own.encode_texts([text]), atol=3e-3)
 
 
-def test_training_lowers_the_loss_exports_and_resumes(
-    tmp_path: Path, garments: tuple[Garment, ...], monkeypatch: pytest.MonkeyPatch
+def test_training_exports_and_resumes(
+    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
 ) -> None:
-    monkeypatch.setattr(sample_run, "_CAPTIONS_FOR_VOCABULARY", 200)
     lines: list[str] = []
     out, cache = tmp_path / "out", tmp_path / "cache"
+    cache.mkdir()
+    (cache / VOCABULARY_FILE).write_bytes(vocabulary.read_bytes())
 
     def train(epochs: int) -> None:
         sample_encoder.train_sample_encoder(
-            out, cache=cache, epochs=epochs, seed=1, threads=torch.get_num_threads(),
+            out, cache=cache, epochs=epochs, seed=1, threads=one_thread,
             recipe=RECIPE, garments=garments, progress=lines.append,
         )
 
     train(2)
     assert (out / WEIGHTS_FILE).is_file() and (cache / "state.pt").is_file()
-    train(4)
+    train(3)
     said = [line for line in lines if line.startswith("epoch")]
-    assert [line.split()[1] for line in said] == ["1/2", "2/2", "3/4", "4/4"]
-    loss = [float(line.split()[3]) for line in said]
-    assert "R@1" not in said[0]  # the first epoch was for the image tower alone
-    assert loss[3] < loss[1]
+    assert [line.split()[1] for line in said] == ["1/2", "2/2", "3/3"]
+    assert "R@1" not in said[0] and "R@1" in said[1]  # the first was for the image tower alone
+
+
+def test_steps_lower_the_loss_and_locked_texts_stay(
+    tmp_path: Path, garments: tuple[Garment, ...], vocabulary: Path, one_thread: int
+) -> None:
+    torch.set_num_threads(one_thread)
+    (tmp_path / VOCABULARY_FILE).write_bytes(vocabulary.read_bytes())
+    train = [g for g in garments if g.split == "train"]
+    recipe = sample_encoder.Recipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
+    run = Run(tmp_path, train, recipe, epochs=2, seed=1)
+    rows = np.arange(12)
+    pixels = np.array(rendered(train[:12], tmp_path, size=IMAGE_SIZE, processes=1)[0])
+    run.model.train()
+
+    def step() -> float:
+        loss = run.loss(pixels, rows, random.Random(0))
+        run.optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        run.optimiser.step()
+        return loss.item()
+
+    said = [step() for _ in range(6)]
+    assert said[-1] < 0.8 * said[0]
+    words = run.model.token_embedding.weight.detach().clone()
+    eyes = run.model.visual.trunk.patch_embed.proj.weight.detach().clone()
+    run.epoch = 1
+    step()
+    assert torch.equal(run.model.token_embedding.weight, words)
+    assert not torch.equal(run.model.visual.trunk.patch_embed.proj.weight, eyes)
 
 
 def test_ranks_count_better_and_earlier_ties() -> None:

@@ -83,10 +83,13 @@ def test_what_cannot_be_done_says_why_and_stores_nothing(service):
 
 def test_a_gallery_indexed_anew_does_not_mix_into_an_old_session(service, tmp_path):
     session = service.start(NAME)
-    old = replace(session.protocol, encoder=replace(session.protocol.encoder, revision="0" * 16))
-    stale = service._store.create_session(replace(session, session_id="stale", protocol=old))
-    with pytest.raises(SearchError, match="Start a new session"):
-        service.run_turn(stale.session_id, "red", reference_id="r0g3b0")
+    other_encoder = replace(session.protocol, encoder=replace(session.protocol.encoder, revision="0" * 16))
+    other_images = replace(session.protocol, gallery_digest="0" * 16, gallery_size=63)
+    for name, card, sentence in (("a", other_encoder, "Start a new session"), ("b", other_images, "63 images")):
+        stale = service._store.create_session(replace(session, session_id=name, protocol=card))
+        with pytest.raises(SearchError, match=sentence):
+            service.run_turn(stale.session_id, "red", reference_id="r0g3b0")
+        assert service.session(name).turns == ()
 
 
 def test_a_caption_is_of_one_encoder(service, tmp_path):
