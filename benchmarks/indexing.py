@@ -22,9 +22,9 @@ def run(folder: Path) -> None:
     print("bare with decoding: for each batch Image.open().convert('RGB'), then encode_images")
     print("bare decoded: encode_images on images already in memory")
     print(HEADER)
-    _compare(folder, vit_b_32(folder), "ViT-B-32 size, 256 px", 128, (256, 256), pairs=3)
-    _compare(folder, load_encoder("atelier"), "bundled, 256 px", 640, (256, 256), pairs=5)
-    _compare(folder, load_encoder("atelier"), "bundled, 640 x 480", 480, (640, 480), pairs=5)
+    _compare(folder, vit_b_32(folder), "ViT-B-32 size, 256 px", 96, (256, 256), pairs=3)
+    _compare(folder, load_encoder("atelier"), "bundled, 256 px", 320, (256, 256), pairs=3)
+    _compare(folder, load_encoder("atelier"), "bundled, 640 x 480", 320, (640, 480), pairs=3)
 
 
 def _compare(folder: Path, encoder: Encoder, label: str, count: int, size: tuple[int, int], pairs: int) -> None:
