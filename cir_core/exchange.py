@@ -15,6 +15,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
     cirque's own are under the key ``cirque``, which readers of that schema skip.
     """
     path = session.path_to(tip.turn_id)
+    shown = session.target_revealed or session.target_live  # else the ranks are still a secret
     branch = next(b for b in session.branches if b.branch_id == tip.branch_id)
     subset = f"{session.gallery}_{session.protocol.split}"
     return {
@@ -33,7 +34,7 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
             "protocol": card_to_dict(session.protocol),
             "turns": [
                 {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
-                 "notes": list(turn.notes), "target_rank": turn.target_rank,
+                 "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
                  "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
                  "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
                 for turn in path

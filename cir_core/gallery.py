@@ -100,8 +100,8 @@ class Gallery:
             return self._rows[image_id]
         except KeyError:
             raise UnknownImage(
-                f"No image {image_id!r} in gallery {self.name!r} ({len(self)} images). Check the id, or run "
-                f"'cirque index {self.root} --name {self.name}' if its file is new."
+                f"No image {image_id!r} in gallery {self.name!r} ({len(self)} images). Check the id; "
+                "if its file is new, index the gallery again."
             ) from None
 
     def path_of(self, image_id: str) -> Path:

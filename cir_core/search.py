@@ -25,6 +25,8 @@ from cir_core.methods.feedback import IMAGE, TEXT, ComposedQuery, compose, updat
 from cir_core.types import Hit, Matrix, MethodSettings, Turn, Vector
 
 MAX_TEXT = 1000
+# Marks that reorder the text around them: stored, they would garble every list that shows it.
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 @dataclass(frozen=True)
@@ -195,8 +197,10 @@ class _Text:
 def clean_text(text: str, *, required: bool = True) -> str:
     """The text as it is searched and stored: NFC, one line, no control characters."""
     text = unicodedata.normalize("NFC", text or "")
-    text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text)
+    text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text if c not in _BIDI)
     text = " ".join(text.encode("utf-8", "replace").decode().split())
+    if all(unicodedata.category(c) in ("Cf", "Zs") for c in text):  # joiners and spaces alone show nothing
+        text = ""
     if required and not text:
         raise SearchError("Say what should be different, for example “in red, with long sleeves”.")
     if len(text) > MAX_TEXT:

@@ -124,7 +124,9 @@ class SearchService:
         self._check_unchanged(session, searcher)
         reference, encode_ms = self._reference(searcher, reference_id)
         found = searcher.turn(
-            reference, text, session.method, previous=Previous.of(path), k=k, target_id=session.target_id,
+            reference, text, session.method, previous=Previous.of(path), k=k,
+            # What is searched after the end is not part of the attempt: it gets no rank.
+            target_id=None if session.target_revealed else session.target_id,
         )
         self._remember_caption(searcher, reference_id, found.caption)
         timings = ({"encode image": encode_ms} if encode_ms else {}) | found.timings_ms
@@ -196,7 +198,7 @@ class SearchService:
         that break ε-consistency or repeat an earlier text."""
         if session.target_id is None:
             raise SearchError("This session has no target. Start one with “Find a target”.")
-        path = session.path_to(turn_id)
+        path = _ranked(session.path_to(turn_id)) or _attempt(session)
         ranks = tuple(turn.target_rank for turn in path if turn.target_rank is not None)
         setbacks: tuple[RankSetback, ...] = rank_setbacks(ranks)
         repeats: tuple[RepeatedText, ...] = ()
@@ -207,12 +209,22 @@ class SearchService:
         return TargetTrace(session.target_id, ranks, setbacks, repeats)
 
     def scores(self, session_ids: Sequence[str]) -> MultiTurnScores | None:
-        """Hits@10, Final Recall@10 and AUC over finished target sessions, last branch each."""
-        finished = self._store.finished_target_sessions(session_ids)
+        """Hits@10, Final Recall@10 and AUC over finished target sessions, of each the branch
+        that was searched last before the end."""
         return multi_turn_scores([
-            [turn.target_rank for turn in session.path_to(session.latest.turn_id)
-             if turn.target_rank is not None]
-            for session in finished if session.latest is not None
+            [turn.target_rank for turn in _attempt(session) if turn.target_rank is not None]
+            for session in self._store.finished_target_sessions(session_ids)
         ])
+
+
+def _ranked(path: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns of ``path`` that count towards the target: those made before its end."""
+    return tuple(turn for turn in path if turn.target_rank is not None)
+
+
+def _attempt(session: SearchSession) -> tuple[Turn, ...]:
+    """The way to the last turn that counts."""
+    counted = _ranked(session.turns)
+    return _ranked(session.path_to(counted[-1].turn_id)) if counted else ()
 
 

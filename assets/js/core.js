@@ -115,15 +115,20 @@
 
   // --- address, own sessions, live region, theme -----------------------------------------
 
+  // Another session is another entry of the history, so that Back leads to the one before.
+  // What the page was opened with is corrected in place.
+  let addressed = false;
   function address(session) {
     const url = new URL(window.location.href);
     if ((url.searchParams.get("session") || "") !== session) {
       if (session) url.searchParams.set("session", session);
       else url.searchParams.delete("session");
-      window.history.replaceState(window.history.state, "", url);
+      window.history[addressed ? "pushState" : "replaceState"](window.history.state, "", url);
     }
+    addressed = true;
     if (session) remember(session);
   }
+  window.addEventListener("popstate", () => window.location.reload());
 
   // Read and written in one go: two tabs must not forget each other's sessions.
   cirque.mine = () => {

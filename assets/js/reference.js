@@ -33,7 +33,9 @@
   }
 
   document.addEventListener("paste", (event) => {
-    const file = [...(event.clipboardData?.files || [])].find((item) => item.type.startsWith("image/"));
+    const files = [...(event.clipboardData?.files || [])];
+    const file = files.find((item) => item.type.startsWith("image/"));
+    if (!file && files.length) complain("What you pasted is not a picture. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
     if (!file) return;
     event.preventDefault();
     send(file);

@@ -104,6 +104,10 @@
     if (action === "search" && failed) field?.focus();
     if (refocus || (action === "reference" && !failed)) field?.focus({ preventScroll: true });
     refocus = false;
+    // What had the focus (a tile, a turn) was drawn anew: the keyboard goes on from the results.
+    if (["back", "turn", "branch"].includes(action) && document.activeElement === document.body) {
+      selected()?.focus({ preventScroll: true });
+    }
     $(".cq-turns .current")?.scrollIntoView({ block: "nearest", inline: "center" });
     $("#strip .cq-turns")?.scrollTo({ left: 1e6 * Number(Boolean($(".cq-turns li:last-child.current"))) });
   });

@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 from safetensors.torch import save_file
 
-from cir_core.encoders import Encoder, bundled_encoder_dir, load_encoder
+from cir_core.encoders import Encoder, load_encoder
 from cir_core.errors import EncoderUnavailable
 
 CONFIG = {
@@ -127,7 +127,6 @@ def test_a_known_architecture_takes_a_local_checkpoint(tmp_path: Path) -> None:
     assert loaded.dim == 512 and loaded.encode_images(_images(1)).shape == (1, 512)
 
 
-@pytest.mark.skipif(not bundled_encoder_dir().is_dir(), reason="the bundled model is not in this checkout")
 def test_the_bundled_model_tells_colours_apart() -> None:
     bundled = load_encoder("atelier", device="cpu")
     red, gown, blue = bundled.encode_texts(["a red dress", "a red gown", "a blue dress"])

@@ -127,4 +127,6 @@ def test_bad_input_has_a_sentence(searcher):
 def test_text_is_cleaned_once_for_search_and_storage():
     assert clean_text("  in\x00 red\u2028now ") == "in red now"
     assert clean_text("cafe\u0301") == "caf\u00e9"
+    assert clean_text("in \u202ered\u202c") == "in red"
+    assert clean_text("\u200b \u200d", required=False) == ""
     assert clean_text("half \ud83d emoji") == "half ? emoji"

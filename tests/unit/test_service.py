@@ -133,6 +133,12 @@ def test_find_a_target(service):
     service.reveal_target(session.session_id)
     scores = service.scores([session.session_id])
     assert scores is not None and scores.sessions == 1
+    # What is searched after the end changes neither the scores nor the plot.
+    for parent in (two.turn_id, one.turn_id, None):
+        after = service.run_turn(session.session_id, "green", reference_id=challenge.target_id, parent_id=parent)
+        assert after.target_rank is None
+        assert service.scores([session.session_id]) == scores
+    assert service.trace(service.session(session.session_id), after.turn_id).ranks == trace.ranks
 
 
 def test_export_is_circled_form_with_a_card(service):
@@ -141,6 +147,7 @@ def test_export_is_circled_form_with_a_card(service):
     service.run_turn(session.session_id, "blue", reference_id="r3g3b0", parent_id=one.turn_id)
     session = service.session(session.session_id)
     (record,) = session_to_circled(session)
+    assert all(turn["target_rank"] is None for turn in record["cirque"]["turns"])
     assert record["num_turns"] == len(record["turns"]) == 2
     assert record["turns"][1] == {"turn": 2, "reference_image_id": "r3g3b0", "relative_caption": "blue"}
     assert record["session_id"] == "colours_all_0000" and record["ground_truth_ids"] == []

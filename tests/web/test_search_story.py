@@ -292,3 +292,15 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     screen.settled(page)
     screen.search(page, "in red", 1)
     expect(page.locator(".cq-inline")).to_be_hidden()
+
+
+def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    first = page.url
+    page.get_by_role("button", name="New").first.click()
+    page.wait_for_url(lambda url: "session=" not in url)
+    screen.settled(page)
+    page.go_back()
+    page.wait_for_url(first)
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=60_000)
