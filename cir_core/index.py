@@ -6,8 +6,8 @@ candidates; every score that is compared or shown is the double-precision produc
 to float32. :meth:`FlatIndex.search`, ``rank_of`` and the batch methods agree by construction.
 
 The fast pass is one matrix product straight over the memory-mapped file. faiss gives the
-same lists (``tests/unit/test_index.py`` checks) but answers a single query on one thread:
-20-30 ms against 4-8 ms here, 100,000 x 512 on two cores, and 700 ms against 190 ms for 64.
+same lists (``tests/unit/test_index.py`` checks) but answers a single query on one thread,
+which is slower on a machine with several cores; ``make bench`` times both.
 """
 
 from __future__ import annotations
