@@ -8,7 +8,10 @@
     │   └── EncoderMismatch      a gallery searched with another encoder's vectors
     ├── EncoderUnavailable       weights that are not on this machine, a bad checkpoint
     ├── LanguageModelError       a language model failed or answered in the wrong form
-    │   └── UnsupportedTask      a role this language model cannot fill
+    │   ├── UnsupportedTask      a role this language model cannot fill
+    │   ├── LanguageModelUnavailable   its server cannot be reached or keeps failing
+    │   └── Stopped              the person stopped the answer half-way
+    ├── MethodError              a method declaration that cannot be used, an unknown method
     ├── DatasetError             a benchmark file that does not have its format
     ├── SearchError              a turn that cannot be run as asked
     │   └── UnknownSession       a session, turn or branch id that is not in the store
@@ -52,6 +55,18 @@ class LanguageModelError(CirqueError):
 
 
 class UnsupportedTask(LanguageModelError):
+    pass
+
+
+class LanguageModelUnavailable(LanguageModelError):
+    pass
+
+
+class Stopped(LanguageModelError):
+    pass
+
+
+class MethodError(CirqueError):
     pass
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 from typing import Any
 
+from cir_core.method_types import method_from_dict
 from cir_core.types import EncoderIdentity, MethodSettings, ProtocolCard
 from cir_core.version import __version__
 
@@ -17,14 +18,14 @@ def make_card(
     *, gallery: str, gallery_size: int, gallery_digest: str, split: str,
     encoder: EncoderIdentity, language_model: str, method: MethodSettings,
     caption_mode: str = "single", seed: int | None = None, scope: str = "whole gallery",
-    max_turns: int | None = None,
+    max_turns: int | None = None, captions: str = "",
 ) -> ProtocolCard:
     """A card with its digest filled in."""
     card = ProtocolCard(
         gallery=gallery, gallery_size=gallery_size, gallery_digest=gallery_digest, split=split,
         encoder=encoder, language_model=language_model, method=method,
         caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
-        scope=scope, max_turns=max_turns,
+        scope=scope, max_turns=max_turns, captions=captions,
     )
     return dataclasses.replace(card, digest=_digest(card))
 
@@ -48,5 +49,5 @@ def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
     return ProtocolCard(**{
         **content,
         "encoder": EncoderIdentity(**content["encoder"]),
-        "method": MethodSettings(**content["method"]),
+        "method": method_from_dict(content["method"]),
     })

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 
-import numpy as np
-import numpy.typing as npt
-
-Vector = npt.NDArray[np.float32]  # [dim], unit length
-Matrix = npt.NDArray[np.float32]  # [n, dim], unit rows
-
-Exclude = Literal["none", "reference", "history"]
-"""Which images leave the results: nothing (CIRCLED), the turn's reference (CIRR, the
-search screen), or every reference the session has used so far."""
+from cir_core.composition import Composition
+from cir_core.method_types import Exclude as Exclude
+from cir_core.method_types import MethodSettings as MethodSettings
+from cir_core.method_types import Reflection as Reflection
+from cir_core.method_types import SoftFilter as SoftFilter
+from cir_core.vectors import Matrix as Matrix
+from cir_core.vectors import Vector as Vector
 
 UPLOAD_PREFIX = "upload:"
 """Reference ids of images that are not in the gallery: ``upload:<sha256, 32 hex>``."""
@@ -66,22 +63,6 @@ class RankedList:
 
 
 @dataclass(frozen=True)
-class MethodSettings:
-    """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none).
-
-    ``base`` is the way a turn's text becomes a vector: ``cirevl`` (caption, merge,
-    encode), or the single-modality baselines ``text-only`` and ``image-only``.
-    """
-
-    base: Literal["cirevl", "text-only", "image-only"] = "cirevl"
-    alpha: float = 0.08  # picked image
-    beta: float = 0.29   # mean of the images not picked
-    gamma: float = 0.44  # merged text of this turn
-    feedback_depth: int = 10  # K: how many of the results count as "seen"
-    exclude: Exclude = "reference"
-
-
-@dataclass(frozen=True)
 class ProtocolCard:
     """What a number or a result list depends on. ``digest`` hashes all of it."""
 
@@ -99,6 +80,7 @@ class ProtocolCard:
     digest: str         # 16 hex digits
     scope: str = "whole gallery"   # what a query is ranked against, e.g. "each category by itself"
     max_turns: int | None = None   # longest session of an evaluation; its AUC depends on it
+    captions: str = ""             # 16 hex of the gallery's optimised captions, if it has any
 
 
 @dataclass(frozen=True)
@@ -126,6 +108,7 @@ class Turn:
     timings_ms: Mapping[str, float]  # stage → milliseconds
     protocol_digest: str
     created_at: datetime
+    composition: Composition | None = None  # None in turns stored before there were methods
 
     def rank_of(self, image_id: str) -> int | None:
         return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)

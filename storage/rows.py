@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Row
 
+from cir_core.method_types import method_from_dict
 from cir_core.protocol import card_from_dict, card_to_dict
 from cir_core.sessions import SessionSummary
-from cir_core.types import Branch, Hit, MethodSettings, SearchSession, Turn, Vector
+from cir_core.types import Branch, Hit, SearchSession, Turn, Vector
 
 Values = dict[str, Any]
 
@@ -35,7 +36,7 @@ def session_values(session: SearchSession, created_at: datetime) -> Values:
 
 def session_from(row: Row[Any], branches: Sequence[Branch], turns: Sequence[Turn]) -> SearchSession:
     return SearchSession(
-        session_id=row.session_id, gallery=row.gallery, method=MethodSettings(**row.method),
+        session_id=row.session_id, gallery=row.gallery, method=method_from_dict(row.method),
         protocol=card_from_dict(row.protocol), target_id=row.target_id, target_live=row.target_live,
         target_revealed=row.target_revealed, title=row.title, created_at=row.created_at,
         branches=tuple(branches), turns=tuple(turns),

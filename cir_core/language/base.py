@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from cir_core.language.tasks import A, Task
+from cir_core.language.watch import Watch
 
 
 class LanguageModel(Protocol):
@@ -12,9 +13,21 @@ class LanguageModel(Protocol):
 
     @property
     def name(self) -> str:
-        """For protocol cards, e.g. ``built-in/1`` or ``openai/gpt-4o-mini``."""
+        """For protocol cards, e.g. ``built-in/2`` or ``gpt-4o-mini@api.openai.com``."""
         ...
 
-    def complete(self, task: Task[A]) -> A:
-        """The validated answer. Raises ``UnsupportedTask`` or ``LanguageModelError``."""
+    @property
+    def sees(self) -> bool:
+        """Whether it looks at pixels; others work from captions and feature vectors."""
+        ...
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """The validated answer.
+
+        Raises:
+            UnsupportedTask: a role this model cannot fill.
+            LanguageModelUnavailable: its server cannot be reached or keeps failing.
+            Stopped: ``watch`` asked to stop while the answer was coming in.
+            LanguageModelError: anything else, e.g. an answer in the wrong form.
+        """
         ...

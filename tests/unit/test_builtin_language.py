@@ -15,7 +15,7 @@ from cir_core.atelier.rules import is_wearable
 from cir_core.describe import describe
 from cir_core.errors import LanguageModelError, UnsupportedTask
 from cir_core.language.builtin import BuiltinLanguageModel, apply_edits, merge, parse_caption, parse_edits
-from cir_core.language.tasks import Answer, CaptionTask, MergeTask, Task
+from cir_core.language.tasks import Answer, CaptionTask, MergeTask, Picture, Task
 from cir_core.lexicon import GROUPS
 
 RED = "a red plain dress with short sleeves and a round neck"
@@ -275,33 +275,33 @@ MODEL = BuiltinLanguageModel(FakeTexts(), attributes=FakeAttributes)
 
 
 def test_caption_of_a_garment() -> None:
-    answer = MODEL.complete(CaptionTask(features=np.array([1, 0], dtype=np.float32)))
+    answer = MODEL.complete(CaptionTask(Picture(features=np.array([1, 0], dtype=np.float32))))
     assert (answer.caption, answer.notes) == ("a red dress", ())
 
 
 def test_caption_of_something_else_is_empty_and_says_why() -> None:
-    answer = MODEL.complete(CaptionTask(features=np.array([0, 1], dtype=np.float32)))
+    answer = MODEL.complete(CaptionTask(Picture(features=np.array([0, 1], dtype=np.float32))))
     assert answer.caption == ""
     assert "only describes garments" in answer.notes[0] and "connect a language model" in answer.notes[0]
 
 
 def test_known_caption_is_used_as_it_is() -> None:
-    assert MODEL.complete(CaptionTask(known_caption="My  caption")).caption == "My  caption"
+    assert MODEL.complete(CaptionTask(Picture("My  caption"))).caption == "My  caption"
 
 
 def test_caption_without_features_says_what_to_do() -> None:
     image = Image.new("RGB", (4, 4))
-    answer = BuiltinLanguageModel().complete(CaptionTask(image=image))
+    answer = BuiltinLanguageModel().complete(CaptionTask(Picture.of(image)))
     assert answer.caption == "" and "index the gallery" in answer.notes[0]
 
 
 def test_features_of_another_encoder_are_refused() -> None:
     with pytest.raises(LanguageModelError, match="Index the gallery again"):
-        MODEL.complete(CaptionTask(features=np.ones(3, dtype=np.float32)))
+        MODEL.complete(CaptionTask(Picture(features=np.ones(3, dtype=np.float32))))
 
 
 def test_merge_task() -> None:
-    assert MODEL.name == "built-in/1"
+    assert MODEL.name == "built-in/2"
     task = MergeTask(caption="a red dress", modification_text="in blue")
     assert MODEL.complete(task).query == "a blue dress"
 

@@ -12,6 +12,7 @@ from cir_core.describe import describe
 from cir_core.errors import LanguageModelError, UnsupportedTask
 from cir_core.language.builtin.merge import merge
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, MergeTask, Task
+from cir_core.language.watch import Watch
 from cir_core.types import Matrix, Vector
 from cir_core.zero_shot import ZeroShotAttributes
 
@@ -50,7 +51,8 @@ class BuiltinLanguageModel:
     will do where only merges are asked for.
     """
 
-    name = "built-in/1"
+    name = "built-in/2"
+    sees = False
 
     def __init__(
         self,
@@ -63,7 +65,7 @@ class BuiltinLanguageModel:
         self._others: Matrix | None = None
         self._lock = threading.Lock()
 
-    def complete(self, task: Task[A]) -> A:
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
         """The answer to a caption or merge task. Raises ``UnsupportedTask`` for others."""
         if isinstance(task, CaptionTask):
             return cast(A, self._caption(task))
@@ -75,14 +77,15 @@ class BuiltinLanguageModel:
         )
 
     def _caption(self, task: CaptionTask) -> CaptionAnswer:
-        if task.known_caption is not None and task.known_caption.strip():
-            return CaptionAnswer(caption=task.known_caption)
+        picture = task.picture
+        if picture.caption is not None and picture.caption.strip():
+            return CaptionAnswer(caption=picture.caption)
         if task.domain != "garment":
             return CaptionAnswer(caption="", notes=(_NOT_A_GARMENT,))
-        if task.features is None:
+        if picture.features is None:
             return CaptionAnswer(caption="", notes=(_NO_FEATURES,))
         attributes, others, encoder = self._prompts()
-        row = np.atleast_2d(np.asarray(task.features, dtype=np.float32))
+        row = np.atleast_2d(np.asarray(picture.features, dtype=np.float32))
         if row.shape != (1, others.shape[1]):
             raise LanguageModelError(
                 f"The image's features have the shape {row.shape}, the encoder's texts {others.shape[1]} "

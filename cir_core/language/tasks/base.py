@@ -1,0 +1,67 @@
+"""What every task and every answer has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar
+
+from PIL import Image
+from pydantic import BaseModel, ConfigDict, Field
+
+from cir_core.vectors import Vector
+
+Domain = str
+"""What a gallery shows: ``garment``, ``dress``, ``shirt``, ``toptee``, ``scene`` (CIRR) or
+``circo``. Prompts word their request by it."""
+
+
+class Answer(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+    notes: tuple[str, ...] = Field(
+        default=(), description="Remarks for the trace, e.g. words that were not understood."
+    )
+
+
+A = TypeVar("A", bound=Answer)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An image as a language model may need it.
+
+    Models that see get the pixels from ``load``, which is called only then; the built-in
+    one reads ``features``, the image's vector under the gallery's encoder, or the caption.
+    ``digest`` names the content for the cache; without one the pixels are hashed.
+    """
+
+    caption: str | None = None
+    digest: str = ""
+    features: Vector | None = field(default=None, compare=False, repr=False)
+    load: Callable[[], Image.Image] | None = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def of(cls, image: Image.Image, caption: str | None = None) -> Picture:
+        return cls(caption, load=lambda: image)
+
+
+@dataclass(frozen=True)
+class Task(Generic[A]):
+    """Base of all tasks: a frozen record of the inputs.
+
+    ``answer_type`` is a pydantic model, so a model that answers in JSON is validated by
+    the class that a rule-based one fills.
+    """
+
+    role: ClassVar[str]
+    answer_type: ClassVar[type[Answer]]
+
+    def inputs(self) -> dict[str, Any]:
+        """The texts and numbers the answer depends on, as plain types: what prompts are
+        filled with and what the cache is keyed by. Pictures are not in it."""
+        return {}
+
+    def pictures(self) -> Sequence[Picture]:
+        """The images the prompt shows, in its order."""
+        return ()

@@ -1,0 +1,54 @@
+"""CoRR: look at what was retrieved and say it better (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from cir_core.language.tasks.base import Answer, Domain, Picture, Task
+
+
+class ReflectAnswer(Answer):
+    """The reasoning comes before the query, so that a model that writes in order reasons first."""
+
+    intent: str = Field(description="What the person wants, in one sentence.")
+    satisfied: tuple[str, ...] = Field(default=(), description="What the candidates already show.")
+    problems: tuple[str, ...] = Field(
+        default=(), description="What they lack, show against the request, or what was asked too strictly."
+    )
+    strategy: str = Field(default="", description="How the new query goes about it, in one sentence.")
+    query: str = Field(min_length=1, description="The refined query: a concise caption of the wanted image.")
+
+
+@dataclass(frozen=True)
+class ReflectTask(Task[ReflectAnswer]):
+    """One round over the best candidates of the round before.
+
+    ``candidates`` are the K shown as pictures; ``captions`` belong to the best N, in the
+    same order. ``previous_query`` is given only where the method shows it.
+    """
+
+    role: ClassVar[str] = "reflect"
+    answer_type: ClassVar[type[Answer]] = ReflectAnswer
+
+    reference: Picture = Picture()
+    reference_caption: str = ""
+    modification_text: str = ""
+    candidates: tuple[Picture, ...] = ()
+    captions: tuple[str, ...] = ()
+    previous_query: str | None = None
+    domain: Domain = "garment"
+    round_number: int = 1
+
+    def inputs(self) -> dict[str, Any]:
+        return {
+            "reference_caption": self.reference_caption, "modification_text": self.modification_text,
+            "captions": list(self.captions), "previous_query": self.previous_query, "domain": self.domain,
+            "round_number": self.round_number,
+        }
+
+    def pictures(self) -> Sequence[Picture]:
+        return (self.reference, *self.candidates)

@@ -1,0 +1,74 @@
+"""CIRCLED's construction and judging of sessions: f_diff (section 3) and the LLM judge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from cir_core.language.tasks.base import Answer, Domain, Picture, Task
+
+Score = Annotated[int, Field(ge=1, le=5)]
+
+
+class DifferenceAnswer(Answer):
+    instruction: str = Field(
+        min_length=1, description="One imperative sentence that turns the first image into the second."
+    )
+
+
+@dataclass(frozen=True)
+class DifferenceTask(Task[DifferenceAnswer]):
+    """What to say so that ``reference`` becomes ``target``, unlike anything said before.
+
+    ``attempt`` above 1 means the answer before was too close to ``history``: the prompt
+    then insists on another aspect.
+    """
+
+    role: ClassVar[str] = "difference"
+    answer_type: ClassVar[type[Answer]] = DifferenceAnswer
+
+    reference: Picture = Picture()
+    target: Picture = Picture()
+    history: tuple[str, ...] = ()
+    domain: Domain = "garment"
+    attempt: int = 1
+
+    def inputs(self) -> dict[str, Any]:
+        return {
+            "history": list(self.history), "domain": self.domain, "attempt": self.attempt,
+            "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
+        }
+
+    def pictures(self) -> Sequence[Picture]:
+        return (self.reference, self.target)
+
+
+class JudgeAnswer(Answer):
+    """Each from 1 to 5; ``redundancy`` is high when little is said twice."""
+
+    naturalness: Score
+    coherence: Score
+    progress: Score
+    redundancy: Score
+    overall: Score
+
+
+@dataclass(frozen=True)
+class JudgeTask(Task[JudgeAnswer]):
+    """Rate a whole session: what was shown and said, turn by turn, and the target."""
+
+    role: ClassVar[str] = "judge"
+    answer_type: ClassVar[type[Answer]] = JudgeAnswer
+
+    references: tuple[Picture, ...] = ()
+    utterances: tuple[str, ...] = ()   # as many as references
+    target: Picture = Picture()
+
+    def inputs(self) -> dict[str, Any]:
+        return {"utterances": list(self.utterances)}
+
+    def pictures(self) -> Sequence[Picture]:
+        return (*self.references, self.target)

@@ -1,0 +1,94 @@
+"""SoFT's multi-target pipeline: two sentences, confidence of candidates, one sentence for one target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from cir_core.language.tasks.base import Answer, Domain, Picture, Task
+
+Confidence = Annotated[float, Field(ge=0, le=1)]
+
+
+class TwoSentencesAnswer(Answer):
+    modification: str = Field(min_length=1, description="The change alone, concrete and absolute.")
+    kept: str = Field(default="", description="Details of the image that stay and do not conflict; may be empty.")
+
+
+@dataclass(frozen=True)
+class TwoSentencesTask(Task[TwoSentencesAnswer]):
+    """Stage 1: the change, and what stays, as two sentences."""
+
+    role: ClassVar[str] = "two-sentences"
+    answer_type: ClassVar[type[Answer]] = TwoSentencesAnswer
+
+    reference: Picture = Picture()
+    modification_text: str = ""
+    domain: Domain = "garment"
+
+    def inputs(self) -> dict[str, Any]:
+        return {"modification_text": self.modification_text, "domain": self.domain,
+                "reference_caption": self.reference.caption or ""}
+
+    def pictures(self) -> Sequence[Picture]:
+        return (self.reference,)
+
+
+class ConfidenceAnswer(Answer):
+    scores: Mapping[str, Confidence] = Field(description="Candidate name to confidence, 0 to 1; every name once.")
+
+
+@dataclass(frozen=True)
+class ConfidenceTask(Task[ConfidenceAnswer]):
+    """Stage 1: how well each candidate realises reference and text. ``names`` are neutral
+    ("candidate 1"), never file names."""
+
+    role: ClassVar[str] = "confidence"
+    answer_type: ClassVar[type[Answer]] = ConfidenceAnswer
+
+    reference: Picture = Picture()
+    modification_text: str = ""
+    names: tuple[str, ...] = ()
+    candidates: tuple[Picture, ...] = ()   # as many as names
+    domain: Domain = "garment"
+
+    def inputs(self) -> dict[str, Any]:
+        return {
+            "modification_text": self.modification_text, "names": list(self.names), "domain": self.domain,
+            "reference_caption": self.reference.caption or "",
+            "captions": [picture.caption or "" for picture in self.candidates],
+        }
+
+    def pictures(self) -> Sequence[Picture]:
+        return (self.reference, *self.candidates)
+
+
+class RewriteAnswer(Answer):
+    refined_caption: str = Field(min_length=1, description="One sentence, true of the target alone.")
+
+
+@dataclass(frozen=True)
+class RewriteTask(Task[RewriteAnswer]):
+    """Stage 2: say the request so that only ``target`` meets it, not the distractors."""
+
+    role: ClassVar[str] = "rewrite"
+    answer_type: ClassVar[type[Answer]] = RewriteAnswer
+
+    reference: Picture = Picture()
+    target: Picture = Picture()
+    distractors: tuple[Picture, ...] = ()
+    modification_text: str = ""
+    domain: Domain = "garment"
+
+    def inputs(self) -> dict[str, Any]:
+        return {
+            "modification_text": self.modification_text, "domain": self.domain,
+            "reference_caption": self.reference.caption or "", "target_caption": self.target.caption or "",
+            "distractor_captions": [picture.caption or "" for picture in self.distractors],
+        }
+
+    def pictures(self) -> Sequence[Picture]:
+        return (self.reference, self.target, *self.distractors)

@@ -1,0 +1,42 @@
+"""Somebody looking on while a language model works: text as it comes, what it cost, when to stop."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+from cir_core.composition import Usage
+
+
+class Watch:
+    """Handed down to every ``complete`` of one turn. Thread-safe; subclasses override
+    :meth:`partial` to see an answer grow.
+
+    ``stop`` asks to finish early: methods look at it between their rounds, a streaming
+    model between two pieces of text (it then raises ``Stopped``).
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._usage = Usage()
+        self._stop = threading.Event()
+
+    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
+        """``fields`` of the answer so far; the last text may be cut anywhere."""
+
+    def spent(self, usage: Usage) -> None:
+        """Counts a request, or an answer from the cache."""
+        with self._lock:
+            self._usage += usage
+
+    @property
+    def usage(self) -> Usage:
+        return self._usage
+
+    def stop(self) -> None:
+        self._stop.set()
+
+    @property
+    def stopped(self) -> bool:
+        return self._stop.is_set()

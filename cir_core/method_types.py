@@ -1,0 +1,85 @@
+"""How a session searches, as plain records: what a protocol card carries and a TOML file says."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+Exclude = Literal["none", "reference", "history"]
+"""Which images leave the results: nothing (CIRCLED), the turn's reference (CIRR, the
+search screen), or every reference the session has used so far."""
+
+Base = Literal["cirevl", "slerp", "joint", "text-only", "image-only"]
+"""How one turn's image and text become a vector: ``cirevl`` captions, merges and encodes;
+``slerp`` interpolates between the image's and the text's vector; ``joint`` leaves it to an
+encoder that composes by itself (pseudo-word inversion, MagicLens); then the two
+single-modality baselines."""
+
+History = Literal["feedback", "latest", "average", "weighted"]
+"""How the turns of a session become one query: CIRCLED's eq. 9, or an aggregation of the
+single turns' vectors, as its experiments use for single-turn retrievers."""
+
+FilterMode = Literal["both", "reward", "penalty"]
+Fusion = Literal["slerp", "linear", "replace", "pseudo-feedback"]
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Weight = Annotated[float, Field(ge=0, le=2)]
+
+
+@dataclass(frozen=True)
+class SoftFilter:
+    """SoFT: rescoring by what must be there and what must not (eq. 1 and 2)."""
+
+    weight: Share = 1.0          # λ: 0 leaves the base ranking, 1 filters fully
+    mode: FilterMode = "both"    # "reward" and "penalty" are the ablation's variants
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """CoRR: a language model looks at what was found and rewrites the query (section 3).
+
+    ``pseudo-feedback`` is the paper's ablation without a language model: the mean vector of
+    the best ``images`` takes the place of the rewritten query.
+    """
+
+    rounds: Annotated[int, Field(ge=1, le=10)] = 2        # T
+    images: Annotated[int, Field(ge=1, le=20)] = 5        # K candidates shown as pictures
+    captions: Annotated[int, Field(ge=0, le=50)] = 10     # N candidates shown as captions
+    fusion: Fusion = "slerp"
+    history_weight: Share = 0.8  # α: 1 keeps the old query, 0 takes the new one
+    show_query: bool = False     # whether the round sees the query before it (the paper lists none)
+
+
+@dataclass(frozen=True)
+class MethodSettings:
+    """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
+
+    base: Base = "cirevl"
+    alpha: Weight = 0.08  # eq. 9: picked images
+    beta: Weight = 0.29   # eq. 9: mean of the images not picked
+    gamma: Weight = 0.44  # eq. 9: merged text of this turn
+    feedback_depth: Annotated[int, Field(ge=1, le=1000)] = 10  # K: how many of the results count as "seen"
+    exclude: Exclude = "reference"
+    text_weight: Share = 0.8       # slerp base: 1 is the text alone, 0 the image alone
+    history: History = "feedback"
+    decay: Share = 0.8             # a of the weighted aggregation
+    reflection: Reflection | None = None
+    soft_filter: SoftFilter | None = None
+
+
+def method_to_dict(method: MethodSettings) -> dict[str, Any]:
+    """Plain types, for JSON."""
+    return asdict(method)
+
+
+def method_from_dict(content: dict[str, Any]) -> MethodSettings:
+    """The inverse of :func:`method_to_dict`; fields that older versions did not write take
+    their defaults."""
+    reflection, soft_filter = content.get("reflection"), content.get("soft_filter")
+    return MethodSettings(**{
+        **content,
+        "reflection": Reflection(**reflection) if reflection else None,
+        "soft_filter": SoftFilter(**soft_filter) if soft_filter else None,
+    })

@@ -1,0 +1,113 @@
+"""Methods by name: cirque's own and those of a TOML file.
+
+    [methods.mine]
+    title = "Slerp, filtered a little"
+    base = "slerp"
+    soft_filter = { weight = 0.2 }
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass as checked
+
+from cir_core.errors import MethodError
+from cir_core.method_types import MethodSettings
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
+
+
+@dataclass(frozen=True)
+class Method:
+    """A named way to search."""
+
+    name: str
+    title: str
+    source: str
+    settings: MethodSettings
+
+
+@checked(config=ConfigDict(extra="forbid"), frozen=True)
+class _Declaration(MethodSettings):
+    title: str = ""
+    source: str = ""
+
+
+_adapter = TypeAdapter(_Declaration)
+
+
+def builtin_methods() -> dict[str, Method]:
+    """The methods cirque comes with, by name, in the order of their file."""
+    text = files("cir_core.methods").joinpath("methods.toml").read_text("utf-8")
+    return _parse(text, "methods.toml")
+
+
+def read_methods(path: Path) -> dict[str, Method]:
+    """The methods of a TOML file. Raises ``MethodError`` naming method and field."""
+    try:
+        return _parse(path.read_text("utf-8"), str(path))
+    except OSError as error:
+        raise MethodError(f"{path} cannot be read: {error.strerror or error}. Check CIRQUE_METHODS.") from error
+    except UnicodeDecodeError as error:
+        raise MethodError(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+
+
+def all_methods(path: Path | None = None) -> dict[str, Method]:
+    """cirque's own, then those of ``path``, which may not take a name that is there."""
+    methods = builtin_methods()
+    if path is not None:
+        for name, method in read_methods(path).items():
+            if name in methods:
+                raise MethodError(f"{path}: there is a method {name!r} already. Give yours another name.")
+            methods[name] = method
+    return methods
+
+
+def find_method(name: str, methods: Mapping[str, Method]) -> Method:
+    """Raises ``MethodError`` naming those there are."""
+    try:
+        return methods[name]
+    except KeyError:
+        raise MethodError(f"No method {name!r}. There are: {', '.join(methods)}.") from None
+
+
+def name_of(settings: MethodSettings, methods: Mapping[str, Method]) -> str | None:
+    """The name of the method with exactly these settings, whatever it leaves out of the results."""
+    import dataclasses
+
+    for method in methods.values():
+        if dataclasses.replace(method.settings, exclude=settings.exclude) == settings:
+            return method.name
+    return None
+
+
+def _parse(text: str, where: str) -> dict[str, Method]:
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MethodError(f"{where} is not valid TOML: {error}.") from error
+    declared = content.get("methods")
+    if not isinstance(declared, dict) or set(content) != {"methods"}:
+        raise MethodError(f"{where}: expected tables [methods.NAME] and nothing else.")
+    return {name: _method(name, fields, where) for name, fields in declared.items()}
+
+
+def _method(name: str, fields: Any, where: str) -> Method:
+    if not _NAME.match(name):
+        raise MethodError(f"{where}: {name!r} cannot be a method's name. Use lower-case letters, digits and '-'.")
+    try:
+        declaration = _adapter.validate_python(fields)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "its value"
+        raise MethodError(f"{where}: method {name!r}, {field}: {first['msg']}.") from error
+    settings = MethodSettings(**{key: getattr(declaration, key) for key in MethodSettings.__dataclass_fields__})
+    return Method(name, declaration.title or name, declaration.source, settings)

@@ -1,0 +1,7 @@
+"""The two array types everything is about."""
+
+import numpy as np
+import numpy.typing as npt
+
+Vector = npt.NDArray[np.float32]  # [dim], unit length
+Matrix = npt.NDArray[np.float32]  # [n, dim], unit rows
