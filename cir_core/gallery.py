@@ -84,6 +84,11 @@ class Gallery:
         return image_id in self._rows
 
     @property
+    def folder(self) -> Path:
+        """Where everything cirque keeps about this gallery lies; its images are elsewhere."""
+        return self._folder
+
+    @property
     def images(self) -> Sequence[GalleryImage]:
         return _Images(self)
 

@@ -20,10 +20,11 @@ from cir_core.gallery import Gallery, open_gallery
 from cir_core.images import for_encoder, open_image
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.tasks import Picture
 from cir_core.pixels import to_rgb
 from cir_core.search import Found, Previous, Reference, Searcher
 from cir_core.settings import get_settings
-from cir_core.types import Hit, MethodSettings
+from cir_core.types import Hit, MethodSettings, Vector
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Step:
 
     found: Found
     references: tuple[str, ...]
+    features: tuple[Vector, ...]  # each turn's own vector, for the methods that aggregate them
     _search: Search = field(repr=False)
 
     @property
@@ -45,7 +47,7 @@ class Step:
 
     def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
         """Go on with ``pick`` (an image id, a file or an image) as the new reference."""
-        previous = Previous(self.found.vector, self.found.hits, self.references)
+        previous = Previous(self.found.vector, self.found.hits, self.references, self.features)
         return self._search._turn(pick, text, k, previous)
 
 
@@ -67,8 +69,8 @@ class Search:
     def _turn(self, reference: str | Path | Image.Image, text: str, k: int, previous: Previous | None) -> Step:
         known = self._reference(reference)
         found = self.searcher.turn(known, text, self.method, previous=previous, k=k)
-        before = previous.references if previous else ()
-        return Step(found, (*before, known.image_id), self)
+        before, features = (previous.references, previous.features) if previous else ((), ())
+        return Step(found, (*before, known.image_id), (*features, found.composition.base), self)
 
     def _reference(self, reference: str | Path | Image.Image) -> Reference:
         if isinstance(reference, str):
@@ -76,7 +78,8 @@ class Search:
         if isinstance(reference, Path):
             reference = open_image(reference, max_megapixels=get_settings().max_image_megapixels)
         image = for_encoder(to_rgb(reference))
-        return Reference("own image", self.searcher.encoder.encode_images([image])[0], image)
+        features = self.searcher.encoder.encode_images([image])[0]
+        return Reference("own image", features, Picture(features=features, load=lambda: image))
 
 
 def open_search(

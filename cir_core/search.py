@@ -1,59 +1,43 @@
 """One turn of multi-turn composed image retrieval, over one gallery, without a database.
 
-Turn 1 is CIReVL: caption the reference, merge the modification text, encode, rank by
-cosine. From turn 2 on the query is CIRCLED's eq. 9. :class:`Searcher` holds no state of a
-session; everything a turn depends on comes in, everything it found goes out.
+A method is three steps after one another, each of which may be missing: a base makes the
+turn's vector and joins it with the turns before, a refiner (CoRR) moves it, a reranker
+(SoFT) rescores the gallery. :class:`Searcher` holds no state of a session; everything a
+turn depends on comes in, everything it found goes out.
 """
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from time import perf_counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
-from PIL import Image
 
+from cir_core.captioning import Captioner
+from cir_core.composition import Adjustment, Composition, Constraints, Marks, ReflectionRound
 from cir_core.encoders.base import Encoder
-from cir_core.errors import SearchError
+from cir_core.errors import LanguageModelError, SearchError
 from cir_core.gallery import Gallery
+from cir_core.images import for_encoder
 from cir_core.index import FlatIndex
 from cir_core.language.base import LanguageModel
-from cir_core.methods.captions_edit import merge_and_encode
-from cir_core.methods.feedback import IMAGE, TEXT, ComposedQuery, compose, update_query
-from cir_core.types import Hit, Matrix, MethodSettings, Turn, Vector
-
-MAX_TEXT = 1000
-# Marks that reorder the text around them: stored, they would garble every list that shows it.
-_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-@dataclass(frozen=True)
-class Reference:
-    """A reference image as the searcher needs it. ``features`` is its unit vector."""
-
-    image_id: str
-    features: Vector
-    image: Image.Image | None = None
-    known_caption: str | None = None
-    cached_caption: str | None = None
-
-
-@dataclass(frozen=True)
-class Previous:
-    """What the next turn needs of the turn before: its query and what the person saw."""
-
-    vector: Vector
-    hits: tuple[Hit, ...]
-    references: tuple[str, ...]  # of all turns so far, the first one first
-
-    @classmethod
-    def of(cls, path: Sequence[Turn]) -> Previous | None:
-        """From the turns of a branch, in order; None before the first turn."""
-        if not path:
-            return None
-        return cls(path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path))
+from cir_core.language.tasks import CaptionAnswer, Domain, Picture
+from cir_core.methods.base_query import NAMES, BaseQuery, base_query
+from cir_core.methods.constraints import ask_constraints, checked_constraints
+from cir_core.methods.feedback import ComposedQuery, compose, update_query, wanted_and_unwanted
+from cir_core.methods.history import aggregate
+from cir_core.methods.reflection import Looking, fuse_rounds, reflect
+from cir_core.methods.soft_filter import soft_score
+from cir_core.protocol import make_card
+from cir_core.ranking import Ranked, rank
+from cir_core.references import Previous as Previous
+from cir_core.references import Reference as Reference
+from cir_core.stages import Stages
+from cir_core.texts import MAX_TEXT as MAX_TEXT
+from cir_core.texts import clean_text as clean_text
+from cir_core.turn_watch import TurnWatch
+from cir_core.types import Hit, Matrix, MethodSettings, ProtocolCard, SoftFilter, Turn, Vector
 
 
 @dataclass(frozen=True)
@@ -63,11 +47,30 @@ class Found:
     caption: str
     merged_text: str
     notes: tuple[str, ...]
-    vector: Vector
+    vector: Vector = field(compare=False, repr=False)
     hits: tuple[Hit, ...]
     excluded_ids: tuple[str, ...]
     target_rank: int | None
-    timings_ms: dict[str, float]
+    timings_ms: Mapping[str, float]
+    composition: Composition
+
+    @classmethod
+    def of(cls, turn: Turn) -> Found:
+        """A stored turn. Raises ``SearchError`` for one stored before methods were recorded."""
+        if turn.composition is None:
+            raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
+                              "Search once more to get one that can be changed.")
+        return cls(turn.caption, turn.merged_text, turn.notes, turn.vector, turn.hits, turn.excluded_ids,
+                   turn.target_rank, turn.timings_ms, turn.composition)
+
+
+class StoredCaptions(Protocol):
+    """Captions made for a gallery beforehand (``cirque captions build``)."""
+
+    @property
+    def digest(self) -> str: ...
+
+    def caption_of(self, image_id: str) -> str | None: ...
 
 
 class Searcher:
@@ -79,89 +82,202 @@ class Searcher:
 
     def __init__(
         self, gallery: Gallery, encoder: Encoder, language: LanguageModel,
-        *, within: Collection[str] | None = None,
+        *, within: Collection[str] | None = None, domain: Domain = "garment",
+        captions: StoredCaptions | None = None,
     ) -> None:
         gallery.check_encoder(encoder)
         self.gallery = gallery
         self.encoder = encoder
         self.language = language
+        self.domain = domain
+        self.captions = captions
+        self._captioner = Captioner(language, domain)
         if within is None:
             self.index = FlatIndex(gallery.features, gallery.ids)
         else:
             rows = sorted(gallery.row_of(image_id) for image_id in within)
             self.index = FlatIndex(gallery.features[rows], [gallery.ids[row] for row in rows])
 
+    def card(self, method: MethodSettings) -> ProtocolCard:
+        """What a search here depends on."""
+        read = self.captions.digest if self.captions and method.reflection else ""
+        return make_card(
+            gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
+            split=self.gallery.split, encoder=self.encoder.identity, language_model=self.language.name,
+            method=method, captions=read,
+        )
+
     def features_of(self, image_ids: Sequence[str]) -> Matrix:
         """``[n, dim]`` stored vectors of gallery images."""
         rows = [self.gallery.row_of(image_id) for image_id in image_ids]
         return np.asarray(self.gallery.features[rows], dtype=np.float32)
 
-    def gallery_reference(self, image_id: str, cached_caption: str | None = None) -> Reference:
-        """A gallery image as reference. No pixels are decoded: its vector is stored."""
-        return Reference(
-            image_id, self.features_of([image_id])[0],
-            known_caption=self.gallery.caption_of(image_id), cached_caption=cached_caption,
+    def picture_of(self, image_id: str) -> Picture:
+        """A gallery image for a language model. No pixels are decoded until it wants them."""
+        image = self.gallery.image(self.gallery.row_of(image_id))
+        return Picture(
+            image.caption, image.sha256, self.features_of([image_id])[0],
+            lambda: for_encoder(self.gallery.load_image(image_id)),
         )
 
+    def gallery_reference(self, image_id: str) -> Reference:
+        """A gallery image as reference."""
+        picture = self.picture_of(image_id)
+        return Reference(image_id, self.features_of([image_id])[0], picture)
+
+    def stored_captions(self, image_ids: Sequence[str]) -> tuple[str, ...]:
+        """What is known of these images: optimised captions, then those of the manifest, then a
+        model's that needs no pixels. Nothing at all where one of them has none."""
+        captions = []
+        for image_id in image_ids:
+            optimised = self.captions.caption_of(image_id) if self.captions else None
+            known = optimised or self.gallery.caption_of(image_id)
+            if not known and not self.language.sees:
+                try:
+                    known = self._captioner.caption(image_id, self.picture_of(image_id)).caption
+                except LanguageModelError:
+                    known = ""
+            if not known:
+                return ()
+            captions.append(known)
+        return tuple(captions)
+
     def turn(
-        self, reference: Reference, text: str, method: MethodSettings, *,
-        previous: Previous | None = None, k: int = 60, target_id: str | None = None,
+        self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
+        marks: Marks = Marks(), k: int = 60, target_id: str | None = None, watch: TurnWatch | None = None,
     ) -> Found:
-        """Run one turn. ``previous`` is None for the first one.
+        """Run one turn. ``previous`` is None for the first one; ``marks`` are of its hits.
 
         Raises:
-            SearchError: empty or overlong text, k out of range.
+            SearchError: empty or overlong text, k out of range, marks that contradict.
+            LanguageModelError, EncoderUnavailable: the base cannot be made.
         """
         text = clean_text(text, required=method.base != "image-only")
         if not 1 <= k <= 1000:
             raise SearchError(f"k is {k}; ask for 1 to 1000 results.")
+        self._check_marks(reference, marks, previous)
+        stages = Stages(watch)
 
-        base, merged = self._base_query(reference, text, method)
-        base_name = IMAGE if method.base == "image-only" else TEXT
-        if previous is None:
-            query = compose({base_name: base})
-        else:
-            query = self._continue(previous, reference, base, base_name, method)
-        if not np.any(query.vector):
+        caption = self._caption(reference, method, stages)
+        base = base_query(reference, text, method, encoder=self.encoder, language=self.language, caption=caption,
+                          domain=self.domain, stages=stages)
+        start = self._joined(base, reference, previous, marks, method)
+        if not np.any(start.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
-
-        started = perf_counter()
         excluded = self._excluded(reference, previous, method)
-        hits = self._with_ledger(self.index.search(query.vector, k, exclude=excluded), query)
-        merged.timings_ms["search"] = (perf_counter() - started) * 1000
 
-        target_rank = None
-        if target_id is not None:
-            # A target that was itself picked as reference is still looked for.
-            hidden = [image_id for image_id in excluded if image_id != target_id]
-            target_rank = self.index.rank_of(query.vector, target_id, exclude=hidden)
+        said = caption.caption if caption else ""
+        query, notes = start, [*(caption.notes if caption else ()), *base.notes]
+        rounds: tuple[ReflectionRound, ...] = ()
+        if method.reflection is not None:
+            query, rounds, more = reflect(
+                start, method.reflection, reference=reference, caption=said, text=text, merged=base.merged,
+                looking=self._looking(excluded), encoder=self.encoder, language=self.language, domain=self.domain,
+                stages=stages,
+            )
+            notes += more
+        constraints = None
+        if method.soft_filter is not None:
+            constraints, more = ask_constraints(self.language, reference, said, text, self.domain, stages)
+            notes += more
+        composition = Composition(
+            base.vector, tuple(start.terms.items()), rounds, marks if previous else Marks(), constraints,
+            method.soft_filter, stages.watch.usage,
+        )
+        ranked = self._rank(query, composition, k, excluded, target_id, stages)
         return Found(
-            merged.caption, merged.merged, merged.notes, query.vector, hits, excluded,
-            target_rank, merged.timings_ms,
+            base.caption, base.merged, tuple(dict.fromkeys(notes)), query.vector, ranked.hits, excluded,
+            ranked.target_rank, stages.milliseconds, composition,
         )
 
-    def _base_query(self, reference: Reference, text: str, method: MethodSettings) -> tuple[Vector, _Text]:
-        if method.base == "image-only":
-            return reference.features, _Text("", "", (), {})
-        if method.base == "text-only":
-            started = perf_counter()
-            vector = self.encoder.encode_texts([text])[0]
-            return vector, _Text("", text, (), {"encode text": (perf_counter() - started) * 1000})
-        merged = merge_and_encode(
-            self.language, self.encoder, text=text, image=reference.image, features=reference.features,
-            known_caption=reference.known_caption, cached_caption=reference.cached_caption,
+    def adjust(
+        self, found: Found, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
+        target_id: str | None = None,
+    ) -> Found:
+        """``found`` as it is with other constraints, another λ or other rounds, without asking a
+        language model. Raises ``SearchError`` for chips or a text that cannot be used."""
+        stages = Stages()
+        old = found.composition
+        constraints, soft_filter = old.constraints, old.soft_filter
+        if adjustment.soft_filter is not None:
+            soft_filter = adjustment.soft_filter
+        if adjustment.constraints is not None:
+            constraints, soft_filter = checked_constraints(adjustment.constraints), soft_filter or SoftFilter()
+        rounds = self._adjusted_rounds(old.rounds, adjustment, stages)
+        terms = dict(old.terms)
+        start = ComposedQuery(compose(terms).vector, terms)
+        query = fuse_rounds(start, rounds, method.reflection) if method.reflection else start
+        if rounds == old.rounds:
+            query = replace(query, vector=found.vector)  # the stored one, to the last bit
+        composition = replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
+        ranked = self._rank(query, composition, k, found.excluded_ids, target_id, stages)
+        return replace(
+            found, vector=query.vector, hits=ranked.hits, target_rank=ranked.target_rank,
+            timings_ms=stages.milliseconds, composition=composition,
         )
-        return merged.vector, _Text(merged.caption, merged.merged, merged.notes, merged.timings_ms)
 
-    def _continue(
-        self, previous: Previous, reference: Reference, base: Vector, base_name: str, method: MethodSettings
+    def _caption(self, reference: Reference, method: MethodSettings, stages: Stages) -> CaptionAnswer | None:
+        if method.base != "cirevl" and method.reflection is None and method.soft_filter is None:
+            return None
+        if method.base != "cirevl" and self.language.sees:
+            return None  # it looks for itself when it reflects or filters
+        with stages("caption"):
+            return self._captioner.caption(reference.image_id, reference.picture, stages.watch)
+
+    def _joined(
+        self, base: BaseQuery, reference: Reference, previous: Previous | None, marks: Marks, method: MethodSettings
     ) -> ComposedQuery:
+        if previous is None:
+            return ComposedQuery(base.vector, base.terms)
+        name = NAMES[method.base]
+        if method.history != "feedback":
+            return aggregate(previous.features, base.vector, how=method.history, decay=method.decay, latest_name=name)
         seen = [hit.image_id for hit in previous.hits[: method.feedback_depth]]
-        others = [image_id for image_id in seen if image_id != reference.image_id]
+        wanted, unwanted = wanted_and_unwanted(reference.image_id, marks, seen)
+        picked = np.concatenate([reference.features[None], self.features_of(wanted[1:])])
         return update_query(
-            previous.vector, reference.features, self.features_of(others), base,
-            alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=base_name,
+            previous.vector, picked, self.features_of(unwanted), base.vector,
+            alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=name,
         )
+
+    def _rank(
+        self, query: ComposedQuery, composition: Composition, k: int, excluded: Sequence[str],
+        target_id: str | None, stages: Stages,
+    ) -> Ranked:
+        soft = None
+        if composition.soft_filter is not None:
+            with stages("encode constraints"):
+                soft = soft_score(query.vector, composition.constraints or Constraints(), composition.soft_filter,
+                                  self.encoder)
+        with stages("search"):
+            return rank(self.index, self.features_of, query, soft=soft, k=k, excluded=excluded, target_id=target_id)
+
+    def _adjusted_rounds(
+        self, rounds: Sequence[ReflectionRound], adjustment: Adjustment, stages: Stages
+    ) -> tuple[ReflectionRound, ...]:
+        kept = list(rounds if adjustment.rounds is None else rounds[: max(0, adjustment.rounds)])
+        if adjustment.rewritten is not None:
+            if not kept:
+                raise SearchError("There is no refined query to rewrite in this turn.")
+            text = clean_text(adjustment.rewritten)
+            with stages("encode text"):
+                vector = self.encoder.encode_texts([text])[0]
+            kept[-1] = replace(kept[-1], query=text, vector=vector, edited=True)
+        return tuple(kept)
+
+    def _looking(self, excluded: Sequence[str]) -> Looking:
+        return Looking(
+            best=lambda vector, k: self.index.search(vector, k, exclude=excluded),
+            features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
+        )
+
+    def _check_marks(self, reference: Reference, marks: Marks, previous: Previous | None) -> None:
+        both = set(marks.less_like) & {reference.image_id, *marks.more_like}
+        if both:
+            raise SearchError(f"{sorted(both)[0]!r} is marked both for and against. Take one mark away.")
+        if previous is not None:
+            for image_id in (*marks.more_like, *marks.less_like):
+                self.gallery.row_of(image_id)
 
     def _excluded(
         self, reference: Reference, previous: Previous | None, method: MethodSettings
@@ -172,37 +288,3 @@ class Searcher:
         if method.exclude == "history" and previous is not None:
             ids = [*previous.references, *ids]
         return tuple(dict.fromkeys(image_id for image_id in ids if image_id in self.gallery))
-
-    def _with_ledger(self, hits: Sequence[Hit], query: ComposedQuery) -> tuple[Hit, ...]:
-        if not hits:
-            return ()
-        features = self.features_of([hit.image_id for hit in hits])
-        names = list(query.terms)
-        parts = features @ np.stack([query.terms[name] for name in names]).T  # [hits, terms]
-        return tuple(
-            Hit(hit.image_id, hit.score, hit.rank,
-                tuple(zip(names, map(float, row), strict=True)))
-            for hit, row in zip(hits, parts, strict=True)
-        )
-
-
-@dataclass(frozen=True)
-class _Text:
-    caption: str
-    merged: str
-    notes: tuple[str, ...]
-    timings_ms: dict[str, float]
-
-
-def clean_text(text: str, *, required: bool = True) -> str:
-    """The text as it is searched and stored: NFC, one line, no control characters."""
-    text = unicodedata.normalize("NFC", text or "")
-    text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text if c not in _BIDI)
-    text = " ".join(text.encode("utf-8", "replace").decode().split())
-    if all(unicodedata.category(c) in ("Cf", "Zs") for c in text):  # joiners and spaces alone show nothing
-        text = ""
-    if required and not text:
-        raise SearchError("Say what should be different, for example “in red, with long sleeves”.")
-    if len(text) > MAX_TEXT:
-        raise SearchError(f"The text has {len(text)} characters; {MAX_TEXT} is the most. Shorten it.")
-    return text

@@ -7,8 +7,8 @@ database before :meth:`SearchService.run_turn` returns.
 from __future__ import annotations
 
 import random
-from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
@@ -16,20 +16,20 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import SearchError
+from cir_core.composition import Adjustment, Marks
+from cir_core.errors import SearchError, UnknownSession
 from cir_core.gallery import GalleryInfo
 from cir_core.ids import new_id
+from cir_core.language.tasks import Picture
 from cir_core.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.pool import SearcherPool
-from cir_core.protocol import make_card
-from cir_core.search import Previous, Reference, Searcher, clean_text
+from cir_core.search import Found, Previous, Reference, Searcher, clean_text
 from cir_core.sessions import SessionStore, SessionSummary
 from cir_core.target import Challenge, TargetTrace, deal_challenge
+from cir_core.turn_watch import TurnWatch
 from cir_core.types import Branch, Hit, MethodSettings, SearchSession, Turn
 from cir_core.uploads import UploadFolder, is_upload
-
-_CAPTIONS_KEPT = 4096
 
 
 class SearchService:
@@ -37,7 +37,6 @@ class SearchService:
         self._pool = pool
         self._store = store
         self._uploads = uploads
-        self._captions: OrderedDict[tuple[str, ...], str] = OrderedDict()
 
     # --- galleries -----------------------------------------------------------------
 
@@ -80,13 +79,8 @@ class SearchService:
         method = method or MethodSettings()
         if target_id is not None:
             searcher.gallery.row_of(target_id)
-        card = make_card(
-            gallery=gallery, gallery_size=len(searcher.gallery), gallery_digest=searcher.gallery.digest,
-            split=searcher.gallery.split, encoder=searcher.encoder.identity,
-            language_model=searcher.language.name, method=method,
-        )
         return self._store.create_session(SearchSession(
-            session_id=new_id(), gallery=gallery, method=method, protocol=card, target_id=target_id,
+            session_id=new_id(), gallery=gallery, method=method, protocol=searcher.card(method), target_id=target_id,
             target_live=target_live, title=title, created_at=datetime.now(UTC),
         ))
 
@@ -104,12 +98,13 @@ class SearchService:
 
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None,
-        parent_id: str | None = None, k: int = 60,
+        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnWatch | None = None,
     ) -> Turn:
         """Search once more in a session, going on from ``parent_id`` (None: a first turn).
 
         ``reference_id`` is a gallery image or an upload; left out, the parent's reference
-        is used again. The turn is committed when this returns.
+        is used again. ``marks`` are of the parent's results. The turn is committed when this
+        returns.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -122,27 +117,58 @@ class SearchService:
 
         searcher = self._pool.searcher(session.gallery)
         self._check_unchanged(session, searcher)
-        reference, encode_ms = self._reference(searcher, reference_id)
+        reference, encode_ms = self.reference(searcher, reference_id)
         found = searcher.turn(
-            reference, text, session.method, previous=Previous.of(path), k=k,
+            reference, text, session.method, previous=Previous.of(path), marks=marks, k=k,
             # What is searched after the end is not part of the attempt: it gets no rank.
-            target_id=None if session.target_revealed else session.target_id,
+            target_id=None if session.target_revealed else session.target_id, watch=watch,
         )
-        self._remember_caption(searcher, reference_id, found.caption)
-        timings = ({"encode image": encode_ms} if encode_ms else {}) | found.timings_ms
+        timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
+        text = clean_text(text, required=False)
+        return self._stored(session, parent_id, reference_id, text, found, session.protocol.digest, timings, began)
 
+    def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Found:
+        """What a turn becomes with other constraints, another λ or other rounds. Asks no
+        language model and stores nothing."""
+        session, turn = self._turn(session_id, turn_id)
+        searcher = self._pool.searcher(session.gallery)
+        self._check_unchanged(session, searcher)
+        return searcher.adjust(Found.of(turn), session.method, adjustment, k=k,
+                               target_id=None if session.target_revealed else session.target_id)
+
+    def keep_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
+        """Store :meth:`adjusted` as a turn beside the old one, on a branch of its own."""
+        began = perf_counter()
+        session, turn = self._turn(session_id, turn_id)
+        found = self.adjusted(session_id, turn_id, adjustment, k)
+        method = replace(session.method, soft_filter=found.composition.soft_filter)
+        digest = self._pool.searcher(session.gallery).card(method).digest
+        return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
+                            dict(found.timings_ms), began)
+
+    def _turn(self, session_id: str, turn_id: str) -> tuple[SearchSession, Turn]:
+        session = self._store.session(session_id)
+        turn = session.turn(turn_id)
+        if turn is None:
+            raise UnknownSession("That turn is not part of this session. Reload the page.")
+        return session, turn
+
+    def _stored(
+        self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: Found,
+        digest: str, timings: dict[str, float], began: float,
+    ) -> Turn:
         def make(branch: Branch, number: int) -> Turn:
             timings["total"] = (perf_counter() - began) * 1000
             return Turn(
-                turn_id=new_id(), session_id=session_id, branch_id=branch.branch_id,
-                parent_id=parent_id, number=number, reference_id=reference_id,
-                modification_text=clean_text(text, required=False), caption=found.caption,
-                merged_text=found.merged_text, notes=found.notes, vector=found.vector,
+                turn_id=new_id(), session_id=session.session_id, branch_id=branch.branch_id,
+                parent_id=parent_id, number=number, reference_id=reference_id, modification_text=text,
+                caption=found.caption, merged_text=found.merged_text, notes=found.notes, vector=found.vector,
                 hits=found.hits, excluded_ids=found.excluded_ids, target_rank=found.target_rank,
-                timings_ms=timings, protocol_digest=session.protocol.digest, created_at=datetime.now(UTC),
+                timings_ms=timings, protocol_digest=digest, created_at=datetime.now(UTC),
+                composition=found.composition,
             )
 
-        return self._store.add_turn(session_id, parent_id, make)
+        return self._store.add_turn(session.session_id, parent_id, make)
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
         """A session goes on only where it began: vectors of two encoders do not mix, and its
@@ -160,26 +186,16 @@ class SearchService:
                 "What was found stays; start a new session to go on from here."
             )
 
-    def _reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:
-        cached = self._captions.get(self._caption_key(searcher, reference_id))
+    def reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:
+        """A gallery image or an upload as reference, and how long encoding it took."""
         if not is_upload(reference_id):
-            return searcher.gallery_reference(reference_id, cached), 0.0
+            return searcher.gallery_reference(reference_id), 0.0
         image = self._uploads.load(reference_id)
         began = perf_counter()
         features = searcher.encoder.encode_images([image])[0]
         took = (perf_counter() - began) * 1000
-        return Reference(reference_id, features, image, cached_caption=cached), took
-
-    def _caption_key(self, searcher: Searcher, reference_id: str) -> tuple[str, ...]:
-        # The built-in model captions through the encoder: two encoders see two things.
-        encoder = searcher.encoder.identity.revision
-        return searcher.gallery.digest, encoder, searcher.language.name, reference_id
-
-    def _remember_caption(self, searcher: Searcher, reference_id: str, caption: str) -> None:
-        if caption:  # an empty one carries notes, which should be shown every time
-            self._captions[self._caption_key(searcher, reference_id)] = caption
-            while len(self._captions) > _CAPTIONS_KEPT:
-                self._captions.popitem(last=False)
+        # The id is a hash of the pixels, so it names the content for caches too.
+        return Reference(reference_id, features, Picture(None, reference_id, features, lambda: image)), took
 
     # --- find a target -------------------------------------------------------------
 

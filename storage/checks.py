@@ -1,11 +1,17 @@
-"""What any store of sessions checks before it writes."""
+"""What any store checks before it writes."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from datetime import datetime
 
 import numpy as np
 
+from annotation.records import MethodVote
+from cir_core.comparisons import Comparison
+from cir_core.composition import Composition
 from cir_core.errors import SearchError
 from cir_core.types import Branch, Turn
 
@@ -34,9 +40,64 @@ def check_turn(
         raise ValueError(f"the turn was made for another place than the store gave it: {place}")
     if turn.vector.dtype != np.float32 or turn.vector.ndim != 1:
         raise ValueError(f"a turn's vector is a row of float32, not {turn.vector.dtype}{turn.vector.shape}")
-    if turn.created_at.tzinfo is None:
-        raise ValueError("a turn's created_at has no time zone")
-    for text in (turn.modification_text, turn.caption, turn.merged_text, *turn.notes):
-        if "\0" in text or any(unicodedata.category(char) == "Cs" for char in text):
-            raise SearchError("The text holds characters that cannot be stored. Type it again instead of "
-                              "pasting it.")
+    _check_time(turn.created_at)
+    _check_texts((turn.modification_text, turn.caption, turn.merged_text, *turn.notes))
+    _check_composition(turn.composition)
+
+
+def check_comparison(comparison: Comparison) -> None:
+    """Refuse text that a database cannot keep; anything else it cannot keep exactly is a defect."""
+    _check_time(comparison.created_at)
+    _check_texts((comparison.modification_text,))
+    for column in comparison.columns:
+        _check_texts((column.method, column.caption, column.merged_text, column.problem, *column.notes))
+        _check_composition(column.composition)
+
+
+def check_vote(vote: MethodVote) -> None:
+    _check_time(vote.created_at)
+    _check_texts(_texts_in(vote))
+
+
+def can_be_stored(text: str) -> bool:
+    """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
+def _check_time(moment: datetime) -> None:
+    if moment.tzinfo is None:
+        raise ValueError("a created_at without a time zone cannot be stored")
+
+
+def _check_texts(texts: Iterable[str]) -> None:
+    if not all(map(can_be_stored, texts)):
+        raise SearchError("The text holds characters that cannot be stored. Type it again instead of "
+                          "pasting it.")
+
+
+def _check_composition(composition: Composition | None) -> None:
+    if composition is None:
+        return
+    shape = composition.base.shape
+    for vector in (composition.base, *(vector for _, vector in composition.terms),
+                   *(one.vector for one in composition.rounds if one.vector is not None)):
+        if vector.dtype != np.float32 or vector.ndim != 1 or vector.shape != shape:
+            raise ValueError("a composition's vectors are rows of float32 as long as its base, not "
+                             f"{vector.dtype}{vector.shape}")
+    _check_texts(_texts_in(composition))
+
+
+def _texts_in(value: object) -> Iterator[str]:
+    """Every string in a record, however deep."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for part in value:
+            yield from _texts_in(part)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from _texts_in(getattr(value, field.name))

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Engine, inspect
 
 from cir_core.errors import StorageError
 from storage.backup import back_up
-from storage.database import changing_schema, reading, sqlite_path
+from storage.database import changing_schema, open_database, reading, sqlite_path
 from storage.failures import where
 
 SCRIPTS = Path(__file__).parent / "migrations"
@@ -53,6 +53,17 @@ def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
         config.attributes["connection"] = connection
         command.upgrade(config, head)
     return MigrationReport(before, head, missing, backup)
+
+
+def open_migrated(url: str) -> Engine:
+    """An engine over the database at ``url``, brought up to date. Raises StorageError."""
+    engine = open_database(url)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
 
 
 def migration_config(scripts: Path = SCRIPTS) -> Config:

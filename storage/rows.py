@@ -13,9 +13,9 @@ from sqlalchemy import Row
 from cir_core.method_types import method_from_dict
 from cir_core.protocol import card_from_dict, card_to_dict
 from cir_core.sessions import SessionSummary
-from cir_core.types import Branch, Hit, SearchSession, Turn, Vector
-
-Values = dict[str, Any]
+from cir_core.types import Branch, Hit, SearchSession, Turn
+from storage.compositions import Values, pack_composition, unpack_composition
+from storage.vectors import pack_vectors, unpack_vectors
 
 
 def session_values(session: SearchSession, created_at: datetime) -> Values:
@@ -70,7 +70,7 @@ def turn_values(turn: Turn, seq: int) -> Values:
         "caption": turn.caption,
         "merged_text": turn.merged_text,
         "notes": list(turn.notes),
-        "vector": turn.vector.astype("<f4", copy=False).tobytes(),
+        "vector": pack_vectors([turn.vector]),
         "hits": hits,
         "hit_numbers": hit_numbers,
         "excluded_ids": list(turn.excluded_ids),
@@ -78,6 +78,7 @@ def turn_values(turn: Turn, seq: int) -> Values:
         "timings_ms": {stage: float(ms) for stage, ms in turn.timings_ms.items()},
         "protocol_digest": turn.protocol_digest,
         "created_at": turn.created_at,
+        **pack_composition(turn.composition),
     }
 
 
@@ -86,10 +87,11 @@ def turn_from(row: Row[Any]) -> Turn:
         turn_id=row.turn_id, session_id=row.session_id, branch_id=row.branch_id, parent_id=row.parent_id,
         number=row.number, reference_id=row.reference_id, modification_text=row.modification_text,
         caption=row.caption, merged_text=row.merged_text, notes=tuple(row.notes),
-        vector=_vector_from(row.vector), hits=unpack_hits(row.hits, row.hit_numbers),
+        vector=unpack_vectors(row.vector, 1)[0], hits=unpack_hits(row.hits, row.hit_numbers),
         excluded_ids=tuple(row.excluded_ids),
         target_rank=row.target_rank, timings_ms=row.timings_ms, protocol_digest=row.protocol_digest,
         created_at=row.created_at,
+        composition=unpack_composition(row.composition, row.composition_vectors),
     )
 
 
@@ -116,10 +118,3 @@ def unpack_hits(columns: Mapping[str, Any], numbers: bytes) -> tuple[Hit, ...]:
         Hit(image_id, score, rank, tuple(zip(labels[which], parts)))  # noqa: B905
         for image_id, score, rank, which in zip(ids, values, columns["ranks"], columns["which"])  # noqa: B905
     )
-
-
-def _vector_from(blob: bytes) -> Vector:
-    """Read-only, as a stored turn never changes."""
-    vector = np.frombuffer(blob, dtype="<f4").astype(np.float32, copy=False)
-    vector.setflags(write=False)
-    return vector

@@ -17,21 +17,15 @@ from cir_core.settings import Settings
 from cir_core.types import Branch, SearchSession, Turn
 from storage import tables
 from storage.checks import check_turn, clean_name
-from storage.database import open_database, reading, writing
+from storage.database import reading, writing
 from storage.loading import load_sessions, select_summaries
-from storage.migrate import migrate
+from storage.migrate import open_migrated
 from storage.rows import branch_from, session_values, summary_from, turn_values
 
 
 def open_store(settings: Settings) -> SqlSessionStore:
-    """The store the settings name, brought up to date. Raises StorageError."""
-    engine = open_database(settings.resolved_database_url)
-    try:
-        migrate(engine)
-    except BaseException:
-        engine.dispose()
-        raise
-    return SqlSessionStore(engine)
+    """The sessions of the database the settings name, brought up to date. Raises StorageError."""
+    return SqlSessionStore(open_migrated(settings.resolved_database_url))
 
 
 class SqlSessionStore:

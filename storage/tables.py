@@ -6,10 +6,12 @@ from datetime import UTC, datetime
 
 from sqlalchemy import (
     JSON,
+    BigInteger,
     Boolean,
     Column,
     DateTime,
     Dialect,
+    Double,
     ForeignKey,
     Index,
     Integer,
@@ -97,6 +99,8 @@ turns = Table(
     Column("timings_ms", JSON, nullable=False),
     Column("protocol_digest", String(64), nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+    Column("composition", JSON(none_as_null=True)),  # see compositions.py; turns of 0.1 have none
+    Column("composition_vectors", LargeBinary),
     UniqueConstraint("session_id", "seq"),
     UniqueConstraint("branch_id", "number"),  # a branch is a line: one turn at each depth
 )
@@ -108,4 +112,63 @@ uploads = Table(
     Column("height", Integer, nullable=False),
     Column("original_name", Text, nullable=False),
     Column("created_at", UtcDateTime, nullable=False),
+)
+
+answers = Table(
+    "answers", metadata,
+    Column("key", String(64), primary_key=True),  # a hash of all that the answer depends on
+    Column("model", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("prompt_version", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("prompt_tokens", Integer, nullable=False),
+    Column("completion_tokens", Integer, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+
+comparisons = Table(
+    "comparisons", metadata,
+    Column("comparison_id", String(64), primary_key=True),
+    Column("gallery", Text, nullable=False),
+    Column("reference_id", Text, nullable=False),
+    Column("modification_text", Text, nullable=False),
+    # Where it started from, as a record only: no foreign key, so that what was judged
+    # stays as it was when the session goes.
+    Column("session_id", String(64)),
+    Column("parent_id", String(64)),
+    Column("blind", Boolean, nullable=False),
+    Column("seed", BigInteger, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+)
+
+comparison_columns = Table(
+    "comparison_columns", metadata,
+    Column("comparison_id", ForeignKey("comparisons.comparison_id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),  # from 0, as shown
+    Column("method", Text, nullable=False),
+    Column("protocol", JSON, nullable=False),
+    Column("protocol_digest", String(64), nullable=False),
+    Column("caption", Text, nullable=False),
+    Column("merged_text", Text, nullable=False),
+    Column("notes", JSON, nullable=False),
+    Column("hits", JSON, nullable=False),  # this and the next as in turns
+    Column("hit_numbers", LargeBinary, nullable=False),
+    Column("timings_ms", JSON, nullable=False),
+    Column("composition", JSON(none_as_null=True)),
+    Column("composition_vectors", LargeBinary),
+    Column("problem", Text, nullable=False),
+)
+
+method_votes = Table(
+    "method_votes", metadata,
+    Column("vote_id", String(64), primary_key=True),
+    # No cascade: a comparison that people judged cannot be deleted with its votes unnoticed.
+    Column("comparison_id", ForeignKey("comparisons.comparison_id"), nullable=False),
+    Column("annotator", Text, nullable=False),
+    Column("shown", JSON, nullable=False),
+    Column("chosen", Text),
+    Column("blind", Boolean, nullable=False),
+    Column("seconds", Double, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    UniqueConstraint("comparison_id", "annotator"),
 )

@@ -3,8 +3,10 @@
 Importing this package loads no model library; :func:`load_encoder` does.
 """
 
-from cir_core.encoders.base import Encoder
+from cir_core.encoders.base import ComposingEncoder, Encoder, composes
 from cir_core.encoders.registry import bundled_encoder_dir, load_encoder
 from cir_core.encoders.specs import EncoderSpec, parse_spec
 
-__all__ = ["Encoder", "EncoderSpec", "bundled_encoder_dir", "load_encoder", "parse_spec"]
+__all__ = [
+    "ComposingEncoder", "Encoder", "EncoderSpec", "bundled_encoder_dir", "composes", "load_encoder", "parse_spec",
+]

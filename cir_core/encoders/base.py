@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeGuard, runtime_checkable
 
 from PIL import Image
 
@@ -32,3 +32,24 @@ class Encoder(Protocol):
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32, unit rows. Longer texts are cut at the model's context length."""
         ...
+
+
+@runtime_checkable
+class ComposingEncoder(Encoder, Protocol):
+    """An encoder that makes the query from reference image and modification text by itself.
+
+    Its gallery is indexed with its own :meth:`encode_images`, and no language model is asked.
+    """
+
+    def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32, unit rows: query vectors of the i-th image and i-th text together.
+
+        As many texts as images; a blank text asks for the image as it is. Longer texts are
+        cut at the model's context length.
+        """
+        ...
+
+
+def composes(encoder: Encoder) -> TypeGuard[ComposingEncoder]:
+    """Whether ``encoder`` has :meth:`ComposingEncoder.encode_composed`."""
+    return callable(getattr(encoder, "encode_composed", None))

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import open_clip
 import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
+from PIL import Image
 
 from cir_core.encoders.fingerprint import PROBE_TEXTS, revision
 from cir_core.encoders.offline import hub_access, in_hub_cache, not_here
@@ -40,12 +41,47 @@ class _Source:
     tokenizer: dict[str, Any] = field(default_factory=dict)  # of get_tokenizer
 
 
+@dataclass(frozen=True)
+class Backbone:
+    """An open_clip model on the CPU in float32, and what makes its vectors what they are."""
+
+    model: Any
+    tokenizer: Callable[[list[str]], torch.Tensor]   # texts to [n, context length] token ids
+    preprocess: dict[str, Any]                       # the fields of open_clip's PreprocessCfg
+    marks: dict[str, Any]                            # what ``revision`` hashes besides the weights
+
+    @property
+    def dim(self) -> int:
+        with torch.inference_mode():
+            return int(self.model.eval().encode_text(self.tokenizer([""])).shape[-1])
+
+
 def load_open_clip(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
 ) -> TorchEncoder:
     """The encoder of ``spec``. Raises ``EncoderUnavailable`` for absent or unfit weights."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
+    backbone = load_backbone(spec, allow_downloads)
+    model = backbone.model
+    mark = revision(model.state_dict(), backbone.marks)
+    return TorchEncoder(
+        identity=EncoderIdentity(spec.text, mark, backbone.dim), name=spec.name, model=model,
+        preprocess=image_pipeline(backbone.preprocess),
+        embed_images=model.encode_image, tokenize=backbone.tokenizer, embed_texts=model.encode_text,
+        device=chosen, dtype=dtype, batch_size=batch_size,
+    )
+
+
+def image_pipeline(preprocess: dict[str, Any]) -> Callable[[Image.Image], torch.Tensor]:
+    """Resize, crop and normalise as open_clip does for these fields of its PreprocessCfg."""
+    return cast(
+        Callable[[Image.Image], torch.Tensor], image_transform_v2(PreprocessCfg(**preprocess), is_train=False)
+    )
+
+
+def load_backbone(spec: EncoderSpec, allow_downloads: bool) -> Backbone:
+    """Model, tokenizer and preprocessing of ``spec``. Raises ``EncoderUnavailable``."""
     with hub_access(allow_downloads):
         source = _locate(spec, allow_downloads)
         config = _config(source)
@@ -64,15 +100,7 @@ def load_open_clip(
     marks = {"model": config, "preprocess": preprocess, "probe": tokens}
     if source.options.get("force_quick_gelu"):
         marks["quick_gelu"] = True
-    mark = revision(model.state_dict(), marks)
-    with torch.inference_mode():
-        dim = int(model.eval().encode_text(tokenizer([""])).shape[-1])
-    return TorchEncoder(
-        identity=EncoderIdentity(spec.text, mark, dim), name=spec.name, model=model,
-        preprocess=image_transform_v2(PreprocessCfg(**preprocess), is_train=False),
-        embed_images=model.encode_image, tokenize=tokenizer, embed_texts=model.encode_text,
-        device=chosen, dtype=dtype, batch_size=batch_size,
-    )
+    return Backbone(model, tokenizer, preprocess, marks)
 
 
 def _locate(spec: EncoderSpec, allow_downloads: bool) -> _Source:

@@ -41,6 +41,18 @@ def load_encoder(
         return load_transformers(
             parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
         )
+    if parsed.kind in ("pic2word", "searle"):
+        from cir_core.encoders.pseudo_word import load_pseudo_word
+
+        return load_pseudo_word(
+            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
+        )
+    if parsed.kind == "magiclens":
+        from cir_core.encoders.magiclens import load_magiclens
+
+        return load_magiclens(
+            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
+        )
     from cir_core.encoders.open_clip_encoder import load_open_clip
 
     return load_open_clip(

@@ -7,34 +7,57 @@
     open_clip:/path/config.json+/path/weights.pt  open_clip config and checkpoint
     open_clip:ViT-B-32+/path/weights.safetensors  the same for an architecture that open_clip knows
     transformers:/path  or  transformers:org/name CLIP, SigLIP or BLIP (ITM) of transformers
+    pic2word:BACKBONE:/path/mapping.pt            encoders that compose: one of the open_clip forms
+    searle:BACKBONE:/path/phi.pt                  above, a colon, and the checkpoint of what was
+    magiclens:BACKBONE:/path/weights.safetensors  trained on top of it
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 from cir_core.errors import EncoderUnavailable
 
-Kind = Literal["bundled", "pretrained", "hub", "folder", "pair", "transformers"]
+Kind = Literal[
+    "bundled", "pretrained", "hub", "folder", "pair", "transformers", "pic2word", "searle", "magiclens"
+]
+COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")
+_PREFIXES = ("hf-hub", "local-dir", "open_clip", "transformers", *COMPOSING)
 BUNDLED = "atelier"
 CHECKPOINT_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
 
 _FORMS = (
     "Write atelier, MODEL/TAG (for example ViT-B-32/openai), hf-hub:ORG/NAME, local-dir:/FOLDER, "
-    "open_clip:/CONFIG.json+/WEIGHTS.safetensors or transformers:/FOLDER."
+    "open_clip:/CONFIG.json+/WEIGHTS.safetensors, transformers:/FOLDER or, to compose, "
+    "pic2word:BACKBONE:/WEIGHTS.pt, searle:… or magiclens:…."
 )
+
+FORMS: tuple[tuple[str, str], ...] = (
+    ("atelier", "the bundled model; knows the drawn garments of the sample gallery and nothing else"),
+    ("MODEL/TAG", "any model of open_clip with one of its pretrained tags, such as ViT-B-32/openai"),
+    ("hf-hub:org/name", "an open_clip model from the Hugging Face hub"),
+    ("local-dir:/path", "a folder with open_clip_config.json and weights"),
+    ("open_clip:/config.json+/weights.safetensors", "a configuration and a checkpoint of your own"),
+    ("open_clip:MODEL+/weights.pt", "a known architecture with a local checkpoint"),
+    ("transformers:/path", "CLIP, SigLIP or BLIP (image-text matching) of transformers; or org/name of the hub"),
+    ("pic2word:BACKBONE:/mapping.pt", "composes: Pic2Word's mapping network on one of the open_clip forms"),
+    ("searle:BACKBONE:/phi.pt", "composes: SEARLE's phi on one of the open_clip forms"),
+    ("magiclens:BACKBONE:/weights.safetensors", "composes: MagicLens's joint encoder on one of the open_clip forms"),
+)
+"""Every way to write an encoder, and what it loads."""
 
 
 @dataclass(frozen=True)
 class EncoderSpec:
-    """A parsed spec. ``source`` is a model name, hub id, folder or config file, by ``kind``."""
+    """A parsed spec. ``source`` is a model name, hub id, folder, config file or backbone, by ``kind``."""
 
     text: str
     kind: Kind
     source: str = ""
     tag: str = ""      # pretrained tag, for "pretrained"
-    weights: str = ""  # checkpoint file, for "pair"
+    weights: str = ""  # checkpoint file, for "pair" and the composing kinds
 
     @property
     def name(self) -> str:
@@ -43,9 +66,16 @@ class EncoderSpec:
             return self.text
         if self.kind == "pair":
             return f"{_last(self.source).removesuffix('.json')} ({_last(self.weights)})"
+        if self.kind in COMPOSING:
+            return f"{self.kind} {self.backbone.name} ({_last(self.weights)})"
         if self.kind == "hub" or (self.kind == "transformers" and not looks_like_path(self.source)):
             return self.source
         return _last(self.source)
+
+    @property
+    def backbone(self) -> EncoderSpec:
+        """What a composing encoder is built on; any other encoder is its own."""
+        return parse_spec(self.source) if self.kind in COMPOSING else self
 
 
 def parse_spec(text: str) -> EncoderSpec:
@@ -56,11 +86,13 @@ def parse_spec(text: str) -> EncoderSpec:
     if text.lower() == BUNDLED:
         return EncoderSpec(BUNDLED, "bundled")
     prefix, colon, rest = text.partition(":")
-    if colon and prefix in ("hf-hub", "local-dir", "open_clip", "transformers"):
+    if colon and prefix in _PREFIXES:
         if not rest.strip():
             raise EncoderUnavailable(f"Encoder '{text}' names nothing after the colon. {_FORMS}")
         if prefix == "open_clip":
             return _parse_open_clip(text, rest)
+        if prefix in COMPOSING:
+            return _parse_composing(text, cast(Kind, prefix), rest)
         kinds: dict[str, Kind] = {"hf-hub": "hub", "local-dir": "folder", "transformers": "transformers"}
         return EncoderSpec(text, kinds[prefix], rest)
     if colon and len(prefix) > 1 and "/" not in prefix:  # one letter is a Windows drive
@@ -88,12 +120,34 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
         raise EncoderUnavailable(
             f"Encoder '{text}' needs a config and a checkpoint with a plus sign between. {_FORMS}"
         )
+    _check_suffix(weights)
+    return EncoderSpec(text, "pair", config, weights=weights)
+
+
+def _parse_composing(text: str, kind: Kind, rest: str) -> EncoderSpec:
+    # The last colon separates, unless it belongs to the drive letter of the checkpoint.
+    found = re.fullmatch(r"(.+?):((?:[A-Za-z]:[\\/])?[^:]+)", rest)
+    if not found or found[1] in _PREFIXES:  # local-dir:/folder has a colon of its own
+        raise EncoderUnavailable(
+            f"Encoder '{text}' needs a backbone and a checkpoint with a colon between, as in "
+            f"{kind}:ViT-L-14/openai:/path/weights.pt. {_FORMS}"
+        )
+    backbone = parse_spec(found[1])
+    if backbone.kind in (*COMPOSING, "transformers"):
+        raise EncoderUnavailable(
+            f"Encoder '{text}' is built on '{backbone.text}', which open_clip does not load. "
+            "Name a backbone such as ViT-L-14/openai or local-dir:/FOLDER."
+        )
+    _check_suffix(found[2])
+    return EncoderSpec(text, kind, found[1], weights=found[2])
+
+
+def _check_suffix(weights: str) -> None:
     if not weights.endswith(CHECKPOINT_SUFFIXES):
         raise EncoderUnavailable(
             f"Checkpoint '{weights}' is none of {', '.join(CHECKPOINT_SUFFIXES)}. "
             "Convert it to safetensors, which cannot carry code."
         )
-    return EncoderSpec(text, "pair", config, weights=weights)
 
 
 def looks_like_path(text: str) -> bool:

@@ -107,7 +107,7 @@ class TorchEncoder:
         # By batch, not all at once: prepared images are larger than their files.
         parts = [
             self.encode_prepared([self.prepare(image) for image in part])
-            for part in _split(images, self.batch_size)
+            for part in split(images, self.batch_size)
         ]
         return np.concatenate(parts) if parts else self._empty()
 
@@ -115,13 +115,13 @@ class TorchEncoder:
         """``[n, dim]`` float32 unit rows. Longer texts are cut at the context length."""
 
         def forward(part: Sequence[str]) -> torch.Tensor:
-            return self._embed_texts(_to(self._tokenize(list(part)), self.device))
+            return self._embed_texts(to_device(self._tokenize(list(part)), self.device))
 
         return self._in_batches(texts, forward)
 
     def _in_batches(self, items: Sequence[T], forward: Callable[[Sequence[T]], torch.Tensor]) -> Matrix:
         rows = []
-        for part in _split(items, self.batch_size):
+        for part in split(items, self.batch_size):
             with self._lock, torch.inference_mode(), self._autocast():
                 rows.append(forward(part).float().cpu().numpy())
         return self._unit(np.concatenate(rows)) if rows else self._empty()
@@ -145,12 +145,12 @@ class TorchEncoder:
         return np.zeros((0, self.dim), dtype=np.float32)
 
 
-def _split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     for start in range(0, len(items), size):
         yield items[start : start + size]
 
 
-def _to(tokens: Any, device: torch.device) -> Any:
+def to_device(tokens: Any, device: torch.device) -> Any:
     if isinstance(tokens, dict):
         return {key: value.to(device) for key, value in tokens.items()}
     return tokens.to(device)

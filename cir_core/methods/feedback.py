@@ -4,21 +4,24 @@
 
 v is the query so far, y⁺ the image the person picked, Y the best K images they saw,
 h the encoded merged text of the new turn. All are unit vectors of one space; the mean
-is not normalised again. The published text leaves α, β, γ open; the defaults in
-:class:`~cir_core.types.MethodSettings` are those of its released code.
+is not normalised again. With several images marked, y⁺ is their mean and the negative
+part the mean of those marked against (docs/search.md says how this is Rocchio's formula).
+The published text leaves α, β, γ open; the defaults in :class:`~cir_core.types.MethodSettings` are those of its released code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from cir_core.composition import Marks
 from cir_core.maths import unit
 from cir_core.types import Matrix, Vector
 
 TEXT, HISTORY, PICKED, OTHERS, IMAGE = "text", "history", "picked", "not picked", "image"
+BOTH = "image and text"
 
 
 @dataclass(frozen=True)
@@ -48,21 +51,38 @@ def compose(terms: Mapping[str, Vector]) -> ComposedQuery:
 
 
 def update_query(
-    history: Vector, picked: Vector, others: Matrix, text: Vector,
+    history: Vector, picked: Vector | Matrix, others: Matrix, text: Vector,
     *, alpha: float, beta: float, gamma: float, text_name: str = TEXT,
 ) -> ComposedQuery:
-    """Eq. 9 for one picked image.
+    """Eq. 9, for one picked image or the mean of several.
 
     Args:
         history: ``[dim]``, the query of the turn before.
-        picked: ``[dim]``, y⁺.
-        others: ``[m, dim]``, the seen images without the picked one; m may be 0.
+        picked: y⁺, ``[dim]``, or ``[p, dim]`` for all images that count as wanted.
+        others: ``[m, dim]``, the images that count against; m may be 0.
         text: ``[dim]``, h; ``text_name`` is what its term is called.
     """
+    mean_picked = np.atleast_2d(picked).mean(axis=0)
     mean_others = others.mean(axis=0) if len(others) else np.zeros_like(history)
     return compose({
         HISTORY: history,
-        PICKED: np.float32(alpha) * picked,
+        PICKED: np.float32(alpha) * mean_picked,
         OTHERS: np.float32(-beta) * mean_others,
         text_name: np.float32(gamma) * text,
     })
+
+
+def wanted_and_unwanted(
+    picked: str, marks: Marks, seen: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Which images enter eq. 9 on which side, as ids.
+
+    Wanted are the picked one and those marked "more like this". Without any mark "less like
+    this" the paper's rule holds: whatever else was ``seen`` (the best K) counts against.
+    With one, only what was marked does: a person who says what is wrong has not called the
+    rest wrong.
+    """
+    wanted = tuple(dict.fromkeys((picked, *marks.more_like)))
+    if marks.less_like:
+        return wanted, tuple(dict.fromkeys(marks.less_like))
+    return wanted, tuple(image_id for image_id in seen if image_id not in wanted)

@@ -98,7 +98,7 @@ def test_a_caption_is_of_one_encoder(service, tmp_path):
     asked = []
 
     class Captioner(ScriptedLanguageModel):
-        def complete(self, task):
+        def complete(self, task, watch=None):
             asked.append(task.role)
             return super().complete(task)
 

@@ -4,6 +4,8 @@ New roles are new tasks: the :class:`~cir_core.language.base.LanguageModel` prot
 not change.
 """
 
+from typing import Any
+
 from cir_core.language.tasks.base import A as A
 from cir_core.language.tasks.base import Answer as Answer
 from cir_core.language.tasks.base import Domain as Domain
@@ -28,7 +30,7 @@ from cir_core.language.tasks.text import CaptionTask as CaptionTask
 from cir_core.language.tasks.text import MergeAnswer as MergeAnswer
 from cir_core.language.tasks.text import MergeTask as MergeTask
 
-ROLES: dict[str, type[Task[Answer]]] = {
+ROLES: dict[str, type[Task[Any]]] = {
     task.role: task for task in (
         CaptionTask, MergeTask, ConstraintsTask, ReflectTask, DifferenceTask, ConfidenceTask, RewriteTask,
         JudgeTask, TwoSentencesTask,

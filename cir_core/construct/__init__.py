@@ -1,0 +1,1 @@
+"""Things made of a gallery offline, before anybody searches it."""

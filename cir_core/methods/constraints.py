@@ -1,0 +1,44 @@
+"""SoFT's one question to the language model, and what a person may do with the answer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cir_core.composition import Constraints
+from cir_core.errors import LanguageModelError, SearchError
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import ConstraintsTask, Domain
+from cir_core.references import Reference
+from cir_core.stages import Stages
+from cir_core.texts import clean_text
+
+MOST = 12  # chips on one side; more would average each other away
+
+
+def ask_constraints(
+    language: LanguageModel, reference: Reference, caption: str, text: str, domain: Domain, stages: Stages
+) -> tuple[Constraints, tuple[str, ...]]:
+    """Constraints and notes. A model that fails leaves them empty, as SoFT does, and says so."""
+    try:
+        with stages("constraints"):
+            answer = language.complete(ConstraintsTask(reference.picture, caption, text, domain), stages.watch)
+    except LanguageModelError as error:
+        return Constraints(), (f"there are no constraints to filter by: {error}",)
+    return Constraints(
+        answer.keep, answer.add, answer.remove, _side(answer.prescriptive), _side(answer.proscriptive)
+    ), answer.notes
+
+
+def checked_constraints(constraints: Constraints) -> Constraints:
+    """What a person made of the chips: cleaned, without doubles. Raises ``SearchError``."""
+    sides = {}
+    for name in ("keep", "add", "remove", "prescriptive", "proscriptive"):
+        texts = [clean_text(text, required=False) for text in getattr(constraints, name)]
+        sides[name] = tuple(dict.fromkeys(text for text in texts if text))
+        if len(sides[name]) > MOST:
+            raise SearchError(f"There are {len(sides[name])} texts under “{name}”; {MOST} is the most.")
+    return replace(constraints, edited=True, **sides)
+
+
+def _side(text: str) -> tuple[str, ...]:
+    return (text.strip(),) if text.strip() else ()

@@ -1,0 +1,71 @@
+"""Two unit vectors become one: slerp (CoRR eq. 2 and 3), and the ablations of it.
+
+    Slerp(new, history; α) = sin((1−α)θ)/sin θ · new + sin(αθ)/sin θ · history,  θ = arccos(new·history)
+
+α weighs the *history*: 1 keeps it, 0 takes the new vector. (The paper's typesetting of
+eq. 3 drops a bracket.) The outcome is a sum of both inputs with two coefficients, which
+is what a ledger needs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from cir_core.maths import unit
+from cir_core.types import Vector
+
+_STRAIGHT = 1e-6  # below this sin θ the formula divides noise by noise
+
+
+@dataclass(frozen=True)
+class Blend:
+    """``new · coefficient + history · coefficient`` has unit length."""
+
+    new: float
+    history: float
+
+    def of(self, new: Vector, history: Vector) -> Vector:
+        """``[dim]``, unit length; exactly the input that has all the weight."""
+        if self.history == 0.0:
+            return new
+        if self.new == 0.0:
+            return history
+        return unit(np.float32(self.new) * new + np.float32(self.history) * history)
+
+
+def blend(
+    new: Vector, history: Vector, *, history_weight: float,
+    how: Literal["slerp", "linear", "replace"] = "slerp",
+) -> Blend:
+    """The coefficients of unit vectors ``new`` and ``history``, both ``[dim]``.
+
+    Vectors (nearly) on one line have no arc between them: equal ones and opposite ones are
+    blended linearly, and where even that leaves nothing, history stays.
+    """
+    if how == "replace" or history_weight == 0.0:
+        return Blend(1.0, 0.0)
+    if history_weight == 1.0:
+        return Blend(0.0, 1.0)
+    a = history_weight
+    cosine = float(np.clip(np.dot(new.astype(np.float64), history.astype(np.float64)), -1.0, 1.0))
+    theta = math.acos(cosine)
+    if how == "slerp" and math.sin(theta) >= _STRAIGHT:
+        x, y = math.sin((1 - a) * theta) / math.sin(theta), math.sin(a * theta) / math.sin(theta)
+    else:
+        x, y = 1 - a, a
+    length = math.sqrt(max(0.0, x * x + y * y + 2 * x * y * cosine))
+    if length < 1e-6:
+        return Blend(0.0, 1.0)
+    return Blend(x / length, y / length)
+
+
+def slerp(new: Vector, history: Vector, *, history_weight: float) -> Vector:
+    """CoRR eq. 3, safe at the ends: ``[dim]``, unit length. Zero vectors give way to the other."""
+    new, history = unit(new), unit(history)
+    if not np.any(new) or not np.any(history):
+        return history if np.any(history) else new
+    return blend(new, history, history_weight=history_weight).of(new, history)

@@ -1,0 +1,90 @@
+"""SoFT: soft filtering by what must be there and what must not be.
+
+    s_SoFT  = s · (r + 1 − p) / 2                     (eq. 1)
+    s_final = (1 − λ) · s + λ · s_SoFT                (eq. 2)
+
+s is the score of any base method, r and p an image's cosine with the prescriptive and the
+proscriptive text. Ablations: reward only, s · r; penalty only, s · (1 − p). The whole
+gallery is rescored; nothing is rescaled or cut off.
+
+Where s is negative the product would turn the filter round, a reward lowering the score.
+Such images keep their score as it is: the multiplied part is max(s, 0).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.composition import Constraints
+from cir_core.encoders.base import Encoder
+from cir_core.method_types import SoftFilter
+from cir_core.types import Matrix, Vector
+
+REWARD, PENALTY = "reward", "penalty"
+Scores = npt.NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class SoftScore:
+    """Eq. 1 and 2 over the products of the gallery with three vectors, ``[3, dim]``: the
+    query, the mean of the prescriptive texts' unit vectors, and of the proscriptive ones.
+
+    The mean is not normalised again, so a product with it is the mean similarity; a side
+    without texts is a zero vector and so a similarity of 0.
+    """
+
+    vectors: Matrix
+    soft_filter: SoftFilter
+
+    def combine(self, products: Scores) -> Scores:
+        """``[n, 3]`` products to ``[n]`` scores, in the precision they come in."""
+        base, reward, penalty = products[..., 0], products[..., 1], products[..., 2]
+        return np.where(base < 0, base, base * self._factor(reward, penalty))
+
+    def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
+        """A bound on the error of :meth:`combine` given one on each column, ``[3]``, and the
+        largest absolute value each can have, ``[3]``."""
+        weight = self.soft_filter.weight
+        largest = 1 + weight * (sizes[1] + sizes[2])
+        propagated = largest * errors[0] + sizes[0] * weight * (errors[1] + errors[2])
+        rounding = 2.0**-20 * sizes[0] * largest  # of the arithmetic in combine itself
+        return float(propagated + rounding)
+
+    def ledger(
+        self, parts: Sequence[tuple[str, float]], reward: float, penalty: float
+    ) -> tuple[tuple[str, float], ...]:
+        """The base score's ``parts`` and what the filter made of them; adds up to the score."""
+        base = sum(value for _, value in parts)
+        mode, weight = self.soft_filter.mode, self.soft_filter.weight
+        if base < 0:
+            return (*parts, (REWARD, 0.0), (PENALTY, 0.0))
+        share = {"both": 1 - weight / 2, "reward": 1 - weight, "penalty": 1.0}[mode]
+        half = 0.5 if mode == "both" else 1.0
+        added = half * weight * base * reward if mode != "penalty" else 0.0
+        taken = -half * weight * base * penalty if mode != "reward" else 0.0
+        return (*((name, value * share) for name, value in parts), (REWARD, added), (PENALTY, taken))
+
+    def _factor(self, reward: Scores, penalty: Scores) -> Scores:
+        weight = self.soft_filter.weight
+        if self.soft_filter.mode == "reward":
+            return (1 - weight) + weight * reward
+        if self.soft_filter.mode == "penalty":
+            return 1 - weight * penalty
+        return (1 - weight / 2) + (weight / 2) * (reward - penalty)
+
+
+def soft_score(query: Vector, constraints: Constraints, soft_filter: SoftFilter, encoder: Encoder) -> SoftScore:
+    """Encode the constraints and join them to ``query`` ``[dim]``."""
+    sides = (constraints.prescriptive, constraints.proscriptive)
+    encoded = encoder.encode_texts([*sides[0], *sides[1]]) if any(sides) else np.empty((0, len(query)), np.float32)
+    cut = len(sides[0])
+    rows = [query, *(_mean(side, len(query)) for side in (encoded[:cut], encoded[cut:]))]
+    return SoftScore(np.stack(rows).astype(np.float32), soft_filter)
+
+
+def _mean(vectors: Matrix, dim: int) -> Vector:
+    return vectors.mean(axis=0) if len(vectors) else np.zeros(dim, dtype=np.float32)

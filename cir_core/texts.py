@@ -1,0 +1,25 @@
+"""What a person typed, as it is searched and stored."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from cir_core.errors import SearchError
+
+MAX_TEXT = 1000
+# Marks that reorder the text around them: stored, they would garble every list that shows it.
+_BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def clean_text(text: str, *, required: bool = True) -> str:
+    """NFC, one line, no control characters. Raises ``SearchError``: empty or too long."""
+    text = unicodedata.normalize("NFC", text or "")
+    text = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in text if c not in _BIDI)
+    text = " ".join(text.encode("utf-8", "replace").decode().split())
+    if all(unicodedata.category(c) in ("Cf", "Zs") for c in text):  # joiners and spaces alone show nothing
+        text = ""
+    if required and not text:
+        raise SearchError("Say what should be different, for example “in red, with long sleeves”.")
+    if len(text) > MAX_TEXT:
+        raise SearchError(f"The text has {len(text)} characters; {MAX_TEXT} is the most. Shorten it.")
+    return text

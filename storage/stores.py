@@ -1,0 +1,31 @@
+"""Everything that is kept in the database, over one engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cir_core.settings import Settings
+from storage.answers import SqlAnswerCache
+from storage.comparisons import SqlComparisonStore
+from storage.migrate import open_migrated
+from storage.store import SqlSessionStore
+from storage.votes import SqlVoteStore
+
+
+@dataclass(frozen=True)
+class Stores:
+    sessions: SqlSessionStore
+    answers: SqlAnswerCache
+    comparisons: SqlComparisonStore
+    votes: SqlVoteStore
+
+    def close(self) -> None:
+        """Close the connections that the stores share."""
+        self.sessions.close()
+
+
+def open_stores(settings: Settings) -> Stores:
+    """All stores of the database the settings name, brought up to date. Raises StorageError."""
+    engine = open_migrated(settings.resolved_database_url)
+    return Stores(
+        SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine))
