@@ -9,6 +9,7 @@ from pathlib import Path
 from cir_core.encoders import load_encoder
 from cir_core.encoders.base import Encoder
 from cir_core.gallery import GalleryInfo, list_galleries, open_gallery
+from cir_core.gallery_captions import read_captions
 from cir_core.language.base import LanguageModel
 from cir_core.search import Searcher
 
@@ -18,11 +19,12 @@ class SearcherPool:
 
     def __init__(
         self, home: Path, language_for: Callable[[Encoder], LanguageModel],
-        encoder_loader: Callable[[str], Encoder] = load_encoder,
+        encoder_loader: Callable[[str], Encoder] = load_encoder, *, domain: str = "garment",
     ) -> None:
         self._home = home
         self._language_for = language_for
         self._load_encoder = encoder_loader
+        self._domain = domain
         self._lock = threading.RLock()
         self._models_by_spec: dict[str, tuple[Encoder, LanguageModel]] = {}
         self._searchers: dict[str, tuple[str, Searcher]] = {}
@@ -37,7 +39,8 @@ class SearcherPool:
             known = self._searchers.get(name)
             if known is not None and known[0] == gallery.generation:
                 return known[1]
-            searcher = Searcher(gallery, *self._models(gallery.encoder.spec))
+            encoder, language = self._models(gallery.encoder.spec)
+            searcher = Searcher(gallery, encoder, language, domain=self._domain, captions=read_captions(gallery))
             self._searchers[name] = (gallery.generation, searcher)
             return searcher
 

@@ -1,4 +1,4 @@
-"""``cirque encoders``: look at an encoder, fetch one knowingly."""
+"""``cirque encoders``: how they are named, look at one, fetch one knowingly."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ import time
 from typing import Annotated
 
 import typer
+from rich.table import Table
 
+from cir_core.encoders import composes
+from cir_core.encoders.specs import FORMS
 from cli.console import open_encoder, out
 
 app = typer.Typer(help="Encoders: identity, and fetching weights knowingly.", no_args_is_help=True)
 Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...")]
+
+
+@app.command("list")
+def list_forms() -> None:
+    """Every way to name an encoder, and what it loads. BACKBONE is one of the first six."""
+    table = Table("Name", "What it loads", box=None, pad_edge=False)
+    table.columns[0].no_wrap = True
+    for form, what in FORMS:
+        table.add_row(form, what)
+    out.print(table)
 
 
 @app.command()
@@ -29,5 +42,6 @@ def _describe(spec: str, *, allow_downloads: bool) -> None:
     started = time.perf_counter()
     encoder = open_encoder(spec, allow_downloads=allow_downloads)
     identity = encoder.identity
-    out.print(f"{identity.spec}: revision {identity.revision}, {identity.dim} dimensions, "
+    composing = "composes image and text by itself, " if composes(encoder) else ""
+    out.print(f"{identity.spec}: revision {identity.revision}, {identity.dim} dimensions, {composing}"
               f"loaded in {time.perf_counter() - started:.1f} s")

@@ -6,15 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from cir_core.composition import Adjustment
 from cir_core.errors import SearchError
 from cir_core.service import SearchService
-from cir_core.types import SearchSession
+from cir_core.types import SearchSession, Turn
+from web.live import LiveWatch
+from web.services import Services
 from web.view import View
 
 WALL = 24
 
 Data = Mapping[str, Any]
 Action = Callable[[SearchService, View, Data], View]
+Begin = Callable[[Services, View, Data], tuple[LiveWatch, Callable[[], View]]]
 
 
 def text_of(data: Data, key: str) -> str:
@@ -31,7 +35,14 @@ def propose(service: SearchService, view: View) -> View:
 
 def fresh(view: View) -> View:
     """The same person, gallery and method, nothing searched yet."""
-    return replace(view, session_id=None, turn_id=None, branch_id=None, compare=None, problem="", notice="")
+    return replace(view, session_id=None, turn_id=None, branch_id=None, compare=None, comparison_id=None,
+                   adjustment=Adjustment(), undo=(), problem="", notice="")
+
+
+def shown(view: View, turn: Turn) -> View:
+    """The same person looking at ``turn`` as it was stored."""
+    return replace(view, turn_id=turn.turn_id, branch_id=turn.branch_id, compare=None, comparison_id=None,
+                   adjustment=Adjustment(), undo=())
 
 
 def session_of(service: SearchService, view: View) -> SearchSession:

@@ -5,14 +5,19 @@ No gradio here. Values in ``data`` come from a browser and are checked like any 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from cir_core.composition import Marks
 from cir_core.errors import CirqueError, SearchError, UnknownSession
 from cir_core.search import clean_text
 from cir_core.service import SearchService
 from cir_core.types import SearchSession, Turn
-from web.action_parts import Action, Data, fresh, propose, session_of, text_of
+from web.action_parts import Action, Begin, Data, fresh, propose, session_of, shown, text_of
+from web.adjust_actions import ADJUSTING, keep, marks_of
+from web.columns_actions import COLUMN_ACTIONS, COLUMN_LONG
+from web.live import LiveWatch
+from web.services import Services
 from web.settings_actions import apply_settings
 from web.target_actions import choose_target, deal_target, found_it, give_up, set_live
 from web.view import DEFAULT_K, View
@@ -66,18 +71,29 @@ def new_session(service: SearchService, view: View, data: Data) -> View:
 # --- searching ---------------------------------------------------------------------
 
 
-def search(service: SearchService, view: View, data: Data) -> View:
+def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+    """Check the request; the search itself is left to the job."""
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
+    marks = marks_of(data) if view.turn_id else Marks()
+    reflection = view.method.reflection
+    watch = LiveWatch(text, total=reflection.rounds if reflection else 0)
+    return watch, lambda: search(services.search, view, text, marks, watch)
+
+
+def search(service: SearchService, view: View, text: str, marks: Marks, watch: LiveWatch) -> View:
     session_id = view.session_id
     if session_id is None:
         session_id = service.start(view.gallery, method=view.method).session_id
         view = replace(view, session_id=session_id, mine=view.remember(session_id))
+    if view.adjustment and view.turn_id:
+        # What the person saw is what the next turn goes on from, so it becomes a turn first.
+        view = keep(service, view, {})
     turn = service.run_turn(
-        session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, k=view.k
+        session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k, watch=watch
     )
-    return replace(view, turn_id=turn.turn_id, branch_id=turn.branch_id, compare=None)
+    return shown(view, turn)
 
 
 def set_reference(service: SearchService, view: View, data: Data) -> View:
@@ -153,20 +169,30 @@ def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
     return session.path_to(tip.turn_id) if tip else ()
 
 
+LONG: dict[str, Begin] = {"search": begin_search, **COLUMN_LONG}
+"""Actions that run in a thread and are watched meanwhile."""
+
 ACTIONS: dict[str, Action] = {
-    "search": search, "reference": set_reference, "surprise": surprise, "new": new_session,
+    "reference": set_reference, "surprise": surprise, "new": new_session,
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
-    "settings": apply_settings,
+    "settings": apply_settings, **ADJUSTING,
 }
 
 
-def perform(service: SearchService, view: View, name: str, data: Data) -> View:
+def perform(services: Services, view: View, name: str, data: Data) -> View:
     """The view after the action ``name``. Raises ``CirqueError``."""
-    action = ACTIONS.get(name)
-    if action is None:
+    view = replace(view, problem="", notice="")
+    if name in COLUMN_ACTIONS:
+        return COLUMN_ACTIONS[name](services, view, data)
+    if name not in ACTIONS:
         raise SearchError("The page is out of date. Reload it.")
-    return action(service, replace(view, problem="", notice=""), data)
+    return ACTIONS[name](services.search, view, data)
+
+
+def begin(services: Services, view: View, name: str, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+    """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
+    return LONG[name](services, replace(view, problem="", notice=""), data)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from cir_core.errors import CirqueError
 from cir_core.types import SearchSession, Turn
 from web import present
+from web.live import Progress
 from web.services import Services
 from web.settings_actions import BASES, EXCLUDES
 from web.templating import fill
@@ -32,6 +33,10 @@ class Screen:
         except CirqueError as error:
             view = replace(view, problem=view.problem or str(error))
             return view, self._bare(view)
+
+    def draw_progress(self, view: View, progress: Progress) -> str:
+        """The results panel while a long action runs."""
+        return fill("progress.html", view=view, progress=progress)
 
     def empty(self) -> dict[str, str]:
         """What stands there until the page has connected."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from html import escape
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import Any
 import gradio as gr
 
 from cir_core.errors import CirqueError, SearchError
-from web.actions import arrive, perform, resume
+from web.actions import LONG, arrive, begin, perform, resume
+from web.live import follow
 from web.screen import PANELS, Screen
 from web.services import Services
 from web.view import View
@@ -49,10 +50,27 @@ def wire_screen(
         try:
             if not view.loaded:  # the server was restarted under an open page
                 view = resume(service, view, _session_asked(request), data)
-            yield draw(perform(service, view, str(data.get("do", "")), data))
+            name = str(data.get("do", ""))
+            if name in LONG:
+                view = yield from on_long(name, view, data)
+            else:
+                view = perform(services, view, name, data)
+            yield draw(view)
         except CirqueError as error:
             yield draw(replace(view, problem=str(error), notice=""))
             raise as_error(error) from error
+
+    def on_long(name: str, view: View, data: dict[str, Any]) -> Generator[list[Any], None, View]:
+        watch, job = begin(services, view, name, data)
+        running = follow(job, watch, services.runs)
+        while True:
+            try:
+                progress = next(running)
+            except StopIteration as over:
+                done: View = over.value
+                return done
+            shown = [screen.draw_progress(view, progress) if name == "results" else gr.skip() for name in PANELS]
+            yield [gr.skip(), *shown]
 
     demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
               api_visibility="private", **ENCODER)

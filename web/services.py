@@ -2,32 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import partial
 
+from annotation.votes import VoteStore
+from cir_core.compare import ComparisonService
+from cir_core.methods.declared import Method, all_methods
 from cir_core.service import SearchService
 from cir_core.settings import Settings
+from web.live import Runs
 
 
 @dataclass(frozen=True)
 class Services:
     settings: Settings
     search: SearchService
+    compare: ComparisonService
+    votes: VoteStore
+    methods: Mapping[str, Method]
+    runs: Runs = field(default_factory=Runs)
 
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the galleries' door. No model is loaded until it is needed."""
+    from cir_core.language.connect import language_models
+
     from cir_core.encoders import load_encoder
-    from cir_core.language.builtin import BuiltinLanguageModel
     from cir_core.pool import SearcherPool
     from cir_core.uploads import UploadFolder
-    from storage.store import open_store
+    from storage.store import open_stores
 
+    methods = all_methods(settings.methods)
+    stores = open_stores(settings)
     loader = partial(
         load_encoder, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,
     )
-    return Services(settings, SearchService(
-        SearcherPool(settings.home, BuiltinLanguageModel, loader), open_store(settings),
-        UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
-    ))
+    pool = SearcherPool(
+        settings.home, language_models(settings, stores.answers), loader, domain=settings.domain,
+    )
+    search = SearchService(
+        pool, stores.sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
+    )
+    return Services(settings, search, ComparisonService(search, stores.comparisons), stores.votes, methods)

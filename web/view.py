@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cir_core.composition import Adjustment
 from cir_core.types import MethodSettings
 
 DEFAULT_K = 60
@@ -27,6 +28,12 @@ class View:
     reference_id: str | None = None
     target_live: bool = False
     compare: tuple[str, str] | None = None   # two branch ids, side by side
+    adjustment: Adjustment = Adjustment()    # what the person changed of the shown turn, not kept yet
+    undo: tuple[Adjustment, ...] = ()        # the changes before it, the latest last
+    moves: bool = False                      # show how the filter moved the results
+    comparison_id: str | None = None         # methods side by side
+    asked_at: float = 0.0                    # when the comparison was shown first, seconds since the epoch
+    annotator: str = ""                      # who votes: a random id this browser keeps
     wall: tuple[str, ...] = ()               # gallery images shown before the first search
     mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
     problem: str = ""

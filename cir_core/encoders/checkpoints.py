@@ -19,7 +19,7 @@ from cir_core.errors import EncoderUnavailable
 
 # Training states such as Pic2Word's hold learning rates as numpy numbers, under the name that
 # numpy's module had then or has now. All three only make numbers.
-_NUMBERS = [
+_NUMBERS: list[Any] = [
     (scalar, "numpy.core.multiarray.scalar"), (scalar, "numpy._core.multiarray.scalar"),
     np.dtype, type(np.dtype(np.float64)),
 ]
@@ -100,7 +100,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         ) from error
     except (OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
         raise EncoderUnavailable(
-            f"Checkpoint {path} cannot be read ({' '.join(str(error).split())[:200]}). Copy it again."
+            f"Checkpoint {path} cannot be read ({' '.join(str(error).split())[:200] or type(error).__name__}). Copy it again."
         ) from error
     if not isinstance(content, Mapping):
         raise EncoderUnavailable(

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from cir_core.errors import EncoderUnavailable
 
@@ -92,7 +92,7 @@ def parse_spec(text: str) -> EncoderSpec:
         if prefix == "open_clip":
             return _parse_open_clip(text, rest)
         if prefix in COMPOSING:
-            return _parse_composing(text, cast(Kind, prefix), rest)
+            return _parse_composing(text, prefix, rest)
         kinds: dict[str, Kind] = {"hf-hub": "hub", "local-dir": "folder", "transformers": "transformers"}
         return EncoderSpec(text, kinds[prefix], rest)
     if colon and len(prefix) > 1 and "/" not in prefix:  # one letter is a Windows drive

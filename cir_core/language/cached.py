@@ -1,0 +1,121 @@
+"""Answers that were paid for once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from pydantic import ValidationError
+
+from cir_core.composition import Usage
+from cir_core.language.base import LanguageModel
+from cir_core.language.cache import AnswerCache
+from cir_core.language.given import given_answer
+from cir_core.language.tasks import A, Picture, Task
+from cir_core.language.watch import Watch
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """What an answer depends on besides the model and the task's inputs."""
+
+    prompt_version: str = ""
+    image_edge: int = 0          # pixels; 0: no images are shown
+    temperature: float = 0.0
+
+
+class CachedLanguageModel:
+    """Answers again what ``inner`` answered before. Put it directly around a model: what a
+    fallback answers in its place must not be kept under its name.
+
+    ``conditions`` tells what else ``inner`` depends on for a task.
+    """
+
+    def __init__(
+        self, inner: LanguageModel, cache: AnswerCache,
+        conditions: Callable[[Task[Any]], Conditions] = lambda task: Conditions(),
+    ) -> None:
+        self._inner, self._cache, self._conditions = inner, cache, conditions
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def sees(self) -> bool:
+        return self._inner.sees
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """See :class:`~cir_core.language.base.LanguageModel`."""
+        given = given_answer(task)
+        if given is not None:
+            return given
+        conditions = self._conditions(task)
+        key = answer_key(self.name, task, conditions)
+        kept = self._kept(key, task)
+        if kept is not None:
+            if watch is not None:
+                watch.spent(Usage(cached=1, models=(self.name,)))
+            return kept
+        meter = _Meter(watch) if watch is not None else None
+        answer = self._inner.complete(task, meter)
+        usage = meter.usage if meter is not None else Usage()
+        self._cache.put(
+            key, answer.model_dump_json(), model=self.name, role=task.role,
+            prompt_version=conditions.prompt_version, prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+        )
+        return answer
+
+    def _kept(self, key: str, task: Task[A]) -> A | None:
+        text = self._cache.get(key)
+        if text is None:
+            return None
+        try:
+            return cast(A, task.answer_type.model_validate_json(text))
+        except ValidationError:  # a damaged row is as good as none
+            return None
+
+
+def answer_key(model: str, task: Task[Any], conditions: Conditions) -> str:
+    """SHA-256 over everything the answer depends on."""
+    parts: Mapping[str, Any] = {
+        "model": model, "role": task.role, "inputs": task.inputs(), "conditions": asdict(conditions),
+        "pictures": [[_content(picture), picture.caption or ""] for picture in task.pictures()],
+    }
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(picture: Picture) -> str:
+    if picture.digest:
+        return picture.digest
+    if picture.load is None:
+        return ""
+    image = picture.load()
+    return hashlib.sha256(f"{image.mode} {image.size} ".encode() + image.tobytes()).hexdigest()
+
+
+class _Meter(Watch):
+    """Passes everything on, and keeps count of one answer."""
+
+    def __init__(self, outer: Watch) -> None:
+        super().__init__()
+        self._outer = outer
+
+    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
+        self._outer.partial(role, fields)
+
+    def spent(self, usage: Usage) -> None:
+        super().spent(usage)
+        self._outer.spent(usage)
+
+    def stop(self) -> None:
+        self._outer.stop()
+
+    @property
+    def stopped(self) -> bool:
+        return self._outer.stopped

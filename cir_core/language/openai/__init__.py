@@ -1,0 +1,1 @@
+"""Language models behind OpenAI-compatible servers: chat completions with images and JSON answers."""

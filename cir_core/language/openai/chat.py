@@ -1,0 +1,245 @@
+"""Requests to one server: in the dialect it takes, again when it fails, as a stream when watched."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import openai
+from openai.types.chat import ChatCompletion
+
+from cir_core.errors import LanguageModelError, Stopped
+from cir_core.language.openai.dialect import FEATURES, mode, refused_feature
+from cir_core.language.openai.failures import (
+    Dropped,
+    Fault,
+    NotChat,
+    TooLarge,
+    explained,
+    is_too_large,
+    out_of_time,
+    passes,
+    retry_after,
+    words_of,
+)
+from cir_core.language.openai.messages import Message, without_system
+from cir_core.language.openai.reading import has_object
+from cir_core.language.openai.server import Server
+
+_THINKING = 4000        # tokens on top for models that count their thoughts as part of the answer
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
+_LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
+_LONGEST = 100_000      # characters; a model that writes more has lost itself
+_NAP = 0.1              # seconds between two looks at whether to stop
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Time as retries see it."""
+
+    now: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], None] = time.sleep
+    jitter: Callable[[], float] = random.random   # in [0, 1)
+
+
+@dataclass(frozen=True)
+class Request:
+    messages: Sequence[Message]
+    role: str
+    schema: dict[str, Any]
+    max_tokens: int
+    temperature: float
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Reply:
+    text: str
+    finish: str | None = None                 # why the server stopped, in its words
+    tokens: tuple[int, int] | None = None     # prompt, completion; None if it did not say
+
+
+@dataclass
+class Call:
+    """One ``complete``: what it may take, and who looks on."""
+
+    until: float                                     # by the clock
+    seconds: float
+    stopped: Callable[[], bool] = lambda: False
+    seen: Callable[[str], None] | None = None        # the text so far; None: do not stream
+    sent: Callable[[Reply | None], None] = field(default=lambda reply: None)  # every request; None: it failed
+
+
+class Chat:
+    """A model on a server. Thread-safe; what the server refuses is remembered."""
+
+    def __init__(self, server: Server, clock: Clock = Clock()) -> None:
+        self._server, self._clock = server, clock
+        self._refused: frozenset[str] = frozenset()
+        # Given in full: the client would else take keys and headers from variables meant for other servers.
+        self._client = openai.OpenAI(
+            api_key=server.key or "none", admin_api_key="", base_url=server.url, default_query=server.query,
+            max_retries=0,
+        )
+        self._headers = {
+            "Authorization": server.authorization or openai.Omit(),
+            "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit(),
+        }
+
+    @property
+    def mode(self) -> str:
+        return mode(self._refused)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def ask(self, request: Request, call: Call) -> Reply:
+        """The reply to ``request``.
+
+        Raises:
+            TooLarge: the server wants smaller images.
+            LanguageModelUnavailable, LanguageModelError, Stopped: as ``LanguageModel.complete``.
+        """
+        refused, tries = self._refused, 0
+        while True:
+            self._still(call)
+            result = self._once(request, refused, call)
+            if isinstance(result, Reply):
+                self._refused |= refused
+                return result
+            if is_too_large(result):
+                raise TooLarge(words_of(result))
+            feature = self._to_drop(result, request, refused, call)
+            if feature:
+                refused |= {feature}
+                continue
+            tries += 1
+            if not passes(result) or tries > self._server.retries:
+                raise explained(result, self._server, tries)
+            self._pause(result, tries, call)
+
+    def _once(self, request: Request, refused: frozenset[str], call: Call) -> Reply | Fault:
+        """One request. What went wrong is handed back, so that no error of ours keeps it as its cause."""
+        try:
+            reply = self._streamed(request, refused, call) if self._streams(refused, call) else \
+                self._whole(request, refused, call)
+        except (openai.APIError, Dropped, NotChat) as error:
+            if type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout"):
+                call.sent(None)
+            return error
+        except Stopped:
+            call.sent(None)
+            raise
+        call.sent(reply)
+        return reply
+
+    def _streams(self, refused: frozenset[str], call: Call) -> bool:
+        return call.seen is not None and "stream" not in refused
+
+    def _to_drop(self, error: Fault, request: Request, refused: frozenset[str], call: Call) -> str | None:
+        if isinstance(error, openai.APIError):
+            return refused_feature(error, self._used(request, refused, call))
+        return None
+
+    def _used(self, request: Request, refused: frozenset[str], call: Call) -> set[str]:
+        unused = {"json_object"} if "json_schema" not in refused else set()
+        if not self._streams(refused, call):
+            unused |= {"stream", "usage"}
+        if request.seed is None:
+            unused.add("seed")
+        return FEATURES.keys() - refused - unused
+
+    def _whole(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
+        completion = self._create(request, refused, call)
+        if not isinstance(completion, ChatCompletion) or not completion.choices:
+            raise NotChat("no choices in the reply")
+        choice = completion.choices[0]
+        if choice.message is None:
+            raise NotChat("no message in the reply")
+        self._declined(choice.message.refusal, choice.finish_reason)
+        return self._reply(choice.message.content or "", choice.finish_reason, completion.usage)
+
+    def _streamed(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
+        extra: dict[str, Any] = {"stream": True}
+        if "usage" not in refused:
+            extra["stream_options"] = {"include_usage": True}
+        stream = self._create(request, refused, call, **extra)
+        text, refusal, finish, usage = "", "", None, None
+        with stream:
+            if "text/event-stream" not in stream.response.headers.get("content-type", ""):
+                raise NotChat("asked for a stream, it sent something else")
+            for chunk in stream:
+                self._still(call)
+                usage = getattr(chunk, "usage", None) or usage
+                for choice in getattr(chunk, "choices", None) or ():
+                    finish = choice.finish_reason or finish
+                    refusal += getattr(choice.delta, "refusal", None) or ""
+                    piece = getattr(choice.delta, "content", None)
+                    if piece:
+                        text += piece
+                        cast(Callable[[str], None], call.seen)(self._server.redacted(text))
+                if len(text) > _LONGEST:
+                    break
+        if finish is None and not has_object(text):
+            raise Dropped("the stream ended before the answer did")
+        self._declined(refusal, finish)
+        return self._reply(text, finish, usage)
+
+    def _create(self, request: Request, refused: frozenset[str], call: Call, **extra: Any) -> Any:
+        server, left = self._server, max(0.05, call.until - self._clock.now())
+        body: dict[str, Any] = {"model": server.model, "messages": list(request.messages), **extra}
+        if "system" in refused:
+            body["messages"] = without_system(request.messages)
+        if "max_tokens" in refused:
+            body["max_completion_tokens"] = request.max_tokens + _THINKING
+        else:
+            body["max_tokens"] = request.max_tokens
+        if "temperature" not in refused:
+            body["temperature"] = request.temperature
+        if request.seed is not None and "seed" not in refused:
+            body["seed"] = request.seed
+        if mode(refused) == "json_schema":
+            form = {"name": request.role, "schema": request.schema, "strict": True}
+            body["response_format"] = {"type": "json_schema", "json_schema": form}
+        elif mode(refused) == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        timeout = openai.Timeout(min(server.timeout, left), connect=min(server.connect_timeout, left))
+        create = cast(Callable[..., Any], self._client.chat.completions.create)
+        try:
+            return create(**body, extra_headers=self._headers, timeout=timeout)
+        except ValueError as error:  # a body that says it is JSON and is not
+            raise NotChat(type(error).__name__) from None
+
+    def _reply(self, text: str, finish: str | None, usage: Any) -> Reply:
+        prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
+        known = isinstance(prompt, int) and isinstance(completion, int)
+        return Reply(self._server.redacted(text), finish, (prompt, completion) if known else None)
+
+    def _declined(self, refusal: str | None, finish: str | None) -> None:
+        if refusal or finish == "content_filter":
+            raise LanguageModelError(
+                f"{self._server.name} declined to answer. Word the request differently, or take another image."
+            )
+
+    def _still(self, call: Call) -> None:
+        if call.stopped():
+            raise Stopped(f"Stopped before {self._server.name} had answered. Search again to ask anew.")
+        if self._clock.now() >= call.until:
+            raise out_of_time(None, self._server, call.seconds)
+
+    def _pause(self, error: Fault, tries: int, call: Call) -> None:
+        """Wait twice as long each time, or as long as the server says, a little less or more at random."""
+        wish = retry_after(error)
+        seconds = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE) * (0.75 + 0.5 * self._clock.jitter())
+        if wish is not None:
+            seconds = max(min(wish, _LONGEST_WISH), 0.0)
+        if self._clock.now() + seconds >= call.until:
+            raise out_of_time(error, self._server, call.seconds)
+        while seconds > 0:
+            self._still(call)
+            nap = min(seconds, _NAP)
+            self._clock.sleep(nap)
+            seconds -= nap

@@ -1,0 +1,183 @@
+"""What went wrong between us and a server: whether to try again, and how to say it."""
+
+from __future__ import annotations
+
+import email.utils
+import math
+import re
+import time
+
+import openai
+
+from cir_core.errors import LanguageModelError, LanguageModelUnavailable
+from cir_core.language.openai.server import Server
+
+_SHOWN = 300  # characters of a server's own words
+_TOO_LARGE = re.compile(
+    r"(image|picture|payload|request|body|entity)\b.*\b(too (large|big|long)|exceed|size|dimension|resolution|pixels)"
+    r"|(too (large|big)|exceed\w*)\b.*\b(image|picture|payload|body)", re.IGNORECASE | re.DOTALL)
+_NO_IMAGES = re.compile(
+    r"(not|n't|no)\b.{0,40}\b(image|vision|multi-?modal)|(image|image_url|vision)\b.{0,60}\b(not|n't|only|invalid)\b"
+    r"|not a multimodal", re.IGNORECASE | re.DOTALL)
+_CONTEXT = re.compile(r"context (length|size|window)|too many tokens|maximum.{0,20}tokens|prompt is too long",
+                      re.IGNORECASE)
+_MODEL = re.compile(r"model\b.{0,80}(not found|not exist|n't exist|unknown|not a valid|not available|no such)"
+                    r"|(unknown|invalid|no such) model|pinned to", re.IGNORECASE | re.DOTALL)
+_QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
+
+
+class Dropped(Exception):
+    """A stream that ended before its answer did."""
+
+
+class NotChat(Exception):
+    """A reply that no chat server gives."""
+
+
+class TooLarge(Exception):
+    """A request whose images the server does not take; the text is its own."""
+
+
+Fault = openai.APIError | Dropped | NotChat
+
+
+def passes(error: Fault) -> bool:
+    """Whether the same request may well succeed a little later."""
+    if isinstance(error, openai.APIStatusError):
+        if error.code in _QUOTA:
+            return False
+        return error.status_code in (408, 429) or error.status_code >= 500
+    return not isinstance(error, NotChat)
+
+
+def retry_after(error: Fault) -> float | None:
+    """The seconds the server asks us to wait, if it does."""
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    value = error.response.headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        date = email.utils.parsedate_tz(value)
+        if date is None:
+            return None
+        seconds = email.utils.mktime_tz(date) - time.time()
+    return max(0.0, seconds) if math.isfinite(seconds) else None
+
+
+def words_of(error: Fault) -> str:
+    """What the server says, in full."""
+    if isinstance(error, openai.APIStatusError) and isinstance(error.body, dict):
+        said = error.body.get("message") or error.body.get("detail") or error.body.get("error") or error.message
+        return str(said)
+    return error.message if isinstance(error, openai.APIError) else str(error)
+
+
+def is_too_large(error: Fault) -> bool:
+    if not isinstance(error, openai.APIStatusError):
+        return False
+    if error.status_code == 413:
+        return True
+    return error.status_code in (400, 422) and bool(_TOO_LARGE.search(words_of(error)))
+
+
+def is_final(error: openai.APIStatusError) -> bool:
+    """Whether a 400 or 422 is about something that another form of the request would not change."""
+    said = words_of(error)
+    return bool(_CONTEXT.search(said) or _MODEL.search(said))
+
+
+def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
+    """The error for the person at the screen. It holds no key and no cause that does."""
+    if isinstance(error, openai.APIStatusError):
+        return _by_status(error, server, tries)
+    if isinstance(error, NotChat):
+        return LanguageModelError(
+            f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
+            "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
+        )
+    return LanguageModelUnavailable(f"{server.host} {_silence(error, server)}{_tried(tries)}.{_advice(error)}")
+
+
+def out_of_time(error: Fault | None, server: Server, seconds: float) -> LanguageModelUnavailable:
+    """For a call whose time is up; ``error`` is what the last request ended with."""
+    why = "" if error is None else f" (last: {_short(error, server)})"
+    return LanguageModelUnavailable(
+        f"{server.host} gave no answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
+        "CIRQUE_LLM_TIMEOUT."
+    )
+
+
+def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
+    return LanguageModelError(
+        f"{server.host} does not take images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
+        "CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the server."
+    )
+
+
+def _by_status(error: openai.APIStatusError, server: Server, tries: int) -> LanguageModelError:
+    status, said = error.status_code, _short(error, server)
+    if status in (401, 403):
+        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
+        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")
+    if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
+        return LanguageModelError(
+            f"{server.host} knows no model '{server.model}' at this address (HTTP {status}: {said}). Check "
+            "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
+        )
+    if error.code in _QUOTA:
+        return LanguageModelUnavailable(f"{server.host} says that the account has no credit left. Check its billing.")
+    if status == 429:
+        return LanguageModelUnavailable(
+            f"{server.host} takes no more requests at the moment (HTTP 429){_tried(tries)}. Wait a little, or lower "
+            "CIRQUE_LLM_CONCURRENCY."
+        )
+    if status == 408 or status >= 500:
+        return LanguageModelUnavailable(
+            f"{server.host} failed (HTTP {status}: {said}){_tried(tries)}. Look at the server's log or status page."
+        )
+    return LanguageModelError(f"{server.host} refuses the request (HTTP {status}): {said} {_remedy(error, server)}")
+
+
+def _remedy(error: openai.APIStatusError, server: Server) -> str:
+    said = words_of(error)
+    if _CONTEXT.search(said):
+        return "Give the model a longer context, or show it fewer images (lower CIRQUE_LLM_IMAGE_EDGE)."
+    if server.sees and _NO_IMAGES.search(said):
+        return "If the model does not see images, set CIRQUE_LLM_SEES=false."
+    return "Check that the model suits the request: 'cirque models check' tries it."
+
+
+def _silence(error: Fault, server: Server) -> str:
+    # The client wraps its transport's errors; only their names tell an unreachable server from a silent one.
+    cause = type(error.__cause__).__name__
+    if cause == "ConnectTimeout":
+        return f"took no connection within {server.connect_timeout:g} s"
+    if isinstance(error, openai.APITimeoutError):
+        return f"sent nothing for {server.timeout:g} s"
+    if cause == "ConnectError":
+        return "cannot be reached"
+    if isinstance(error, openai.APIConnectionError | Dropped):
+        return "broke the connection off"
+    return f"failed half-way ({_short(error, server)})"
+
+
+def _advice(error: Fault) -> str:
+    if isinstance(error, openai.APITimeoutError) and type(error.__cause__).__name__ != "ConnectTimeout":
+        return " Check how busy it is, or raise CIRQUE_LLM_TIMEOUT."
+    return " Check that it runs, that the network lets you through, and CIRQUE_LLM_BASE_URL."
+
+
+def _tried(tries: int) -> str:
+    return f", {tries} times in a row" if tries > 1 else ""
+
+
+def _short(error: Fault, server: Server) -> str:
+    return _cut(server.redacted(words_of(error)))
+
+
+def _cut(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else text[:_SHOWN].rstrip() + " …"

@@ -1,0 +1,107 @@
+"""The messages that put a task to a chat model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cir_core.errors import UnsupportedTask
+from cir_core.language.openai.form import in_words
+from cir_core.language.openai.pictures import data_url
+from cir_core.language.prompts import Prompt, quoted
+from cir_core.language.tasks import (
+    CaptionTask,
+    ConfidenceTask,
+    DifferenceTask,
+    JudgeTask,
+    Picture,
+    ReflectTask,
+    RewriteTask,
+    Task,
+)
+
+Message = dict[str, Any]
+_LOW_DETAIL = 512  # pixels: OpenAI's "low" looks at no more, and costs least
+
+
+def messages(task: Task[Any], prompt: Prompt, *, sees: bool, edge: int) -> list[Message]:
+    """System and user message. Each image comes after its label, scaled to ``edge`` pixels; a
+    model that does not see reads the images' captions in their place.
+
+    Raises:
+        UnsupportedTask: there is neither image nor caption to go by.
+    """
+    system, user = prompt.fill(task, in_words(task))
+    shown = [_shown(label, picture, sees, edge)
+             for label, picture in zip(labels(task), task.pictures(), strict=True)]
+    if shown and not any(isinstance(one, list) or one for one in shown) and not _captions(task):
+        raise UnsupportedTask(
+            f"The role '{task.role}' needs images or their captions, and there are none that can be sent. Add "
+            "captions to the gallery's manifest, or connect a model that sees (CIRQUE_LLM_SEES)."
+        )
+    parts: list[Message] = []
+    for label, one in zip(labels(task), shown, strict=True):
+        parts += one if isinstance(one, list) else [_text(f"{label}: {one or '(no caption)'}")]
+    parts.append(_text(user))
+    if all(part["type"] == "text" for part in parts):
+        # Servers of text models often know plain strings only.
+        return [_message("system", system), _message("user", "\n\n".join(part["text"] for part in parts))]
+    return [_message("system", system), _message("user", parts)]
+
+
+def labels(task: Task[Any]) -> Sequence[str]:
+    """What each of the task's pictures is, in their order."""
+    match task:
+        case CaptionTask():
+            return ("Image",)
+        case ReflectTask():
+            return ("Reference image", *(f"Result {n}" for n in range(1, len(task.candidates) + 1)))
+        case DifferenceTask():
+            return ("First image", "Second image")
+        case ConfidenceTask():
+            return ("Reference image", *(quoted(name) for name in task.names))
+        case RewriteTask():
+            return ("Reference image", "Target", *(f"Distractor {n}" for n in range(1, len(task.distractors) + 1)))
+        case JudgeTask():
+            return (*(f"Turn {n}" for n in range(1, len(task.references) + 1)), "Target")
+    return ("Reference image",) * len(task.pictures())
+
+
+def repair(answer: str, fault: str) -> list[Message]:
+    """The model's own answer and what is wrong with it."""
+    return [
+        _message("assistant", answer or "(no text)"),
+        _message("user", f"This answer cannot be used: {fault}. Answer again with the whole JSON object, in the "
+                         "form that was asked for, and nothing else."),
+    ]
+
+
+def without_system(given: Sequence[Message]) -> list[Message]:
+    """``given`` with the system text at the head of the first user message, for chat templates
+    that know no system role."""
+    system, user, *rest = given
+    content = user["content"]
+    if isinstance(content, str):
+        return [_message("user", f"{system['content']}\n\n{content}"), *rest]
+    return [_message("user", [_text(system["content"]), *content]), *rest]
+
+
+def _shown(label: str, picture: Picture, sees: bool, edge: int) -> list[Message] | str:
+    if not sees or picture.load is None:
+        return quoted(picture.caption) if picture.caption else ""
+    image = {"url": data_url(picture.load(), edge), "detail": "low" if edge <= _LOW_DETAIL else "auto"}
+    return [_text(f"{label}:"), {"type": "image_url", "image_url": image}]
+
+
+def _captions(task: Task[Any]) -> bool:
+    """Whether the prompt itself holds a caption."""
+    given = [value for name, value in task.inputs().items() if "caption" in name]
+    return any(any(value) if isinstance(value, list) else value for value in given)
+
+
+def _text(text: str) -> Message:
+    return {"type": "text", "text": text}
+
+
+def _message(role: str, content: str | list[Message]) -> Message:
+    return {"role": role, "content": content}

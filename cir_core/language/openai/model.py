@@ -1,0 +1,193 @@
+"""A :class:`~cir_core.language.base.LanguageModel` on an OpenAI-compatible server."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from cir_core.composition import Usage
+from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
+from cir_core.language.cached import Conditions
+from cir_core.language.given import given_answer
+from cir_core.language.openai.chat import Call, Chat, Clock, Reply, Request
+from cir_core.language.openai.failures import TooLarge, refused_images
+from cir_core.language.openai.form import schema
+from cir_core.language.openai.messages import messages, repair
+from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
+from cir_core.language.openai.server import Server
+from cir_core.language.prompts import Prompt, load
+from cir_core.language.tasks import A, CaptionTask, Task
+from cir_core.language.watch import Watch
+
+SAMPLE_TEMPERATURE = 0.9   # at least, for captions worded anew
+_WHOLE_CALL = 3.0          # times the read timeout: all tries of one answer together
+_SHOWN_BACK = 4000         # characters of its own answer that a model is shown
+
+_log = logging.getLogger("cirque.language")
+
+
+class OpenAILanguageModel:
+    """Fills every role that has a prompt. Thread-safe; at most ``server.concurrency`` at a time.
+
+    Answers are asked for with a JSON schema where the server takes one, and validated; one
+    that cannot be used is shown to the model once, with its fault.
+    """
+
+    def __init__(self, server: Server, clock: Clock = Clock()) -> None:
+        self.server = server
+        self._chat, self._clock = Chat(server, clock), clock
+        self._slots = threading.BoundedSemaphore(server.concurrency)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    @property
+    def name(self) -> str:
+        return self.server.name
+
+    @property
+    def sees(self) -> bool:
+        return self.server.sees
+
+    @property
+    def answer_mode(self) -> str:
+        """How the server is asked for JSON, as far as is known: json_schema, json_object or plain."""
+        return self._chat.mode
+
+    def close(self) -> None:
+        """Let go of the connections; the model cannot be used afterwards."""
+        self._chat.close()
+
+    def conditions(self, task: Task[Any]) -> Conditions:
+        """What the answer to ``task`` depends on besides its inputs."""
+        prompt = _prompt(task)
+        return Conditions(prompt.version, self.server.image_edge if self.sees else 0, self._temperature(task))
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """See :class:`~cir_core.language.base.LanguageModel`."""
+        given = given_answer(task)
+        if given is not None:
+            return given
+        prompt = _prompt(task)
+        with self._slot(watch):
+            return _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer()
+
+    def request(self, task: Task[Any], prompt: Prompt, edge: int) -> Request:
+        """What is sent first, with images of ``edge`` pixels."""
+        return Request(
+            messages(task, prompt, sees=self.sees, edge=edge), task.role, schema(task), prompt.max_tokens,
+            self._temperature(task), task.sample if isinstance(task, CaptionTask) and task.sample else None,
+        )
+
+    def _temperature(self, task: Task[Any]) -> float:
+        again = isinstance(task, CaptionTask) and task.sample > 0
+        return max(self.server.temperature, SAMPLE_TEMPERATURE) if again else self.server.temperature
+
+    def _call(self, task: Task[Any], watch: Watch | None) -> Call:
+        seconds = _WHOLE_CALL * self.server.timeout
+        call = Call(until=self._clock.now() + seconds, seconds=seconds)
+        if watch is not None:
+            shown: dict[str, Any] = {}
+
+            def seen(text: str) -> None:
+                fields = partial_fields(task, text)
+                if fields and fields != shown:
+                    shown.clear()
+                    shown.update(fields)
+                    watch.partial(task.role, fields)
+
+            call.stopped, call.seen = lambda: watch.stopped, seen
+            call.sent = lambda reply: watch.spent(self._usage(reply))
+        return call
+
+    def _usage(self, reply: Reply | None) -> Usage:
+        if reply is None:
+            return Usage(calls=1)
+        if reply.tokens is None:
+            return Usage(calls=1, models=(self.name,))
+        prompt, completion = reply.tokens
+        prices = self.server.prompt_price, self.server.completion_price
+        cost = None if None in prices else (prompt * (prices[0] or 0) + completion * (prices[1] or 0)) / 1e6
+        return Usage(1, 0, prompt, completion, cost, (self.name,))
+
+    @contextmanager
+    def _slot(self, watch: Watch | None) -> Iterator[None]:
+        while not self._slots.acquire(timeout=0.1):
+            if watch is not None and watch.stopped:
+                raise Stopped(f"Stopped while others were waiting for {self.name}. Search again to ask anew.")
+        try:
+            yield
+        finally:
+            self._slots.release()
+
+
+@dataclass
+class _Exchange:
+    """One task: the request, the same with smaller images, the answer, its repair."""
+
+    model: OpenAILanguageModel
+    chat: Chat
+    task: Task[Any]
+    prompt: Prompt
+    call: Call
+
+    def answer(self) -> Any:
+        request, reply, notes = self._first()
+        fault = self._fault(reply)
+        if isinstance(fault, WrongForm):
+            # An answer that ran out of room gets more of it.
+            room = request.max_tokens * (2 if reply.finish == "length" else 1)
+            again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], str(fault))]
+            reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
+            fault = self._fault(reply)
+        if isinstance(fault, WrongForm):
+            raise LanguageModelError(
+                f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
+                f"{self.model.server.redacted(str(fault))}. Try again, or connect a model that follows "
+                "instructions better (CIRQUE_LLM_MODEL)."
+            )
+        return fault.model_copy(update={"notes": (*fault.notes, *notes)})
+
+    def _first(self) -> tuple[Request, Reply, tuple[str, ...]]:
+        edge = self.model.server.image_edge
+        request = self.model.request(self.task, self.prompt, edge)
+        said = self._too_large(request)
+        if isinstance(said, Reply):
+            return request, said, ()
+        half = max(1, edge // 2)
+        request = self.model.request(self.task, self.prompt, half)
+        again = self._too_large(request)
+        if isinstance(again, Reply):
+            note = (f"{self.model.server.host} did not take images of {edge} pixels; they were sent with {half} "
+                    "(CIRQUE_LLM_IMAGE_EDGE)")
+            return request, again, (note,)
+        raise refused_images(again, self.model.server, half)
+
+    def _too_large(self, request: Request) -> Reply | str:
+        try:
+            return self._logged(self.chat.ask(request, self.call))
+        except TooLarge as error:
+            return str(error)
+
+    def _fault(self, reply: Reply) -> Any:
+        """The validated answer, or what is wrong with it."""
+        try:
+            return read_answer(self.task, reply.text)
+        except WrongForm as error:
+            return error
+
+    def _logged(self, reply: Reply) -> Reply:
+        _log.debug("%s, role %s, asked with %s, ended with %s: %s",
+                   self.model.name, self.task.role, self.chat.mode, reply.finish, reply.text)
+        return reply
+
+
+def _prompt(task: Task[Any]) -> Prompt:
+    prompt = load(task.role)
+    if prompt is None:
+        raise UnsupportedTask(f"There is no prompt for the role '{task.role}', so no language model can fill it.")
+    return prompt

@@ -1,0 +1,29 @@
+"""Images as data URLs."""
+
+from __future__ import annotations
+
+import base64
+import io
+
+from PIL import Image
+
+_TINY = 64      # pixels on the longer edge up to which JPEG's blocks would show
+_FLAT = 256     # colours up to which PNG is small and JPEG smears the edges
+_QUALITY = 85
+
+
+def data_url(image: Image.Image, edge: int) -> str:
+    """``image`` (RGB) at most ``edge`` pixels on its longer side: JPEG, or PNG if tiny or flat."""
+    if max(image.size) > edge:
+        image = image.copy()
+        image.thumbnail((edge, edge), Image.Resampling.LANCZOS)
+    image = image.convert("RGB")
+    content = io.BytesIO()
+    kind = "png" if max(image.size) <= _TINY or image.getcolors(_FLAT) else "jpeg"
+    # Nothing but pixels: whatever the file knew about place, camera or owner stays here.
+    image.info = {}
+    if kind == "png":
+        image.save(content, "PNG")
+    else:
+        image.save(content, "JPEG", quality=_QUALITY)
+    return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"

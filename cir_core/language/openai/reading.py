@@ -1,0 +1,145 @@
+"""From the text of a model to a validated answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, cast
+
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+from cir_core.language.openai.wording import clean
+from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
+
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
+_STARTS = 100            # opening braces tried before a text is given up as no JSON
+_LONGEST = 100_000       # characters looked at
+
+
+class WrongForm(Exception):
+    """An answer that cannot be used. ``field`` is at fault; ``fault`` says how, for model and person."""
+
+    def __init__(self, field: str, fault: str) -> None:
+        super().__init__(f"{field}: {fault}")
+        self.field, self.fault = field, fault
+
+
+def read_answer(task: Task[A], text: str) -> A:
+    """The answer in ``text``, which may have thoughts, prose or a code fence around its JSON.
+
+    Raises:
+        WrongForm: no JSON object, or one that is not an answer to ``task``.
+    """
+    fields = _fields(task)
+    found = clean(task, _chosen(text, fields))
+    try:
+        answer = task.answer_type.model_validate(found)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise WrongForm(".".join(map(str, first["loc"])) or "the answer", first["msg"]) from None
+    _check(task, answer)
+    return cast(A, answer)
+
+
+def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
+    """The fields in the beginning of an answer; the last text may be cut anywhere."""
+    text = _THOUGHT.sub("", text)
+    start = text.find("{")
+    if start < 0:
+        return {}
+    try:
+        found = from_json(text[start:], allow_partial="trailing-strings")
+    except ValueError:
+        return {}
+    fields = _fields(task)
+    return {name: value for name, value in found.items() if name in fields} if isinstance(found, dict) else {}
+
+
+def has_object(text: str) -> bool:
+    """Whether ``text`` holds a whole JSON object."""
+    return next(_objects(text), None) is not None
+
+
+def _fields(task: Task[Any]) -> set[str]:
+    return set(task.answer_type.model_fields) - {"notes"}
+
+
+def _chosen(text: str, fields: set[str]) -> dict[str, Any]:
+    """The last object with a field we asked for: models draft first and answer last."""
+    text = _THOUGHT.sub("", text)
+    if not text.strip():
+        raise WrongForm("the answer", "there is no text")
+    found = list(_objects(text))
+    if not found:
+        raise WrongForm("the answer", "there is no whole JSON object in it")
+    # Some models wrap what was asked for in an object of their own.
+    found = [inner for outer in found for inner in (outer, *_only_inner(outer))]
+    chosen = next((one for one in reversed(found) if fields & one.keys()), found[-1])
+    required = {name: value for name, value in chosen.items() if name in fields and value is not None}
+    return required
+
+
+def _only_inner(outer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    values = list(outer.values())
+    return values if len(values) == 1 and isinstance(values[0], dict) else []
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in ``text``, outermost, in order."""
+    text = text[:_LONGEST]
+    start = text.find("{")
+    for _ in range(_STARTS):
+        if start < 0:
+            return
+        end = _closing(text, start)
+        found = _parsed(text[start:end]) if end else None
+        if found is not None:
+            yield found
+        start = text.find("{", end if end and found is not None else start + 1)
+
+
+def _closing(text: str, start: int) -> int | None:
+    """The position after the brace that closes the one at ``start``; braces in strings do not count."""
+    depth, inside, escaped = 0, False, False
+    for position in range(start, len(text)):
+        sign = text[position]
+        if inside:
+            if escaped:
+                escaped = False
+            elif sign == "\\":
+                escaped = True
+            elif sign == '"':
+                inside = False
+        elif sign == '"':
+            inside = True
+        elif sign == "{":
+            depth += 1
+        elif sign == "}":
+            depth -= 1
+            if depth == 0:
+                return position + 1
+    return None
+
+
+def _parsed(text: str) -> dict[str, Any] | None:
+    try:
+        # Not strict: models break lines inside strings.
+        found = json.loads(text, strict=False)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _check(task: Task[Any], answer: object) -> None:
+    """What no schema can say."""
+    if isinstance(answer, CaptionAnswer) and not answer.caption:
+        raise WrongForm("caption", "it is empty")
+    if isinstance(task, ConfidenceTask) and isinstance(answer, ConfidenceAnswer):
+        for name in task.names:
+            if name not in answer.scores:
+                raise WrongForm("scores", f"{name!r} has no score")
+        for name in answer.scores:
+            if name not in task.names:
+                raise WrongForm("scores", f"there is no candidate {name!r}")

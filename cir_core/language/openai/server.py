@@ -1,0 +1,95 @@
+"""Which server, which model, with which limits."""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
+
+from cir_core.errors import SettingsError
+
+_SECRET_LENGTH = 8  # placeholders that servers without keys are given ("EMPTY", "ollama") are shorter
+_DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]*")
+_USUAL_PORT = {"https": 443, "http": 80}
+
+
+@dataclass(frozen=True)
+class Server:
+    """A model on an OpenAI-compatible server. Times in seconds.
+
+    ``base_url`` may hold a user name and password (sent as basic authentication if there
+    is no key) and a query string. Neither these nor ``key`` are in ``repr`` or ``name``.
+    """
+
+    base_url: str = field(repr=False)
+    model: str
+    key: str = field(default="", repr=False)
+    sees: bool = True
+    temperature: float = 0.0
+    timeout: float = 60.0           # waiting for the next piece of an answer
+    connect_timeout: float = 5.0
+    retries: int = 3                # after the first try
+    concurrency: int = 4            # requests at a time
+    image_edge: int = 512           # pixels on the longer edge of what is sent
+    prompt_price: float | None = None       # per million tokens
+    completion_price: float | None = None
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.base_url)
+            usable = parts.scheme in _USUAL_PORT and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise SettingsError(
+                "CIRQUE_LLM_BASE_URL is not the address of a server. It looks like https://api.openai.com/v1 or "
+                "http://localhost:11434/v1."
+            )
+        if not re.fullmatch(r"[!-~]*", self.key):
+            raise SettingsError(
+                "CIRQUE_LLM_API_KEY has blanks, line ends or letters that no key has. Copy the key again."
+            )
+
+    @property
+    def host(self) -> str:
+        """Host, with the port where it is an unusual one."""
+        parts = urlsplit(self.base_url)
+        host = str(parts.hostname)
+        host = f"[{host}]" if ":" in host else host
+        return host if parts.port in (None, _USUAL_PORT[parts.scheme]) else f"{host}:{parts.port}"
+
+    @property
+    def name(self) -> str:
+        return f"{self.model}@{self.host}"
+
+    @property
+    def url(self) -> str:
+        """``base_url`` without user name, password, query string and fragment."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+    @property
+    def query(self) -> dict[str, str]:
+        return dict(parse_qsl(urlsplit(self.base_url).query))
+
+    @property
+    def authorization(self) -> str | None:
+        """The header's value; None for servers that ask for none."""
+        parts = urlsplit(self.base_url)
+        if self.key:
+            return f"Bearer {self.key}"
+        if parts.username or parts.password:
+            pair = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
+            return "Basic " + base64.b64encode(pair.encode()).decode()
+        return None
+
+    def redacted(self, text: str) -> str:
+        """``text`` without keys, passwords and images, for messages, logs and answers."""
+        parts = urlsplit(self.base_url)
+        secrets = [self.key, unquote(parts.password or ""), parts.password or "",
+                   (self.authorization or "").partition(" ")[2], *self.query.values()]
+        for secret in secrets:
+            if len(secret) >= _SECRET_LENGTH:
+                text = text.replace(secret, "[key]")
+        return _DATA_URL.sub("[image]", text)

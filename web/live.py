@@ -1,0 +1,135 @@
+"""Long actions: run in a thread, seen while they run, stopped from the page."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from cir_core.composition import ReflectionRound
+from cir_core.ids import new_id
+from cir_core.turn_watch import TurnWatch
+from cir_core.types import Hit
+
+T = TypeVar("T")
+FIRST_AFTER = 0.35   # seconds: what is faster than this shows no progress at all
+EVERY = 0.12
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What can be shown of an action that is still running."""
+
+    run_id: str
+    text: str = ""
+    stage: str = ""
+    partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
+    rounds: tuple[ReflectionRound, ...] = ()
+    hits: tuple[Hit, ...] = ()
+    done: int = 0                                  # of ``total`` parts, e.g. methods compared
+    total: int = 0
+    stopping: bool = False
+
+
+class LiveWatch(TurnWatch):
+    """Keeps the latest :class:`Progress` for whoever draws it."""
+
+    def __init__(self, text: str = "", total: int = 0) -> None:
+        super().__init__()
+        self._progress = Progress(new_id(), text, total=total)
+        self._state = threading.Condition()
+        self._changes = 0
+
+    @property
+    def progress(self) -> Progress:
+        return self._progress
+
+    def stage(self, name: str) -> None:
+        self._change(stage=name, partial=None)
+
+    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
+        self._change(partial=dict(fields))
+
+    def found(self, hits: Sequence[Hit]) -> None:
+        self._change(hits=tuple(hits))
+
+    def reflected(self, finished: ReflectionRound) -> None:
+        self._change(rounds=(*self._progress.rounds, finished), partial=None)
+
+    def part_done(self) -> None:
+        """One of ``total`` parts is over; the next one begins afresh."""
+        self._change(done=self._progress.done + 1, rounds=(), hits=(), partial=None, stage="")
+
+    def stop(self) -> None:
+        super().stop()
+        self._change(stopping=True)
+
+    def wait(self, seen: int, seconds: float) -> int:
+        """Wait for a change after number ``seen``; returns the number of the last one."""
+        with self._state:
+            self._state.wait_for(lambda: self._changes != seen, seconds)
+            return self._changes
+
+    def _change(self, **fields: Any) -> None:
+        with self._state:
+            self._progress = replace(self._progress, **fields)
+            self._changes += 1
+            self._state.notify_all()
+
+
+class Runs:
+    """The actions that are running, by id, so that a page can stop its own. An id is a secret
+    of the page that was shown it."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, LiveWatch] = {}
+
+    @contextmanager
+    def of(self, watch: LiveWatch) -> Iterator[None]:
+        run_id = watch.progress.run_id
+        self._running[run_id] = watch
+        try:
+            yield
+        finally:
+            self._running.pop(run_id, None)
+
+    def stop(self, run_id: str) -> bool:
+        """Ask a run to finish early; False if it is over already."""
+        watch = self._running.get(run_id)
+        if watch is None:
+            return False
+        watch.stop()
+        return True
+
+
+def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Progress, None, T]:
+    """Run ``job`` in a thread; yields progress now and then, returns its result or raises its error.
+
+    If nobody listens any more the job still ends, and what it stores is stored.
+    """
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with runs.of(watch):
+                outcome.append(job())
+        except BaseException as error:  # handed over to the thread that asked
+            failure.append(error)
+        finally:
+            watch._change()
+
+    thread = threading.Thread(target=work, name="cirque-run", daemon=True)
+    thread.start()
+    thread.join(FIRST_AFTER)
+    seen = 0
+    while thread.is_alive():
+        yield watch.progress
+        thread.join(EVERY)
+        if thread.is_alive():
+            seen = watch.wait(seen, 5.0)
+    if failure:
+        raise failure[0]
+    return outcome[0]
