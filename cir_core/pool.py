@@ -36,11 +36,12 @@ class SearcherPool:
         """The searcher over gallery ``name``. Raises ``GalleryError``, ``EncoderUnavailable``."""
         with self._lock:
             gallery = open_gallery(name, home=self._home)
+            captions = read_captions(gallery)
             known = self._searchers.get(name)
-            if known is not None and known[0] == gallery.generation:
+            if known is not None and known[0] == gallery.generation and known[1].captions is captions:
                 return known[1]
             encoder, language = self._models(gallery.encoder.spec)
-            searcher = Searcher(gallery, encoder, language, domain=self._domain, captions=read_captions(gallery))
+            searcher = Searcher(gallery, encoder, language, domain=self._domain, captions=captions)
             self._searchers[name] = (gallery.generation, searcher)
             return searcher
 

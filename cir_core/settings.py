@@ -10,8 +10,9 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
-from pydantic import AliasChoices, Field, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cir_core.errors import SettingsError
@@ -45,6 +46,22 @@ class Settings(BaseSettings):
     max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
+    methods: Path | None = Field(None, description="TOML file with methods of one's own.")
+    domain: Literal["garment", "dress", "shirt", "toptee", "scene", "circo"] = Field(
+        "garment", description="What galleries show; prompts are worded by it.")
+    captioner: str = Field("", description="A local model that captions: blip:/path/to/checkpoint.")
+    llm_base_url: str = Field("", description="Address of an OpenAI-compatible server; empty: built-in model.")
+    llm_model: str = Field("", description="Model on that server.")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="Its key, if it asks for one.")
+    llm_temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature of answers.")
+    llm_timeout: float = Field(60.0, gt=0, description="Seconds to wait for the next piece of an answer.")
+    llm_connect_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
+    llm_retries: int = Field(3, ge=0, le=20, description="Tries after the first one.")
+    llm_concurrency: int = Field(4, ge=1, description="Requests at a time.")
+    llm_image_edge: int = Field(512, ge=32, le=4096, description="Pixels on the longer edge of images sent.")
+    llm_sees: bool = Field(True, description="Whether the model takes images.")
+    llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
+    llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
 
     @property
     def has_display(self) -> bool:

@@ -114,11 +114,26 @@ class ZeroShotAttributes:
 
     def predict(self, features: Features) -> list[dict[str, str]]:
         """For each row of ``features`` (``[n, dim]``) one value of every group."""
-        scores = self.scores(features)
-        return [
-            _decide({key: table[row] for key, table in scores.items()})
-            for row in range(len(scores["category"]))
-        ]
+        return _decide_rows(self.scores(features))
+
+    def draw(self, features: Features, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
+        """Like :meth:`predict`, each value drawn from the softmax of its group's scores.
+
+        ``temperature`` is in units of cosine: 0 predicts, and the larger, the more often
+        another value than the best is drawn. The facts about the second colour hold.
+        """
+        # The largest of scores with Gumbel noise is a draw from their softmax.
+        return _decide_rows({
+            key: table + np.float32(temperature) * rng.gumbel(size=table.shape).astype(np.float32)
+            for key, table in self.scores(features).items()
+        })
+
+
+def _decide_rows(scores: Mapping[str, npt.NDArray[np.float32]]) -> list[dict[str, str]]:
+    return [
+        _decide({key: table[row] for key, table in scores.items()})
+        for row in range(len(scores["category"]))
+    ]
 
 
 def _decide(scores: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, str]:

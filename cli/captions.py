@@ -35,7 +35,6 @@ app = typer.Typer(help="Captions of a gallery that find their images.", no_args_
 Name = Annotated[str, typer.Argument(help="Name of the gallery.")]
 _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
-_SERVER_WORKERS = 4
 
 
 class Domain(StrEnum):
@@ -56,9 +55,10 @@ class Model(StrEnum):
 def build(
     name: Name,
     samples: Annotated[int, typer.Option(min=1, max=1000, help="Captions to choose from, per image.")] = 30,
-    domain: Annotated[Domain, typer.Option(help="What the gallery shows.")] = Domain.garment,
+    domain: Annotated[Domain | None, typer.Option(help="What it shows (default: CIRQUE_DOMAIN).")] = None,
     workers: Annotated[int | None, typer.Option(
-        min=1, max=64, help="Images captioned at a time (default: 4, built-in model 1).")] = None,
+        min=1, max=64, help="Images captioned at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1)."
+    )] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what was generated before.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="A try: the first images only, not published.")] = None,
     model: Annotated[Model, typer.Option(help="Who captions: the settings' model, or the built-in one.")] = (
@@ -68,16 +68,18 @@ def build(
     from cir_core.construct.caption_build import optimise_captions
     from cir_core.gallery import open_gallery
 
-    gallery = open_gallery(name, home=get_settings().home)
+    settings = get_settings()
+    gallery = open_gallery(name, home=settings.home)
     encoder = open_encoder(gallery.encoder.spec)
+    shows = domain.value if domain is not None else settings.domain
     with ExitStack() as stack:
         language = _language(model, encoder, stack)
-        at_a_time = workers or (1 if language.name.startswith("built-in/") else _SERVER_WORKERS)
-        err.print(f"Captions by {language.name}, {samples} for each image, domain {domain.value} ...")
+        at_a_time = workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency)
+        err.print(f"Captions by {language.name}, {samples} for each image, domain {shows} ...")
         progress = stack.enter_context(_bars())
         try:
             report = optimise_captions(
-                gallery, encoder, language, samples=samples, domain=domain.value, workers=at_a_time, restart=restart,
+                gallery, encoder, language, samples=samples, domain=shows, workers=at_a_time, restart=restart,
                 limit=limit, progress=progress,
             )
         except KeyboardInterrupt:
@@ -155,7 +157,8 @@ def _language(model: Model, encoder: Encoder, stack: ExitStack) -> LanguageModel
 
     stores = open_stores(get_settings())
     stack.callback(stores.close)
-    return language_models(get_settings(), stores.answers)(encoder)
+    # No fallback: captions of two models under one name would not be comparable.
+    return language_models(get_settings(), stores.answers, fallback=False)(encoder)
 
 
 def _summary(name: str, report: CaptionReport) -> None:

@@ -36,8 +36,9 @@ class Progress:
 class LiveWatch(TurnWatch):
     """Keeps the latest :class:`Progress` for whoever draws it."""
 
-    def __init__(self, text: str = "", total: int = 0) -> None:
+    def __init__(self, text: str = "", total: int = 0, *, secret: bool = False) -> None:
         super().__init__()
+        self._secret = secret  # blind: what a method does while it works would name it
         self._progress = Progress(new_id(), text, total=total)
         self._state = threading.Condition()
         self._changes = 0
@@ -47,16 +48,16 @@ class LiveWatch(TurnWatch):
         return self._progress
 
     def stage(self, name: str) -> None:
-        self._change(stage=name, partial=None)
+        self._reveal(stage=name, partial=None)
 
     def partial(self, role: str, fields: Mapping[str, Any]) -> None:
-        self._change(partial=dict(fields))
+        self._reveal(partial=dict(fields))
 
     def found(self, hits: Sequence[Hit]) -> None:
-        self._change(hits=tuple(hits))
+        self._reveal(hits=tuple(hits))
 
     def reflected(self, finished: ReflectionRound) -> None:
-        self._change(rounds=(*self._progress.rounds, finished), partial=None)
+        self._reveal(rounds=(*self._progress.rounds, finished), partial=None)
 
     def part_done(self) -> None:
         """One of ``total`` parts is over; the next one begins afresh."""
@@ -71,6 +72,10 @@ class LiveWatch(TurnWatch):
         with self._state:
             self._state.wait_for(lambda: self._changes != seen, seconds)
             return self._changes
+
+    def _reveal(self, **fields: Any) -> None:
+        if not self._secret:
+            self._change(**fields)
 
     def _change(self, **fields: Any) -> None:
         with self._state:

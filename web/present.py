@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,8 +23,9 @@ EXCLUDE_NAMES = {
     "none": "Show everything (CIRCLED)",
 }
 STAGES = {
-    "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "encode text": "Encode text",
-    "search": "Search", "total": "Total",
+    "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "compose": "Compose",
+    "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
+    "encode constraints": "Encode them", "search": "Search", "total": "Total",
 }
 _GARMENT_TEXTS = (
     "in red", "with long sleeves", "striped and longer", "the same but sleeveless", "in navy with white dots",
@@ -118,18 +119,22 @@ def branch_rows(session: SearchSession, branch_id: str, turn_id: str) -> list[Di
 
 
 def timings(turn: Turn) -> list[Dict]:
+    return timing_rows(turn.timings_ms)
+
+
+def timing_rows(timings_ms: Mapping[str, float]) -> list[Dict]:
     """Stages in the order they ran; ``share`` is of the whole turn, in per cent."""
-    total = turn.timings_ms.get("total") or sum(turn.timings_ms.values()) or 1.0
+    total = timings_ms.get("total") or sum(timings_ms.values()) or 1.0
     order = list(STAGES)
-    stages = sorted(turn.timings_ms.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
+    stages = sorted(timings_ms.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
     return [
-        {"name": STAGES.get(name, name), "ms": _milliseconds(ms), "share": round(min(100.0, 100 * ms / total), 1),
+        {"name": STAGES.get(name, name), "ms": milliseconds(ms), "share": round(min(100.0, 100 * ms / total), 1),
          "total": name == "total"}
         for name, ms in stages
     ]
 
 
-def _milliseconds(ms: float) -> str:
+def milliseconds(ms: float) -> str:
     return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 10_000 else f"{ms / 1000:.1f} s"
 
 

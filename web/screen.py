@@ -8,6 +8,7 @@ from typing import Any
 from cir_core.errors import CirqueError
 from cir_core.types import SearchSession, Turn
 from web import present
+from web.columns_present import chooser, columns
 from web.live import Progress
 from web.services import Services
 from web.settings_actions import BASES, EXCLUDES
@@ -21,6 +22,7 @@ class Screen:
     """Draws views. Holds no state of anybody."""
 
     def __init__(self, services: Services) -> None:
+        self._services = services
         self._settings = services.settings
         self._service = services.search
 
@@ -77,7 +79,7 @@ class Screen:
                          suggestions=present.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
                          method=present.method_line(view.method), base=view.method.base),
             "results": self._results(session, turn, view, version, caption_of, target),
-            "how": fill("how.html", how=None if view.compare or not (session and turn)
+            "how": fill("how.html", how=None if view.compare or view.comparison_id or not (session and turn)
                         else present.how_found(session, turn)),
             "drawers": self._drawers(view, version),
         }
@@ -90,6 +92,8 @@ class Screen:
 
     def _results(self, session: SearchSession | None, turn: Turn | None, view: View, version: str,
                  caption_of: present.Captions, target: dict[str, Any] | None) -> str:
+        if view.comparison_id is not None:
+            return self._columns(view, version, caption_of)
         if session is not None and view.compare is not None:
             sides = present.comparison(session, *view.compare, version, caption_of)
             return fill("compare.html", view=view, sides=sides)
@@ -99,6 +103,12 @@ class Screen:
         length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
         tiles = [present.tile(hit, session.gallery, version, caption_of(hit.image_id)) for hit in turn.hits]
         return fill("results.html", view=view, turn=turn, tiles=tiles, length=length, target=target, session=session)
+
+    def _columns(self, view: View, version: str, caption_of: present.Captions) -> str:
+        comparison = self._services.compare.comparison(view.comparison_id or "")
+        votes = self._services.votes.votes(comparison.comparison_id)
+        shown = columns(comparison, votes, view.annotator, self._services.methods, version, caption_of)
+        return fill("columns.html", view=view, columns=shown)
 
     def _target(self, session: SearchSession | None, view: View, version: str) -> dict[str, Any] | None:
         if session is None or session.target_id is None:
@@ -120,6 +130,7 @@ class Screen:
         return fill(
             "drawers.html", view=view, galleries=self._galleries(), sessions=rows,
             scores=present.scores(self._service.scores(view.mine)) if known else None,
+            chooser=chooser(view, self._services.methods, self._services.votes.votes()),
             bases=_choices(BASES, present.BASE_NAMES), excludes=_choices(EXCLUDES, present.EXCLUDE_NAMES),
         )
 

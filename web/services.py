@@ -26,12 +26,11 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the galleries' door. No model is loaded until it is needed."""
-    from cir_core.language.connect import language_models
-
     from cir_core.encoders import load_encoder
+    from cir_core.language.connect import language_models
     from cir_core.pool import SearcherPool
     from cir_core.uploads import UploadFolder
-    from storage.store import open_stores
+    from storage.stores import open_stores
 
     methods = all_methods(settings.methods)
     stores = open_stores(settings)

@@ -11,8 +11,8 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
-CSS = ASSETS / "app.css"
-_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys")
+_STYLES = ("app", "columns")
+_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "columns")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -46,9 +46,10 @@ def head() -> str:
     The style goes here and not to Gradio's ``css_paths``, which puts its own container in
     front of every selector: rules that begin at the body or at a dialog would be lost.
     """
+    styles = "\n".join((ASSETS / f"{name}.css").read_text("utf-8") for name in _STYLES)
     scripts = "\n".join((ASSETS / "js" / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
     return (
         '<meta name="color-scheme" content="light dark">'
         '<meta name="description" content="Search with a picture and a few words, turn by turn.">'
-        f"<style>{CSS.read_text('utf-8')}</style><script>{scripts}</script>"
+        f"<style>{styles}</style><script>{scripts}</script>"
     )

@@ -30,7 +30,7 @@
 
   // --- actions to the server ---------------------------------------------------------
 
-  const SLOW = new Set(["search", "settings", "open_session", "new", "deal", "target"]);
+  const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
   const GIVEN_UP_MS = 20000;
   let pending = null;
 

@@ -99,9 +99,8 @@ def _read(path: Path) -> Mapping[str, Any]:
             "which cannot carry code."
         ) from error
     except (OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
-        raise EncoderUnavailable(
-            f"Checkpoint {path} cannot be read ({' '.join(str(error).split())[:200] or type(error).__name__}). Copy it again."
-        ) from error
+        reason = " ".join(str(error).split())[:200] or type(error).__name__
+        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason}). Copy it again.") from error
     if not isinstance(content, Mapping):
         raise EncoderUnavailable(
             f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."

@@ -16,6 +16,28 @@ PROBE_TEXTS = (
     "The Quick brown fox; jumps over 13 lazy dogs! Ünïcode",
 )
 
+# What a config.json of transformers says beyond the model: where it came from, and what wrote it.
+_NOT_THE_MODEL = frozenset({"_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"})
+_PREPROCESSING = (
+    "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
+    "do_normalize", "image_mean", "image_std",
+)
+
+
+def transformers_marks(
+    config: Mapping[str, Any], preprocessing: Mapping[str, Any], probe: list[list[int]]
+) -> dict[str, Any]:
+    """What :func:`revision` hashes besides the weights of a transformers model.
+
+    ``config`` and ``preprocessing`` are its config.json and image processor as dicts,
+    ``probe`` the token ids of :data:`PROBE_TEXTS`.
+    """
+    return {
+        "model": {key: value for key, value in config.items() if key not in _NOT_THE_MODEL},
+        "preprocess": {key: preprocessing.get(key) for key in _PREPROCESSING},
+        "probe": probe,
+    }
+
 
 def revision(weights: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> str:
     """16 hex digits of a SHA-256 over tensors (by name) and ``config``.

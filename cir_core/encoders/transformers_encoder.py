@@ -11,19 +11,12 @@ import torch
 import transformers
 from PIL import Image
 
-from cir_core.encoders.fingerprint import PROBE_TEXTS, revision
+from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
 from cir_core.encoders.offline import hub_access, not_here
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
 from cir_core.types import EncoderIdentity
-
-# What the file says beyond the model: where it came from, and what wrote it.
-_NOT_THE_MODEL = frozenset({"_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"})
-_PREPROCESSING = (
-    "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
-    "do_normalize", "image_mean", "image_std",
-)
 
 
 @dataclass(frozen=True)
@@ -123,12 +116,8 @@ def _assemble(
     def preprocess(image: Image.Image) -> torch.Tensor:
         return cast(torch.Tensor, processor(images=image, return_tensors="pt")["pixel_values"][0])
 
-    given = processor.to_dict()
-    mark = revision(model.state_dict(), {
-        "model": {key: value for key, value in config.items() if key not in _NOT_THE_MODEL},
-        "preprocess": {key: given.get(key) for key in _PREPROCESSING},
-        "probe": tokenize(list(PROBE_TEXTS))["input_ids"].tolist(),
-    })
+    probe = tokenize(list(PROBE_TEXTS))["input_ids"].tolist()
+    mark = revision(model.state_dict(), transformers_marks(config, processor.to_dict(), probe))
     with torch.inference_mode():
         dim = int(family.texts(model.eval(), tokenize([""])).shape[-1])
     return TorchEncoder(

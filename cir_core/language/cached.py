@@ -60,13 +60,12 @@ class CachedLanguageModel:
             if watch is not None:
                 watch.spent(Usage(cached=1, models=(self.name,)))
             return kept
-        meter = _Meter(watch) if watch is not None else None
+        meter = _Meter(watch or Watch())
         answer = self._inner.complete(task, meter)
-        usage = meter.usage if meter is not None else Usage()
         self._cache.put(
             key, answer.model_dump_json(), model=self.name, role=task.role,
-            prompt_version=conditions.prompt_version, prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
+            completion_tokens=meter.usage.completion_tokens,
         )
         return answer
 

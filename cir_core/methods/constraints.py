@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 from cir_core.composition import Constraints
 from cir_core.errors import LanguageModelError, SearchError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConstraintsTask, Domain
+from cir_core.method_types import FilterMode, SoftFilter
 from cir_core.references import Reference
 from cir_core.stages import Stages
 from cir_core.texts import clean_text
@@ -38,6 +40,15 @@ def checked_constraints(constraints: Constraints) -> Constraints:
         if len(sides[name]) > MOST:
             raise SearchError(f"There are {len(sides[name])} texts under “{name}”; {MOST} is the most.")
     return replace(constraints, edited=True, **sides)
+
+
+def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
+    """Raises ``SearchError`` for a λ or a mode that there is not."""
+    if not 0 <= soft_filter.weight <= 1:
+        raise SearchError(f"The weight λ of the filter is {soft_filter.weight}; choose one between 0 and 1.")
+    if soft_filter.mode not in get_args(FilterMode):
+        raise SearchError(f"The filter has no mode {soft_filter.mode!r}. Choose one of {', '.join(get_args(FilterMode))}.")
+    return soft_filter
 
 
 def _side(text: str) -> tuple[str, ...]:

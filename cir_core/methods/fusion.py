@@ -14,11 +14,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from cir_core.maths import unit
 from cir_core.types import Vector
 
-_STRAIGHT = 1e-6  # below this sin θ the formula divides noise by noise
+# Below this sin θ, or this length of the sum, the coefficients would be so large that the
+# rounding of single-precision vectors shows in the outcome and in the ledger.
+_STRAIGHT = 1e-2
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,10 @@ class Blend:
             return new
         if self.new == 0.0:
             return history
-        return unit(np.float32(self.new) * new + np.float32(self.history) * history)
+        return unit(self._sum(new, history))
+
+    def _sum(self, new: Vector, history: Vector) -> npt.NDArray[np.float64]:
+        return self.new * new.astype(np.float64) + self.history * history.astype(np.float64)
 
 
 def blend(
@@ -51,16 +57,23 @@ def blend(
     if history_weight == 1.0:
         return Blend(0.0, 1.0)
     a = history_weight
-    cosine = float(np.clip(np.dot(new.astype(np.float64), history.astype(np.float64)), -1.0, 1.0))
-    theta = math.acos(cosine)
+    theta = _angle(new, history)
     if how == "slerp" and math.sin(theta) >= _STRAIGHT:
-        x, y = math.sin((1 - a) * theta) / math.sin(theta), math.sin(a * theta) / math.sin(theta)
+        raw = Blend(math.sin((1 - a) * theta) / math.sin(theta), math.sin(a * theta) / math.sin(theta))
     else:
-        x, y = 1 - a, a
-    length = math.sqrt(max(0.0, x * x + y * y + 2 * x * y * cosine))
-    if length < 1e-6:
+        raw = Blend(1 - a, a)
+    length = float(np.linalg.norm(raw._sum(new, history)))
+    if length < _STRAIGHT:
         return Blend(0.0, 1.0)
-    return Blend(x / length, y / length)
+    return Blend(raw.new / length, raw.history / length)
+
+
+def _angle(new: Vector, history: Vector) -> float:
+    """θ. The lengths are divided out: they are 1 but for rounding, and an error of ε in the
+    cosine of vectors on one line is one of √ε in the angle."""
+    x, y = new.astype(np.float64), history.astype(np.float64)
+    lengths = float(np.linalg.norm(x) * np.linalg.norm(y))
+    return math.acos(float(np.clip(x @ y / lengths, -1.0, 1.0))) if lengths else math.pi / 2
 
 
 def slerp(new: Vector, history: Vector, *, history_weight: float) -> Vector:

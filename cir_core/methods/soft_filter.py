@@ -14,7 +14,7 @@ Such images keep their score as it is: the multiplied part is max(s, 0).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -48,8 +48,8 @@ class SoftScore:
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
         """A bound on the error of :meth:`combine` given one on each column, ``[3]``, and the
         largest absolute value each can have, ``[3]``."""
-        weight = self.soft_filter.weight
-        largest = 1 + weight * (sizes[1] + sizes[2])
+        weight = abs(self.soft_filter.weight)
+        largest = 1 + weight * (1 + sizes[1] + sizes[2])
         propagated = largest * errors[0] + sizes[0] * weight * (errors[1] + errors[2])
         rounding = 2.0**-20 * sizes[0] * largest  # of the arithmetic in combine itself
         return float(propagated + rounding)
@@ -79,6 +79,9 @@ class SoftScore:
 
 def soft_score(query: Vector, constraints: Constraints, soft_filter: SoftFilter, encoder: Encoder) -> SoftScore:
     """Encode the constraints and join them to ``query`` ``[dim]``."""
+    if soft_filter.mode == "reward" and not constraints.prescriptive:
+        # s · r would make one large tie of the gallery where there is nothing to reward.
+        soft_filter = replace(soft_filter, weight=0.0)
     sides = (constraints.prescriptive, constraints.proscriptive)
     encoded = encoder.encode_texts([*sides[0], *sides[1]]) if any(sides) else np.empty((0, len(query)), np.float32)
     cut = len(sides[0])

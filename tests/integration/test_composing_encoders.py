@@ -188,7 +188,7 @@ def _magiclens(seed: int = 0, **sizes: int) -> Tensors:
         name = path.replace("/", ".").replace("x_layers_", "layers.").replace("per_dim_scale.per_dim_scale",
                                                                               "per_dim_scale")
         name = re.sub(r"\.linear\.w$|\.w$", ".weight", re.sub(r"\.bias\.b$|\.b$", ".bias", name))
-        if name.endswith("norm.scale") or name.endswith("_ln.scale"):
+        if name.endswith(("norm.scale", "_ln.scale")):
             name, value = name.removesuffix("scale") + "weight", 1 + value
         elif path.endswith("post/w"):
             value = value.reshape(DIM, -1)
@@ -297,16 +297,16 @@ def test_a_checkpoint_that_does_not_fit(kind: str, content, said: str, folder: P
 
 def test_what_is_not_there_is_named_and_not_fetched(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    with pytest.raises(EncoderUnavailable, match="No checkpoint /nowhere/phi.pt"):
+    with pytest.raises(EncoderUnavailable, match=r"No checkpoint /nowhere/phi\.pt"):
         load_encoder("searle:ViT-B-32/openai:/nowhere/phi.pt")
     (tmp_path / "broken.pt").write_bytes(b"PK not a zip")
-    with pytest.raises(EncoderUnavailable, match="damaged|cannot be read"):
+    with pytest.raises(EncoderUnavailable, match=r"damaged|cannot be read"):
         load_encoder(f"searle:ViT-B-32/openai:{tmp_path}/broken.pt")
     (tmp_path / "broken.safetensors").write_bytes(b"short")
     with pytest.raises(EncoderUnavailable, match="cannot be read"):
         load_encoder(f"magiclens:ViT-B-32/openai:{tmp_path}/broken.safetensors")
     torch.save(_searle(), tmp_path / "phi.pt")
-    with pytest.raises(EncoderUnavailable, match="cirque encoders fetch ViT-B-32/openai$"):
+    with pytest.raises(EncoderUnavailable, match=r"cirque encoders fetch ViT-B-32/openai$"):
         load_encoder(f"searle:ViT-B-32/openai:{tmp_path}/phi.pt")
 
 

@@ -2,53 +2,51 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol, cast
+from typing import Any, cast
 
-import numpy as np
-
-from cir_core.describe import describe
-from cir_core.errors import LanguageModelError, UnsupportedTask
+from cir_core.errors import UnsupportedTask
+from cir_core.language.builtin.captions import parse_caption
+from cir_core.language.builtin.constraints import constraints
+from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.merge import merge
-from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, MergeTask, Task
+from cir_core.language.builtin.reflect import reflect
+from cir_core.language.builtin.seeing import AttributePredictor, Captioner, TextEncoder
+from cir_core.language.builtin.targets import confidence, rewrite, two_sentences
+from cir_core.language.tasks import (
+    A,
+    Answer,
+    CaptionAnswer,
+    CaptionTask,
+    ConfidenceAnswer,
+    ConfidenceTask,
+    ConstraintsAnswer,
+    ConstraintsTask,
+    DifferenceAnswer,
+    DifferenceTask,
+    Domain,
+    MergeAnswer,
+    MergeTask,
+    Picture,
+    ReflectAnswer,
+    ReflectTask,
+    RewriteAnswer,
+    RewriteTask,
+    Task,
+    TwoSentencesAnswer,
+    TwoSentencesTask,
+)
 from cir_core.language.watch import Watch
-from cir_core.types import Matrix, Vector
 from cir_core.zero_shot import ZeroShotAttributes
 
-# What else an image may show. No people: somebody often wears the garment.
-OTHER_THINGS = (
-    "a photo of a dog", "a photo of a cat", "a photo of an animal", "a photo of a landscape",
-    "a photo of a building", "a photo of food", "a photo of a vehicle", "a photo of furniture",
-    "a photo of a street", "a page of text", "a chart", "an empty picture",
-)
-_NOT_A_GARMENT = (
-    "the built-in model only describes garments, and this image does not look like one; add captions to the "
-    "gallery's manifest or connect a language model"
-)
-_NO_FEATURES = (
-    "the built-in model describes images by their features, and there were none; index the gallery, add "
-    "captions to its manifest or connect a language model"
-)
-
-
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32, unit rows."""
-        ...
-
-
-class AttributePredictor(Protocol):
-    def predict(self, features: Matrix) -> list[dict[str, str]]:
-        """For each row of ``[n, dim]`` one value of every group of the lexicon."""
-        ...
+_CONNECT = "Connect a language model (docs/language-models.md)"
 
 
 class BuiltinLanguageModel:
-    """Captions by zero-shot attributes, merges by rules. Deterministic, offline, thread-safe.
+    """Captions by zero-shot attributes, everything else by rules. Deterministic, offline, thread-safe.
 
-    ``encoder_texts`` must be the encoder that made the features of caption tasks; None
-    will do where only merges are asked for.
+    ``encoder_texts`` must be the encoder that made the features of the pictures; None will
+    do where every picture has a caption. It fills every role but judging, over garments.
     """
 
     name = "built-in/2"
@@ -60,57 +58,97 @@ class BuiltinLanguageModel:
         *,
         attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes,
     ) -> None:
-        self._encoder, self._make_attributes = encoder_texts, attributes
-        self._attributes: AttributePredictor | None = None
-        self._others: Matrix | None = None
-        self._lock = threading.Lock()
+        self._captioner = Captioner(encoder_texts, attributes)
+        self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
+            CaptionTask: self._caption, MergeTask: _merge, ConstraintsTask: self._constraints,
+            ReflectTask: self._reflect, DifferenceTask: self._difference, ConfidenceTask: self._confidence,
+            TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
+        }
 
     def complete(self, task: Task[A], watch: Watch | None = None) -> A:
-        """The answer to a caption or merge task. Raises ``UnsupportedTask`` for others."""
-        if isinstance(task, CaptionTask):
-            return cast(A, self._caption(task))
-        if isinstance(task, MergeTask):
-            return cast(A, merge(task.caption, task.modification_text))
-        raise UnsupportedTask(
-            f"The built-in language model cannot fill the role '{task.role}'; it captions and merges. "
-            "Connect a language model (docs/settings.md) for this."
-        )
+        """The answer to ``task``.
+
+        Raises:
+            UnsupportedTask: a role that rules cannot fill, or images they have nothing to
+                say about.
+            LanguageModelError: features of another encoder; images without a difference.
+        """
+        role = self._roles.get(type(task))
+        if role is None:
+            raise UnsupportedTask(
+                f"The built-in language model cannot fill the role '{task.role}': it knows words and counts, and "
+                f"this takes judgement. {_CONNECT} for it."
+            )
+        return cast(A, role(task))
 
     def _caption(self, task: CaptionTask) -> CaptionAnswer:
-        picture = task.picture
-        if picture.caption is not None and picture.caption.strip():
-            return CaptionAnswer(caption=picture.caption)
-        if task.domain != "garment":
-            return CaptionAnswer(caption="", notes=(_NOT_A_GARMENT,))
-        if picture.features is None:
-            return CaptionAnswer(caption="", notes=(_NO_FEATURES,))
-        attributes, others, encoder = self._prompts()
-        row = np.atleast_2d(np.asarray(picture.features, dtype=np.float32))
-        if row.shape != (1, others.shape[1]):
-            raise LanguageModelError(
-                f"The image's features have the shape {row.shape}, the encoder's texts {others.shape[1]} "
-                "numbers. Index the gallery again with the encoder in use."
-            )
-        caption = describe(attributes.predict(row)[0])
-        if not self._shows_garment(row[0], caption, others, encoder):
-            return CaptionAnswer(caption="", notes=(_NOT_A_GARMENT,))
-        return CaptionAnswer(caption=caption)
+        return self._captioner.captions([task.picture], task.domain, task.sample)[0]
 
-    def _shows_garment(self, features: Vector, caption: str, others: Matrix, encoder: TextEncoder) -> bool:
-        # The whole caption competes, not "a dress": an encoder trained on garments alone
-        # knows no dogs, and its short prompts lie too close together to compare.
-        return float(features @ encoder.encode_texts([caption])[0]) >= float((others @ features).max())
+    def _constraints(self, task: ConstraintsTask) -> ConstraintsAnswer:
+        caption = task.caption.strip() or self._text(task.reference, task.domain)
+        return constraints(caption, task.modification_text)
 
-    def _prompts(self) -> tuple[AttributePredictor, Matrix, TextEncoder]:
-        """Prompts are encoded once, on the first caption."""
-        encoder = self._encoder
-        if encoder is None:
-            raise LanguageModelError(
-                "The built-in language model was given no encoder, so it can only merge. "
-                "Load one for captions."
-            )
-        with self._lock:
-            if self._attributes is None or self._others is None:
-                self._others = encoder.encode_texts(list(OTHER_THINGS))
-                self._attributes = self._make_attributes(encoder)
-            return self._attributes, self._others, encoder
+    def _reflect(self, task: ReflectTask) -> ReflectAnswer:
+        reference = task.reference_caption.strip() or self._text(task.reference, task.domain)
+        _garment(reference, "the reference", task.role)
+        candidates = [text for text in self._candidates(task) if parse_caption(text).is_garment]
+        if not candidates:
+            raise _unsupported(task.role, "any of the candidates")
+        return reflect(reference, task.modification_text, candidates, task.previous_query)
+
+    def _candidates(self, task: ReflectTask) -> list[str]:
+        """Captions of the best candidates, from their pictures where none was given."""
+        texts = list(task.captions) + [""] * (len(task.candidates) - len(task.captions))
+        places = [place for place, picture in enumerate(task.candidates) if not texts[place].strip()]
+        found = self._texts([task.candidates[place] for place in places], task.domain)
+        for place, text in zip(places, found, strict=True):
+            texts[place] = text
+        return texts
+
+    def _difference(self, task: DifferenceTask) -> DifferenceAnswer:
+        reference, target = self._texts([task.reference, task.target], task.domain)
+        _garment(reference, "the reference", task.role)
+        _garment(target, "the target", task.role)
+        return difference(reference, target, task.history, task.attempt)
+
+    def _confidence(self, task: ConfidenceTask) -> ConfidenceAnswer:
+        reference, *candidates = self._texts([task.reference, *task.candidates], task.domain)
+        _garment(reference, "the reference", task.role)
+        for name, caption in zip(task.names, candidates, strict=True):
+            _garment(caption, name, task.role)
+        return confidence(reference, task.modification_text, dict(zip(task.names, candidates, strict=True)))
+
+    def _two_sentences(self, task: TwoSentencesTask) -> TwoSentencesAnswer:
+        reference = self._text(task.reference, task.domain)
+        _garment(reference, "the reference", task.role)
+        return two_sentences(reference, task.modification_text)
+
+    def _rewrite(self, task: RewriteTask) -> RewriteAnswer:
+        reference, target, *distractors = self._texts([task.reference, task.target, *task.distractors], task.domain)
+        _garment(target, "the target", task.role)
+        for number, caption in enumerate(distractors, start=1):
+            _garment(caption, f"distractor {number}", task.role)
+        return rewrite(reference, target, distractors, task.modification_text)
+
+    def _text(self, picture: Picture, domain: Domain) -> str:
+        return self._texts([picture], domain)[0]
+
+    def _texts(self, pictures: Sequence[Picture], domain: Domain) -> list[str]:
+        return [answer.caption for answer in self._captioner.captions(pictures, domain)]
+
+
+def _merge(task: MergeTask) -> MergeAnswer:
+    return merge(task.caption, task.modification_text)
+
+
+def _garment(caption: str, what: str, role: str) -> None:
+    if not parse_caption(caption).is_garment:
+        raise _unsupported(role, what)
+
+
+def _unsupported(role: str, what: str) -> UnsupportedTask:
+    return UnsupportedTask(
+        f"The built-in language model cannot fill the role '{role}' here: it knows garments only, and {what} has no "
+        f"caption of one and no features that look like one. Add captions to the gallery's manifest, index it "
+        f"with the encoder in use, or connect a language model (docs/language-models.md)."
+    )

@@ -10,6 +10,12 @@ SALIENCE = (
 )
 """Attribute groups in the order in which people notice them."""
 
+PATTERN_NOUNS = {
+    "stripes": "{colour} stripes", "pinstripes": "{colour} vertical stripes", "dots": "{colour} polka dots",
+    "checks": "{colour} checks", "floral": "{colour} flowers", "graphic": "a {colour} graphic print",
+}
+"""Patterns as things that have a colour; a colour block is none."""
+
 _ABSENT = {"trim": "no trim", "second_colour": "one colour"}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from cir_core.language.openai.failures import (
     Dropped,
     Fault,
     NotChat,
+    NotStream,
     TooLarge,
     explained,
     is_too_large,
@@ -60,6 +61,7 @@ class Reply:
     text: str
     finish: str | None = None                 # why the server stopped, in its words
     tokens: tuple[int, int] | None = None     # prompt, completion; None if it did not say
+    declined: bool = False
 
 
 @dataclass
@@ -109,10 +111,15 @@ class Chat:
             result = self._once(request, refused, call)
             if isinstance(result, Reply):
                 self._refused |= refused
+                if result.declined:
+                    raise LanguageModelError(
+                        f"{self._server.name} declined to answer. Word the request differently, or take another "
+                        "image."
+                    )
                 return result
             if is_too_large(result):
                 raise TooLarge(words_of(result))
-            feature = self._to_drop(result, request, refused, call)
+            feature = refused_feature(result, self._used(request, refused, call))
             if feature:
                 refused |= {feature}
                 continue
@@ -130,7 +137,7 @@ class Chat:
             if type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout"):
                 call.sent(None)
             return error
-        except Stopped:
+        except LanguageModelError:
             call.sent(None)
             raise
         call.sent(reply)
@@ -138,11 +145,6 @@ class Chat:
 
     def _streams(self, refused: frozenset[str], call: Call) -> bool:
         return call.seen is not None and "stream" not in refused
-
-    def _to_drop(self, error: Fault, request: Request, refused: frozenset[str], call: Call) -> str | None:
-        if isinstance(error, openai.APIError):
-            return refused_feature(error, self._used(request, refused, call))
-        return None
 
     def _used(self, request: Request, refused: frozenset[str], call: Call) -> set[str]:
         unused = {"json_object"} if "json_schema" not in refused else set()
@@ -159,8 +161,7 @@ class Chat:
         choice = completion.choices[0]
         if choice.message is None:
             raise NotChat("no message in the reply")
-        self._declined(choice.message.refusal, choice.finish_reason)
-        return self._reply(choice.message.content or "", choice.finish_reason, completion.usage)
+        return self._reply(choice.message.content or "", choice.message.refusal, choice.finish_reason, completion.usage)
 
     def _streamed(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
         extra: dict[str, Any] = {"stream": True}
@@ -170,8 +171,8 @@ class Chat:
         text, refusal, finish, usage = "", "", None, None
         with stream:
             if "text/event-stream" not in stream.response.headers.get("content-type", ""):
-                raise NotChat("asked for a stream, it sent something else")
-            for chunk in stream:
+                raise NotStream("a whole reply where a stream was asked for")
+            for chunk in _chunks(stream):
                 self._still(call)
                 usage = getattr(chunk, "usage", None) or usage
                 for choice in getattr(chunk, "choices", None) or ():
@@ -183,10 +184,10 @@ class Chat:
                         cast(Callable[[str], None], call.seen)(self._server.redacted(text))
                 if len(text) > _LONGEST:
                     break
-        if finish is None and not has_object(text):
+        # Where a server ends its replies by closing the connection, a break looks like an end.
+        if finish is None and not refusal and not has_object(text):
             raise Dropped("the stream ended before the answer did")
-        self._declined(refusal, finish)
-        return self._reply(text, finish, usage)
+        return self._reply(text, refusal, finish, usage)
 
     def _create(self, request: Request, refused: frozenset[str], call: Call, **extra: Any) -> Any:
         server, left = self._server, max(0.05, call.until - self._clock.now())
@@ -213,16 +214,10 @@ class Chat:
         except ValueError as error:  # a body that says it is JSON and is not
             raise NotChat(type(error).__name__) from None
 
-    def _reply(self, text: str, finish: str | None, usage: Any) -> Reply:
+    def _reply(self, text: str, refusal: str | None, finish: str | None, usage: Any) -> Reply:
         prompt, completion = getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None)
-        known = isinstance(prompt, int) and isinstance(completion, int)
-        return Reply(self._server.redacted(text), finish, (prompt, completion) if known else None)
-
-    def _declined(self, refusal: str | None, finish: str | None) -> None:
-        if refusal or finish == "content_filter":
-            raise LanguageModelError(
-                f"{self._server.name} declined to answer. Word the request differently, or take another image."
-            )
+        tokens = (prompt, completion) if isinstance(prompt, int) and isinstance(completion, int) else None
+        return Reply(self._server.redacted(text), finish, tokens, bool(refusal) or finish == "content_filter")
 
     def _still(self, call: Call) -> None:
         if call.stopped():
@@ -243,3 +238,11 @@ class Chat:
             nap = min(seconds, _NAP)
             self._clock.sleep(nap)
             seconds -= nap
+
+
+def _chunks(stream: Any) -> Iterator[Any]:
+    """The pieces of a stream. Raises ``Dropped`` for one that is cut through."""
+    try:
+        yield from stream
+    except ValueError:
+        raise Dropped("the stream was cut through") from None

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import openai
 
-from cir_core.language.openai.failures import is_final, words_of
+from cir_core.language.openai.failures import Fault, NotStream, is_final, status_of, words_of
 
 FEATURES = {
     "json_schema": r"response_format|json_?schema|guided|grammar|structured",
@@ -24,15 +24,17 @@ FEATURES = {
 _VAGUE = ("json_schema", "json_object")
 
 
-def refused_feature(error: openai.APIError, used: Collection[str]) -> str | None:
+def refused_feature(error: Fault, used: Collection[str]) -> str | None:
     """The feature among ``used`` to go without on the next try; None if that is not the matter.
 
     A refusal that names nothing we know is put down to the form of the answer: that is
     what servers differ in most.
     """
-    if not isinstance(error, openai.APIStatusError) or error.status_code not in (400, 422) or is_final(error):
+    if isinstance(error, NotStream):
+        return "stream"
+    if status_of(error) not in (400, 422) or is_final(error):
         return None
-    said = f"{words_of(error)} {error.param or ''}"
+    said = f"{words_of(error)} {(isinstance(error, openai.APIError) and error.param) or ''}"
     for feature, pattern in FEATURES.items():
         if feature in used and re.search(pattern, said, re.IGNORECASE):
             return feature

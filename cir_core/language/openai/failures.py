@@ -14,14 +14,15 @@ from cir_core.language.openai.server import Server
 
 _SHOWN = 300  # characters of a server's own words
 _TOO_LARGE = re.compile(
-    r"(image|picture|payload|request|body|entity)\b.*\b(too (large|big|long)|exceed|size|dimension|resolution|pixels)"
-    r"|(too (large|big)|exceed\w*)\b.*\b(image|picture|payload|body)", re.IGNORECASE | re.DOTALL)
+    r"(images?|pictures?)\b.*\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
+    r"|(request|payload|body|entity)\b.{0,20}\btoo (large|big)"
+    r"|(too (large|big)|exceed\w*)\b.*\b(images?|pictures?)", re.IGNORECASE | re.DOTALL)
 _NO_IMAGES = re.compile(
     r"(not|n't|no)\b.{0,40}\b(image|vision|multi-?modal)|(image|image_url|vision)\b.{0,60}\b(not|n't|only|invalid)\b"
     r"|not a multimodal", re.IGNORECASE | re.DOTALL)
 _CONTEXT = re.compile(r"context (length|size|window)|too many tokens|maximum.{0,20}tokens|prompt is too long",
                       re.IGNORECASE)
-_MODEL = re.compile(r"model\b.{0,80}(not found|not exist|n't exist|unknown|not a valid|not available|no such)"
+_MODEL = re.compile(r"model\b.{0,80}(not found|not exist|n't exist|not a valid|not available)"
                     r"|(unknown|invalid|no such) model|pinned to", re.IGNORECASE | re.DOTALL)
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 
@@ -34,6 +35,10 @@ class NotChat(Exception):
     """A reply that no chat server gives."""
 
 
+class NotStream(NotChat):
+    """A whole reply where a stream was asked for."""
+
+
 class TooLarge(Exception):
     """A request whose images the server does not take; the text is its own."""
 
@@ -41,13 +46,20 @@ class TooLarge(Exception):
 Fault = openai.APIError | Dropped | NotChat
 
 
+def status_of(error: Fault) -> int | None:
+    """The HTTP status, also where a server says it inside a stream that began well."""
+    if isinstance(error, openai.APIStatusError):
+        return error.status_code
+    code = error.code if isinstance(error, openai.APIError) else None
+    return int(code) if code and re.fullmatch(r"[45]\d\d", code) else None
+
+
 def passes(error: Fault) -> bool:
     """Whether the same request may well succeed a little later."""
-    if isinstance(error, openai.APIStatusError):
-        if error.code in _QUOTA:
-            return False
-        return error.status_code in (408, 429) or error.status_code >= 500
-    return not isinstance(error, NotChat)
+    if isinstance(error, NotChat) or _no_credit(error):
+        return False
+    status = status_of(error)
+    return status is None or status in (408, 429) or status >= 500
 
 
 def retry_after(error: Fault) -> float | None:
@@ -69,21 +81,18 @@ def retry_after(error: Fault) -> float | None:
 
 def words_of(error: Fault) -> str:
     """What the server says, in full."""
-    if isinstance(error, openai.APIStatusError) and isinstance(error.body, dict):
+    if isinstance(error, openai.APIError) and isinstance(error.body, dict):
         said = error.body.get("message") or error.body.get("detail") or error.body.get("error") or error.message
         return str(said)
     return error.message if isinstance(error, openai.APIError) else str(error)
 
 
 def is_too_large(error: Fault) -> bool:
-    if not isinstance(error, openai.APIStatusError):
-        return False
-    if error.status_code == 413:
-        return True
-    return error.status_code in (400, 422) and bool(_TOO_LARGE.search(words_of(error)))
+    status, said = status_of(error), words_of(error)
+    return status == 413 or (status in (400, 422) and bool(_TOO_LARGE.search(said)) and not _CONTEXT.search(said))
 
 
-def is_final(error: openai.APIStatusError) -> bool:
+def is_final(error: Fault) -> bool:
     """Whether a 400 or 422 is about something that another form of the request would not change."""
     said = words_of(error)
     return bool(_CONTEXT.search(said) or _MODEL.search(said))
@@ -91,8 +100,9 @@ def is_final(error: openai.APIStatusError) -> bool:
 
 def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
     """The error for the person at the screen. It holds no key and no cause that does."""
-    if isinstance(error, openai.APIStatusError):
-        return _by_status(error, server, tries)
+    status = status_of(error)
+    if status is not None:
+        return _by_status(error, status, server, tries)
     if isinstance(error, NotChat):
         return LanguageModelError(
             f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
@@ -110,6 +120,13 @@ def out_of_time(error: Fault | None, server: Server, seconds: float) -> Language
     )
 
 
+def refused_size(said: str, server: Server) -> LanguageModelError:
+    return LanguageModelError(
+        f"{server.host} finds the request too large: {_cut(server.redacted(said))} Shorten what you typed, or raise "
+        "the limit of the server."
+    )
+
+
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
     return LanguageModelError(
         f"{server.host} does not take images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
@@ -117,8 +134,8 @@ def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
     )
 
 
-def _by_status(error: openai.APIStatusError, server: Server, tries: int) -> LanguageModelError:
-    status, said = error.status_code, _short(error, server)
+def _by_status(error: Fault, status: int, server: Server, tries: int) -> LanguageModelError:
+    said = _short(error, server)
     if status in (401, 403):
         key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
         return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")
@@ -127,7 +144,7 @@ def _by_status(error: openai.APIStatusError, server: Server, tries: int) -> Lang
             f"{server.host} knows no model '{server.model}' at this address (HTTP {status}: {said}). Check "
             "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
         )
-    if error.code in _QUOTA:
+    if _no_credit(error):
         return LanguageModelUnavailable(f"{server.host} says that the account has no credit left. Check its billing.")
     if status == 429:
         return LanguageModelUnavailable(
@@ -141,7 +158,11 @@ def _by_status(error: openai.APIStatusError, server: Server, tries: int) -> Lang
     return LanguageModelError(f"{server.host} refuses the request (HTTP {status}): {said} {_remedy(error, server)}")
 
 
-def _remedy(error: openai.APIStatusError, server: Server) -> str:
+def _no_credit(error: Fault) -> bool:
+    return isinstance(error, openai.APIError) and error.code in _QUOTA
+
+
+def _remedy(error: Fault, server: Server) -> str:
     said = words_of(error)
     if _CONTEXT.search(said):
         return "Give the model a longer context, or show it fewer images (lower CIRQUE_LLM_IMAGE_EDGE)."

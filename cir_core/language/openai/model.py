@@ -7,14 +7,14 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
 from cir_core.language.cached import Conditions
 from cir_core.language.given import given_answer
 from cir_core.language.openai.chat import Call, Chat, Clock, Reply, Request
-from cir_core.language.openai.failures import TooLarge, refused_images
+from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
 from cir_core.language.openai.form import schema
 from cir_core.language.openai.messages import messages, repair
 from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
@@ -74,7 +74,7 @@ class OpenAILanguageModel:
             return given
         prompt = _prompt(task)
         with self._slot(watch):
-            return _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer()
+            return cast(A, _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer())
 
     def request(self, task: Task[Any], prompt: Prompt, edge: int) -> Request:
         """What is sent first, with images of ``edge`` pixels."""
@@ -109,9 +109,9 @@ class OpenAILanguageModel:
             return Usage(calls=1)
         if reply.tokens is None:
             return Usage(calls=1, models=(self.name,))
-        prompt, completion = reply.tokens
-        prices = self.server.prompt_price, self.server.completion_price
-        cost = None if None in prices else (prompt * (prices[0] or 0) + completion * (prices[1] or 0)) / 1e6
+        (prompt, completion), cost = reply.tokens, None
+        if self.server.prompt_price is not None and self.server.completion_price is not None:
+            cost = (prompt * self.server.prompt_price + completion * self.server.completion_price) / 1e6
         return Usage(1, 0, prompt, completion, cost, (self.name,))
 
     @contextmanager
@@ -158,6 +158,8 @@ class _Exchange:
         said = self._too_large(request)
         if isinstance(said, Reply):
             return request, said, ()
+        if not self.model.sees or not self.task.pictures():
+            raise refused_size(said, self.model.server)
         half = max(1, edge // 2)
         request = self.model.request(self.task, self.prompt, half)
         again = self._too_large(request)

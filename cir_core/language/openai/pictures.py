@@ -8,7 +8,7 @@ import io
 from PIL import Image
 
 _TINY = 64      # pixels on the longer edge up to which JPEG's blocks would show
-_FLAT = 256     # colours up to which PNG is small and JPEG smears the edges
+_FLAT = 64      # colours up to which PNG is small and JPEG smears the edges
 _QUALITY = 85
 
 

@@ -1,0 +1,63 @@
+"""Not waiting again for a server that was just found to be down."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from cir_core.errors import LanguageModelUnavailable, Stopped
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import A, Task
+from cir_core.language.watch import Watch
+
+REST = 30.0  # seconds
+
+
+class BreakerLanguageModel:
+    """After ``inner`` was unavailable, says so at once for ``rest`` seconds without asking it.
+
+    Then one request tries again; the others still fail at once until it has come back.
+    """
+
+    def __init__(
+        self, inner: LanguageModel, *, rest: float = REST, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._inner, self._rest, self._clock = inner, rest, clock
+        self._lock = threading.Lock()
+        self._failure: str | None = None
+        self._until = 0.0
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    @property
+    def sees(self) -> bool:
+        return self._inner.sees
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """See :class:`~cir_core.language.base.LanguageModel`."""
+        self._pass()
+        try:
+            answer = self._inner.complete(task, watch)
+        except LanguageModelUnavailable as error:
+            with self._lock:
+                self._failure, self._until = str(error), self._clock() + self._rest
+            raise
+        except Stopped:  # says nothing about the server
+            raise
+        except Exception:
+            self._failure = None
+            raise
+        self._failure = None
+        return answer
+
+    def _pass(self) -> None:
+        with self._lock:
+            if self._failure is None:
+                return
+            left = self._until - self._clock()
+            if left > 0:
+                raise LanguageModelUnavailable(f"{self._failure} It is asked again in {left:.0f} s.")
+            self._until = self._clock() + self._rest

@@ -1,0 +1,123 @@
+"""Images by their features: which garment an image shows, in one sentence or many."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from cir_core.describe import describe
+from cir_core.errors import LanguageModelError
+from cir_core.language.builtin.variation import vary
+from cir_core.language.tasks import CaptionAnswer, Domain, Picture
+from cir_core.types import Matrix
+from cir_core.zero_shot import ZeroShotAttributes
+
+GARMENTS: frozenset[Domain] = frozenset({"garment", "dress", "shirt", "toptee"})
+# What else an image may show. No people: somebody often wears the garment.
+OTHER_THINGS = (
+    "a photo of a dog", "a photo of a cat", "a photo of an animal", "a photo of a landscape",
+    "a photo of a building", "a photo of food", "a photo of a vehicle", "a photo of furniture",
+    "a photo of a street", "a page of text", "a chart", "an empty picture",
+)
+NOT_A_GARMENT = (
+    "the built-in model only describes garments, and this image does not look like one; add captions to the "
+    "gallery's manifest or connect a language model"
+)
+NO_FEATURES = (
+    "the built-in model describes images by their features, and there were none; index the gallery, add "
+    "captions to its manifest or connect a language model"
+)
+# Of the softmax that sampled captions draw from, in units of cosine. With the bundled encoder
+# about one value in fifteen is then another than the best.
+TEMPERATURE = 0.04
+
+
+class TextEncoder(Protocol):
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32, unit rows."""
+        ...
+
+
+class AttributePredictor(Protocol):
+    def predict(self, features: Matrix) -> list[dict[str, str]]:
+        """For each row of ``[n, dim]`` one value of every group of the lexicon."""
+        ...
+
+    def draw(self, features: Matrix, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
+        """The same, each value drawn with the probability that its score gives it."""
+        ...
+
+
+class Captioner:
+    """Captions of pictures under one encoder. Thread-safe; prompts are encoded once, on first use."""
+
+    def __init__(
+        self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes
+    ) -> None:
+        self._encoder, self._make_attributes = encoder, attributes
+        self._attributes: AttributePredictor | None = None
+        self._others: Matrix | None = None
+        self._lock = threading.Lock()
+
+    def captions(self, pictures: Sequence[Picture], domain: Domain, sample: int = 0) -> list[CaptionAnswer]:
+        """One answer for each picture: its caption if it has one, else one from its features.
+
+        ``sample`` above 0 draws other values and other words, the same ones for the same
+        number and features. What cannot be described has an empty caption and a note.
+        """
+        answers = [self._known(picture, domain) for picture in pictures]
+        places = [place for place, answer in enumerate(answers) if answer is None]
+        drawn = self._from_features([pictures[place] for place in places], sample) if places else []
+        found = dict(zip(places, drawn, strict=True))
+        return [found[place] if answer is None else answer for place, answer in enumerate(answers)]
+
+    def _known(self, picture: Picture, domain: Domain) -> CaptionAnswer | None:
+        if picture.caption is not None and picture.caption.strip():
+            return CaptionAnswer(caption=picture.caption)
+        if domain not in GARMENTS:
+            return CaptionAnswer(caption="", notes=(NOT_A_GARMENT,))
+        return CaptionAnswer(caption="", notes=(NO_FEATURES,)) if picture.features is None else None
+
+    def _from_features(self, pictures: Sequence[Picture], sample: int) -> list[CaptionAnswer]:
+        attributes, others, encoder = self._prompts()
+        rows = [np.atleast_2d(np.asarray(picture.features, dtype=np.float32)) for picture in pictures]
+        for row in rows:
+            if row.shape != (1, others.shape[1]):
+                raise LanguageModelError(
+                    f"The image's features have the shape {row.shape}, the encoder's texts {others.shape[1]} "
+                    "numbers. Index the gallery again with the encoder in use."
+                )
+        features = np.concatenate(rows)
+        plain = [describe(slots) for slots in attributes.predict(features)]
+        # The whole caption competes, not "a dress": an encoder trained on garments alone
+        # knows no dogs, and its short prompts lie too close together to compare.
+        likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
+        is_garment = likeness >= (features @ others.T).max(axis=1)
+        if sample > 0:
+            plain = [self._sampled(attributes, row, sample) for row in rows]
+        return [
+            CaptionAnswer(caption=text) if shows else CaptionAnswer(caption="", notes=(NOT_A_GARMENT,))
+            for text, shows in zip(plain, is_garment, strict=True)
+        ]
+
+    def _sampled(self, attributes: AttributePredictor, row: Matrix, sample: int) -> str:
+        seed = hashlib.blake2b(row.tobytes() + str(sample).encode(), digest_size=16).digest()
+        rng = np.random.default_rng(int.from_bytes(seed, "little"))
+        return vary(attributes.draw(row, rng, TEMPERATURE)[0], rng)
+
+    def _prompts(self) -> tuple[AttributePredictor, Matrix, TextEncoder]:
+        encoder = self._encoder
+        if encoder is None:
+            raise LanguageModelError(
+                "The built-in language model was given no encoder, so it cannot describe images. "
+                "Load one, or give it captions."
+            )
+        with self._lock:
+            if self._attributes is None or self._others is None:
+                self._others = encoder.encode_texts(list(OTHER_THINGS))
+                self._attributes = self._make_attributes(encoder)
+            return self._attributes, self._others, encoder

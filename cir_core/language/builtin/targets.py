@@ -1,0 +1,133 @@
+"""SoFT's multi-target pipeline by rules: two sentences, confidence, one sentence for one target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from cir_core.describe import describe
+from cir_core.language.builtin.captions import Caption, parse_caption
+from cir_core.language.builtin.clauses import also
+from cir_core.language.builtin.phrases import SALIENCE, joined, name, phrase
+from cir_core.language.builtin.wanted import Wanted, understand
+from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentencesAnswer
+from cir_core.lexicon import NONE
+
+EDITED, KEPT = 3.0, 1.0  # weights: what the text speaks of, what stays
+UNKNOWN = 0.5            # credit for an attribute that a caption does not speak of
+_ATTRIBUTES_ONLY = (
+    "the built-in model compares attributes of garments and sees nothing else; connect a language model that "
+    "sees for a confidence that does"
+)
+_AS_TYPED = "no change of an attribute was understood, so the text stands as it is"
+_SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
+
+
+def confidence(reference: str, modification_text: str, candidates: Mapping[str, str]) -> ConfidenceAnswer:
+    """How far each candidate's caption (by name) meets the request, 0 to 1 with three decimals.
+
+    The weighted share of what is wanted: each attribute the text speaks of weighs
+    :data:`EDITED`, each other one of the reference :data:`KEPT`. It counts 1 if met, 0 if
+    not, :data:`UNKNOWN` if the candidate's caption is silent, and −1 if the candidate
+    still shows the very value that was to go. Below nothing is 0.
+    """
+    wanted = understand(reference, modification_text)
+    scores = {candidate: _score(wanted, parse_caption(caption)) for candidate, caption in candidates.items()}
+    return ConfidenceAnswer(scores=scores, notes=(*wanted.notes, _ATTRIBUTES_ONLY))
+
+
+def _score(wanted: Wanted, shown: Caption) -> float:
+    total = got = 0.0
+    for group in (*wanted.edited, *wanted.kept):
+        weight = EDITED if group in wanted.edited else KEPT
+        value = shown.slots.get(group)
+        total += weight
+        if value is None:
+            got += weight * UNKNOWN
+        elif wanted.accepts(group, value):
+            got += weight
+        elif group in wanted.edited and wanted.gone.get(group) == value:
+            got -= weight
+    if wanted.noun and "category" not in wanted.slots:
+        total += EDITED
+        got += EDITED * (wanted.noun == shown.noun)
+    return round(max(got / total, 0.0), 3) if total else 0.0
+
+
+def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:
+    """The change in absolute words, and what stays beside it (empty if nothing is known to)."""
+    wanted = understand(reference, modification_text)
+    slots = wanted.slots
+    changed = {group: slots[group] for group in wanted.edited if group in slots}
+    kind = {"category": slots["category"]} if "category" in slots else {}
+    extras = wanted.edits.extras
+    if changed or extras or wanted.edits.noun or wanted.gone:
+        text = Caption(kind | changed, wanted.noun, (*_absent(wanted), *extras)).sentence()
+        modification, notes = text[0].upper() + text[1:] + ".", wanted.notes
+    else:
+        modification, notes = " ".join(modification_text.split()), (*wanted.notes, _AS_TYPED)
+    return TwoSentencesAnswer(modification=modification, kept=_kept(wanted), notes=notes)
+
+
+def _absent(wanted: Wanted) -> list[str]:
+    """What is gone and has nothing in its place."""
+    kind = wanted.reference.slots.get("category", "dress")
+    return [
+        f"without {phrase(group, value)}" if group == "trim" else f"not {phrase(group, value, kind)}"
+        for group, value in wanted.gone.items()
+        if group != "second_colour" and wanted.slots.get(group, NONE) == NONE and not wanted.edits.noun
+    ]
+
+
+def _kept(wanted: Wanted) -> str:
+    stays = {group: wanted.slots[group] for group in wanted.kept
+             if group != "category" and wanted.slots[group] != NONE}
+    kind = wanted.slots.get("category", "dress")
+    looks = [phrase(group, stays[group], kind) for group in ("fit", "length", "colour", "pattern") if group in stays]
+    has = [describe({group: stays[group]}).partition(" with ")[2]
+           for group in ("sleeves", "neckline", "trim") if group in stays]
+    if "second_colour" in stays:
+        has.append(phrase("second_colour", stays["second_colour"]))
+    halves = [f"is {joined(looks)}"] if looks else []
+    halves += [f"has {joined(has)}"] if has else []
+    return f"It {' and '.join(halves)}." if halves else ""
+
+
+def rewrite(
+    reference: str, target: str, distractors: Sequence[str], modification_text: str
+) -> RewriteAnswer:
+    """The request and what tells the target from the distractors, as one sentence.
+
+    One attribute that no distractor shares if there is one, the most salient first; else
+    as few as leave no distractor over. Nothing that the text says already is added, nor
+    anything that contradicts it.
+    """
+    wanted = understand(reference, modification_text)
+    shown = parse_caption(target).slots
+    others = [parse_caption(text).slots for text in distractors]
+    said = {edit.group for edit in wanted.edits.edits if edit.operation in ("set", "drop")}
+    against = [group for group in wanted.edited if group in shown and not wanted.accepts(group, shown[group])]
+    notes = [f"the target's {name(group)} is not what the text asks for" for group in against]
+    tells = {
+        group: frozenset(place for place, slots in enumerate(others) if group in slots and slots[group] != shown[group])
+        for group in SALIENCE if group in shown and group not in said and group not in against
+    }
+    chosen, left = _cover(tells, len(others))
+    if left:
+        notes.append(_SAME)
+    kind = shown.get("category", "dress")
+    return RewriteAnswer(
+        refined_caption=also(modification_text, [(group, shown[group]) for group in chosen], kind),
+        notes=tuple(notes),
+    )
+
+
+def _cover(tells: Mapping[str, frozenset[int]], count: int) -> tuple[list[str], set[int]]:
+    """The fewest groups that leave no distractor over, found greedily; and which are left."""
+    left, chosen = set(range(count)), []
+    while left:
+        best = max(tells, key=lambda group: len(tells[group] & left), default=None)  # first of equals
+        if best is None or not tells[best] & left:
+            break
+        chosen.append(best)
+        left -= tells[best]
+    return sorted(chosen, key=SALIENCE.index), left

@@ -1,0 +1,93 @@
+"""The language models that the settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cir_core.encoders.base import Encoder
+from cir_core.errors import SettingsError
+from cir_core.language.base import LanguageModel
+from cir_core.language.breaker import BreakerLanguageModel
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.cache import AnswerCache
+from cir_core.language.cached import CachedLanguageModel
+from cir_core.language.fallback import FallbackLanguageModel
+from cir_core.language.routed import RoutedLanguageModel
+from cir_core.settings import Settings
+
+if TYPE_CHECKING:
+    from cir_core.language.openai.model import OpenAILanguageModel
+
+
+def connected(settings: Settings) -> OpenAILanguageModel | None:
+    """The model on the server that the settings name; None if they name none. Nothing is sent yet.
+
+    Raises:
+        SettingsError: half of what is needed, or an address or key that cannot be one.
+    """
+    base_url, model = settings.llm_base_url.strip(), settings.llm_model.strip()
+    if not base_url and not model:
+        return None
+    if not base_url or not model:
+        given, missing = ("MODEL", "BASE_URL") if model else ("BASE_URL", "MODEL")
+        raise SettingsError(
+            f"CIRQUE_LLM_{given} is set and CIRQUE_LLM_{missing} is not. Set both to connect a language model, or "
+            "neither to use the built-in one (docs/language-models.md)."
+        )
+    from cir_core.language.openai.model import OpenAILanguageModel
+    from cir_core.language.openai.server import Server
+
+    return OpenAILanguageModel(Server(
+        base_url, model, settings.llm_api_key.get_secret_value().strip(), sees=settings.llm_sees,
+        temperature=settings.llm_temperature, timeout=settings.llm_timeout,
+        connect_timeout=settings.llm_connect_timeout, retries=settings.llm_retries,
+        concurrency=settings.llm_concurrency, image_edge=settings.llm_image_edge,
+        prompt_price=settings.llm_prompt_price, completion_price=settings.llm_completion_price,
+    ))
+
+
+def language_models(
+    settings: Settings, cache: AnswerCache, *, fallback: bool = True
+) -> Callable[[Encoder], LanguageModel]:
+    """The language model for each encoder; server, cache and captioner are shared.
+
+    Without ``fallback`` a server that is away ends in its error: measurements should not
+    mix the answers of two models.
+
+    Raises:
+        SettingsError: settings that do not go together.
+    """
+    server, captioner = connected(settings), _captioner(settings)
+    kept = None
+    if server is not None:
+        # Inside the cache: an answer that is kept needs no server, however long that is away.
+        kept = CachedLanguageModel(BreakerLanguageModel(server), cache, server.conditions)
+    captions = CachedLanguageModel(captioner, cache) if captioner is not None else None
+
+    def for_encoder(encoder: Encoder) -> LanguageModel:
+        builtin = BuiltinLanguageModel(encoder)
+        model: LanguageModel = builtin
+        if kept is not None:
+            model = FallbackLanguageModel(kept, builtin) if fallback else kept
+        if captions is not None:
+            return RoutedLanguageModel(model, {"caption": captions})
+        if kept is not None and not kept.sees:
+            return RoutedLanguageModel(model, {"caption": builtin})
+        return model
+
+    return for_encoder
+
+
+def _captioner(settings: Settings) -> LanguageModel | None:
+    kind, _, path = settings.captioner.partition(":")
+    if not kind:
+        return None
+    if kind != "blip" or not path:
+        raise SettingsError(
+            f"CIRQUE_CAPTIONER is '{settings.captioner}'. It looks like blip:/path/to/checkpoint, or is empty."
+        )
+    from cir_core.language.blip import BlipCaptioner
+
+    return BlipCaptioner(Path(path).expanduser(), settings.device)

@@ -1,0 +1,34 @@
+"""Different models for different roles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cir_core.language.base import LanguageModel
+from cir_core.language.given import given_answer
+from cir_core.language.tasks import A, Task
+from cir_core.language.watch import Watch
+
+
+class RoutedLanguageModel:
+    """``by_role`` names the model of some roles; ``default`` fills the others."""
+
+    def __init__(self, default: LanguageModel, by_role: Mapping[str, LanguageModel]) -> None:
+        self._default, self._by_role = default, dict(by_role)
+
+    @property
+    def name(self) -> str:
+        """All of them, e.g. ``gpt-4o-mini@api.openai.com + blip-large (caption)``."""
+        others = [f"{model.name} ({role})" for role, model in self._by_role.items()]
+        return " + ".join((self._default.name, *others))
+
+    @property
+    def sees(self) -> bool:
+        return any(model.sees for model in (self._default, *self._by_role.values()))
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """See :class:`~cir_core.language.base.LanguageModel`."""
+        given = given_answer(task)
+        if given is not None:
+            return given
+        return self._by_role.get(task.role, self._default).complete(task, watch)

@@ -1,0 +1,206 @@
+"""``cirque captions`` as a person meets it, and runs that are killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from cir_core.construct.caption_build import optimise_captions
+from cir_core.construct.lines import read_heading
+from cir_core.errors import CirqueError, LanguageModelUnavailable
+from cir_core.gallery import open_gallery
+from cir_core.gallery_captions import captions_folder, captions_path, read_captions
+from cir_core.indexing import index_folder
+from cir_core.settings import get_settings
+from cli.captions import app
+from tests.fakes.captioner import ScriptedCaptioner
+from tests.fakes.encoder import FakeEncoder
+
+ROOT = Path(__file__).resolve().parents[2]
+IMAGES, SAMPLES = 40, 3
+PROGRAM = """
+import sys
+from pathlib import Path
+from cir_core.construct.caption_build import optimise_captions
+from cir_core.gallery import open_gallery
+from tests.fakes.captioner import ScriptedCaptioner
+from tests.fakes.encoder import FakeEncoder
+home, log, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+gallery = open_gallery("g", home=home)
+model = ScriptedCaptioner(log=log, delay=0.004)
+print("ready", flush=True)
+optimise_captions(gallery, FakeEncoder(), model, samples=3, workers=workers)
+"""
+
+
+@pytest.fixture
+def home(tmp_path):
+    source = tmp_path / "photos"
+    source.mkdir()
+    for number in range(IMAGES):
+        Image.new("RGB", (9, 9), (6 * number, 250 - 6 * number, 9)).save(source / f"{number:02}.png")
+    index_folder(source, name="g", encoder=FakeEncoder(), home=tmp_path / "home")
+    return tmp_path / "home"
+
+
+def start(home, log, workers):
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, home, log, str(workers)], cwd=ROOT, stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"ready\n"  # imports are not what is tested
+    return process
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_killed_in_the_middle_the_rerun_asks_only_for_what_is_missing(home, tmp_path, workers):
+    log = tmp_path / "asked"
+    gallery = open_gallery("g", home=home)
+    texts = captions_folder(gallery) / "texts.jsonl"
+    kills = 0
+    for wanted in (8, 20):
+        process = start(home, log, workers)
+        deadline = time.monotonic() + 60
+        # The heading, then a line for each image.
+        while not texts.exists() or texts.read_bytes().count(b"\n") - 1 < wanted:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kills += 1
+    assert read_heading(texts) is not None and read_captions(gallery) is None
+
+    done = texts.read_bytes().count(b"\n") - 1
+    assert 20 <= done < IMAGES
+    model = ScriptedCaptioner()
+    report = optimise_captions(gallery, FakeEncoder(), model, samples=SAMPLES)
+    assert (report.resumed, len(model.asked)) == (done, SAMPLES * (IMAGES - done))
+    asked = Counter(log.read_text().splitlines()) + Counter(f"{digest} {n}" for digest, n in model.asked)
+    assert len(asked) == IMAGES * SAMPLES
+    # Only images in flight when a process died may have been asked about twice.
+    assert sum(asked.values()) <= IMAGES * SAMPLES + kills * workers * SAMPLES
+
+    first = captions_path(gallery).read_bytes().splitlines()[1:]
+    undisturbed = optimise_captions(gallery, FakeEncoder(), ScriptedCaptioner(), samples=SAMPLES, restart=True)
+    assert undisturbed.header.digest == report.header.digest
+    assert captions_path(gallery).read_bytes().splitlines()[1:] == first
+
+
+@pytest.fixture
+def cirque(tmp_path, monkeypatch):
+    """Runs ``cirque captions`` over a gallery of three colours, indexed with the bundled encoder."""
+    from cir_core.encoders import load_encoder
+
+    home, photos = tmp_path / "home", tmp_path / "photos"
+    monkeypatch.setenv("CIRQUE_HOME", str(home))
+    monkeypatch.setenv("COLUMNS", "200")
+    get_settings.cache_clear()
+    photos.mkdir()
+    manifest = tmp_path / "m.csv"
+    manifest.write_text("id,path,caption\nröd,red.jpg,a [/b] :cat: red dress\ngreen,green.jpg,\nblue,blue.jpg,\n",
+                        encoding="utf-8")
+    for colour in ("red", "green", "blue"):
+        Image.new("RGB", (60, 80), colour).save(photos / f"{colour}.jpg")
+    index_folder(photos, name="mine", encoder=load_encoder("atelier"), home=home, manifest=manifest)
+    runner = CliRunner()
+    yield lambda *arguments, **options: runner.invoke(app, [*arguments], **options)
+    get_settings.cache_clear()
+
+
+def test_build_show_remove(cirque, tmp_path):
+    assert "has no captions yet" in cirque("show", "mine").output
+    built = cirque("build", "mine", "--samples", "2", "--limit", "1", "--model", "built-in")
+    assert built.exit_code == 0, built.output
+    assert "of 1 images" in built.output and "nothing was published" in built.output
+    built = cirque("build", "mine", "--samples", "2", "--model", "built-in")
+    assert built.exit_code == 0, built.output
+    gallery = open_gallery("mine", home=tmp_path / "home")
+    captions = read_captions(gallery)
+    assert captions is not None
+    assert f"digest {captions.digest}" in built.output and f"{captions.size} of 3 images" in built.output
+    assert "its first caption" in built.output and "the chosen caption" in built.output
+
+    shown = cirque("show", "mine")
+    assert shown.exit_code == 0 and captions.digest in shown.output
+    for image_id, text in captions.texts.items():
+        assert image_id in shown.output and text in shown.output
+        one = cirque("show", "mine", "--image", image_id).output
+        assert f"{image_id}: {text}" in one and "of 3 (the first caption:" in one
+    assert next(iter(captions.texts.values())) not in cirque("show", "mine", "--worst", "0").output
+
+    kept = cirque("remove", "mine", input="n\n")
+    assert kept.exit_code == 1 and read_captions(gallery) is not None
+    assert "are gone" in cirque("remove", "mine", "--yes").output
+    assert read_captions(gallery) is None
+    assert "has no captions" in cirque("remove", "mine", "--yes").output
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [
+    (("build", "nope", "--model", "built-in"), "No gallery 'nope'"),
+    (("show", "mine", "--image", "unknown"), "No image 'unknown'"),
+    (("remove", "nope", "--yes"), "No gallery 'nope'"),
+])
+def test_mistakes_are_sentences(cirque, arguments, sentence):
+    result = cirque(*arguments)
+    assert isinstance(result.exception, CirqueError) and sentence in str(result.exception)
+
+
+def test_other_parameters_are_refused_and_captions_that_do_not_fit_are_explained(cirque, tmp_path):
+    assert cirque("build", "mine", "--samples", "2", "--model", "built-in").exit_code == 0
+    refused = cirque("build", "mine", "--samples", "3", "--model", "built-in")
+    assert "--restart" in str(refused.exception)
+    assert cirque("build", "mine", "--samples", "3", "--model", "built-in", "--restart").exit_code == 0
+
+    from cir_core.encoders import load_encoder
+
+    (tmp_path / "photos" / "green.jpg").unlink()
+    index_folder(tmp_path / "photos", name="mine", encoder=load_encoder("atelier"), home=tmp_path / "home")
+    shown = cirque("show", "mine")
+    assert shown.exit_code == 0 and "chosen for other images" in shown.output
+    again = cirque("build", "mine", "--samples", "3", "--model", "built-in")
+    assert again.exit_code == 0 and "2 images were captioned before" in again.output
+
+
+def test_without_a_server_the_built_in_model_captions(cirque):
+    built = cirque("build", "mine", "--samples", "2", "--domain", "dress")
+    assert built.exit_code == 0, built.output
+    assert "Captions by built-in/" in built.output and "domain dress" in built.output
+
+
+def test_a_server_that_is_away_is_not_stood_in_for(cirque, monkeypatch):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        monkeypatch.setenv("CIRQUE_LLM_BASE_URL", f"http://127.0.0.1:{taken.getsockname()[1]}/v1")
+        monkeypatch.setenv("CIRQUE_LLM_MODEL", "some-model")
+        monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
+        get_settings.cache_clear()
+        result = cirque("build", "mine", "--samples", "2")
+    assert isinstance(result.exception, LanguageModelUnavailable)
+    assert "Nothing is lost: 0 of 3 images" in str(result.exception)
+    assert "some-model" in result.output
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_ctrl_c_says_how_to_go_on(cirque, monkeypatch, restart):
+    from cir_core.language.builtin import BuiltinLanguageModel
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(BuiltinLanguageModel, "complete", interrupted)
+    result = cirque("build", "mine", "--model", "built-in", *(["--restart"] if restart else []))
+    if restart:  # "run the same command again" would forget what was kept
+        assert result.exit_code == 1 and "again without --restart" in result.output
+    else:
+        assert result.exit_code == 130

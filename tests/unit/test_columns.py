@@ -1,0 +1,141 @@
+"""Columns on the screen: what a blind judge may not read is not in the page."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from cir_core.compare import ComparisonService
+from cir_core.errors import SearchError
+from cir_core.language.tasks import ConstraintsAnswer, ConstraintsTask
+from cir_core.methods.declared import builtin_methods
+from cir_core.pool import SearcherPool
+from cir_core.service import SearchService
+from cir_core.uploads import UploadFolder
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.store import InMemorySessionStore
+from web.columns_actions import COLUMN_ACTIONS, COLUMN_LONG
+from web.columns_present import chooser, columns
+from web.templating import fill
+from web.view import View
+
+METHODS = builtin_methods()
+
+
+class Filtering(ScriptedLanguageModel):
+    """Knows that red is wanted and green is not."""
+
+    def complete(self, task, watch=None):
+        if isinstance(task, ConstraintsTask):
+            return ConstraintsAnswer(add=("red",), remove=("green",), prescriptive="red", proscriptive="green")
+        return super().complete(task, watch)
+
+
+COMPARED = ["text-only", "image-only", "soft"]
+
+
+@pytest.fixture
+def services(tmp_path):
+    colour_gallery(tmp_path)
+    home = tmp_path / "home"
+    pool = SearcherPool(home, lambda encoder: Filtering("green"), lambda spec: FakeEncoder())
+    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+    return SimpleNamespace(search=search, compare=ComparisonService(search, InMemoryComparisonStore()),
+                           votes=InMemoryVoteStore(), methods=METHODS)
+
+
+def compared(services, *, blind=True, methods=COMPARED):
+    view = View(gallery=NAME, reference_id="r0g3b0")
+    watch, job = COLUMN_LONG["compare_methods"](
+        services, view, {"methods": methods, "text": "red", "blind": blind, "who": "me"})
+    return job(), watch
+
+
+def drawn(services, view, who="me"):
+    comparison = services.compare.comparison(view.comparison_id)
+    shown = columns(comparison, services.votes.votes(comparison.comparison_id), who, METHODS, "v", lambda _: None)
+    return comparison, shown, fill("columns.html", view=view, columns=shown)
+
+
+def test_a_blind_page_names_nothing_before_the_vote(services):
+    view, _ = compared(services)
+    comparison, shown, html = drawn(services, view)
+    payload = (json.dumps(shown) + html).lower()
+    for name in COMPARED:
+        assert name not in payload and METHODS[name].title.lower() not in payload
+    secrets = [column.protocol.digest for column in comparison.columns] + ["green red", "reward", "penalty", " ms"]
+    scores = [f"{hit.score:.3f}" for column in comparison.columns for hit in column.hits[:10]]
+    for secret in secrets + scores:
+        assert secret not in payload, secret
+    assert html.count("data-choice") == len(COMPARED) + 1
+
+
+def test_the_vote_uncovers_the_names_for_who_voted_alone(services):
+    view, _ = compared(services)
+    COLUMN_ACTIONS["vote"](services, view, {"choice": "1"})
+    comparison, shown, html = drawn(services, view)
+    assert shown["columns"][1]["chosen"] and METHODS[comparison.columns[1].method].title in html
+    (vote,) = services.votes.votes()
+    assert (vote.chosen, vote.blind, vote.shown) == (
+        comparison.columns[1].method, True, tuple(column.method for column in comparison.columns))
+    _, other, _ = drawn(services, view, who="somebody else")
+    assert not other["named"] and "title" not in other["columns"][0]
+
+
+def test_a_changed_mind_after_the_names_is_not_blind(services):
+    view, _ = compared(services)
+    COLUMN_ACTIONS["vote"](services, view, {"choice": "0"})
+    COLUMN_ACTIONS["vote"](services, view, {"choice": "none"})
+    (vote,) = services.votes.votes()
+    assert vote.chosen is None and not vote.blind
+
+
+@pytest.mark.parametrize("choice", ["3", "-1", "x", "", "1e0"])
+def test_a_vote_for_nothing_shown_is_refused(services, choice):
+    view, _ = compared(services)
+    with pytest.raises(SearchError, match="Reload"):
+        COLUMN_ACTIONS["vote"](services, view, {"choice": choice})
+    assert services.votes.votes() == []
+
+
+def test_progress_of_a_blind_run_is_silent(services):
+    _, watch = compared(services)
+    assert watch.progress.done == len(COMPARED)
+    assert (watch.progress.stage, watch.progress.rounds, watch.progress.partial) == ("", (), None)
+
+
+def test_open_columns_tell_everything(services):
+    view, _ = compared(services, blind=False)
+    comparison, shown, html = drawn(services, view)
+    assert [column["method"] for column in shown["columns"]] == COMPARED
+    assert "no calls to a server" in html and comparison.columns[0].protocol.digest in html
+    pairs = {row["pair"]: row["shared"] for row in shown["overlaps"]}
+    ids = [{hit.image_id for hit in column.hits[:10]} for column in comparison.columns]
+    assert pairs == {"A and B": len(ids[0] & ids[1]), "A and C": len(ids[0] & ids[2]), "B and C": len(ids[1] & ids[2])}
+    for place, column in enumerate(shown["columns"]):
+        others = set().union(*(ids[i] for i in range(3) if i != place))
+        assert [tile["only"] for tile in column["tiles"]] == [tile["id"] not in others for tile in column["tiles"]]
+
+
+def test_searching_on_with_a_method_begins_a_new_session(services):
+    view, _ = compared(services, blind=False)
+    on = COLUMN_ACTIONS["use_method"](services, view, {"method": "soft"})
+    assert on.method.soft_filter is not None and on.comparison_id is None and on.method.exclude == view.method.exclude
+
+
+def test_what_a_page_may_send_is_checked(services):
+    view = View(gallery=NAME, reference_id="r0g3b0")
+    for methods in (None, 7, [1, 2], ["nope", "soft"]):
+        with pytest.raises(Exception, match=r"Choose|No method"):
+            COLUMN_LONG["compare_methods"](services, view, {"methods": methods, "text": "red"})
+    with pytest.raises(SearchError, match="reference"):
+        COLUMN_LONG["compare_methods"](services, View(gallery=NAME), {"methods": COMPARED, "text": "red"})
+
+
+def test_the_form_ticks_the_own_method(services):
+    shown = chooser(View(gallery=NAME, method=METHODS["slerp"].settings), METHODS, [])
+    ticked = [row["name"] for row in shown["methods"] if row["chosen"]]
+    assert "slerp" in ticked and len(ticked) == 3

@@ -1,0 +1,207 @@
+"""Published captions: read when they fit, ignored with a reason when they do not."""
+
+import gc
+import hashlib
+import json
+import weakref
+from dataclasses import replace
+
+import pytest
+from PIL import Image
+
+from cir_core.construct.captions import MANIFEST, CaptionChoice, RankSummary
+from cir_core.construct.lines import Lines, read_heading
+from cir_core.errors import GalleryError
+from cir_core.gallery import open_gallery
+from cir_core.gallery_captions import (
+    CaptionsHeader,
+    captions_digest,
+    captions_locked,
+    captions_path,
+    read_captions,
+    read_choices,
+    remove_captions,
+    why_ignored,
+    write_captions,
+)
+from cir_core.indexing import index_folder
+from tests.fakes.encoder import FakeEncoder
+
+TEXTS = {"a": "ein grünes Kleid", "c": "连衣裙 👗 «fin»"}
+
+
+def choice(text: str) -> CaptionChoice:
+    return CaptionChoice(text, MANIFEST, 7, 0.25, 3, 9)
+
+
+CHOICES = {image_id: choice(text) for image_id, text in TEXTS.items()}
+PROBLEMS = {"b": "b.png is damaged."}
+
+
+@pytest.fixture
+def gallery(tmp_path):
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    for number, name in enumerate("abc"):
+        Image.new("RGB", (8, 8), (80 * number, 9, 9)).save(folder / f"{name}.png")
+    index_folder(folder, name="g", encoder=FakeEncoder(), home=tmp_path / "home")
+    return open_gallery("g", home=tmp_path / "home")
+
+
+def header_for(gallery, choices=CHOICES, **changes) -> CaptionsHeader:
+    return replace(CaptionsHeader(
+        captioner="scripted/1", samples=30, domain="garment", encoder_revision=gallery.encoder.revision,
+        gallery_digest=gallery.digest, digest=captions_digest(gallery.ids, choices),
+        created_at="2026-11-21T10:00:00+00:00", images=3, captioned=2, incomplete=0, distinct=3.0,
+        before=RankSummary(9.0, 9.0, 0.0), after=RankSummary(7.0, 7.0, 0.0)), **changes)
+
+
+def publish(gallery, choices=CHOICES, **changes):
+    write_captions(gallery, header_for(gallery, choices, **changes), choices, PROBLEMS)
+
+
+def test_what_is_written_is_read(gallery):
+    publish(gallery)
+    captions = read_captions(gallery)
+    assert captions is not None
+    assert captions.header == header_for(gallery) and captions.captioner == "scripted/1"
+    assert captions.size == 2 and dict(captions.texts) == TEXTS
+    assert [captions.caption_of(name) for name in ("a", "b", "c", "upload:0", "")] == [
+        TEXTS["a"], None, TEXTS["c"], None, None]
+    assert read_choices(gallery) == (CHOICES, PROBLEMS)
+    assert why_ignored(gallery) is None
+
+
+def test_the_digest_is_of_ids_and_captions_in_gallery_order(gallery):
+    publish(gallery)
+    captions = read_captions(gallery)
+    assert captions is not None
+    content = f"a\0{TEXTS['a']}\nc\0{TEXTS['c']}\n".encode()
+    assert captions.digest == hashlib.sha256(content).hexdigest()[:16]
+    assert captions_digest(("c", "b", "a"), CHOICES) != captions.digest
+
+
+def test_nothing_there(gallery):
+    assert read_captions(gallery) is None
+    assert read_choices(gallery) == ({}, {})
+    assert why_ignored(gallery) is None
+    assert remove_captions(gallery) is False
+
+
+@pytest.mark.parametrize(("changes", "said"), [
+    ({"gallery_digest": "0" * 16}, "for other images"), ({"encoder_revision": "0" * 16}, "for another encoder"),
+])
+def test_captions_of_another_gallery_or_encoder_are_not_used(gallery, changes, said):
+    publish(gallery, **changes)
+    assert read_captions(gallery) is None and read_choices(gallery) == ({}, {})
+    reason = why_ignored(gallery)
+    assert reason is not None and said in reason and "cirque captions build g" in reason
+
+
+def test_readers_share_what_is_held_and_see_a_new_publication(gallery):
+    publish(gallery)
+    first = read_captions(gallery)
+    assert read_captions(gallery) is first
+    other = {"b": choice("a new caption")}
+    publish(gallery, other)
+    second = read_captions(gallery)
+    assert second is not None and first is not None
+    assert dict(second.texts) == {"b": "a new caption"}
+    assert dict(first.texts) == TEXTS, "who has the old ones open keeps them"
+    remove_captions(gallery)
+    assert read_captions(gallery) is None
+
+
+def test_captions_nobody_holds_take_no_memory(gallery):
+    publish(gallery)
+    held = weakref.ref(read_captions(gallery))
+    gc.collect()
+    assert held() is None
+
+
+def test_only_the_header_is_read_of_captions_that_do_not_fit(gallery):
+    publish(gallery, gallery_digest="0" * 16)
+    head = captions_path(gallery).read_bytes().splitlines(keepends=True)[0]
+    captions_path(gallery).write_bytes(head + b"not JSON\n")
+    assert read_captions(gallery) is None
+
+
+def test_the_same_captions_are_not_written_again(gallery):
+    publish(gallery)
+    content = captions_path(gallery).read_bytes()
+    publish(gallery, created_at="2027-01-01T00:00:00+00:00")
+    assert captions_path(gallery).read_bytes() == content
+    publish(gallery, created_at="2027-01-01T00:00:00+00:00", captioner="other/1")
+    captions = read_captions(gallery)
+    assert captions is not None and captions.header.created_at.startswith("2027") and captions.captioner == "other/1"
+
+
+@pytest.mark.parametrize("content", [
+    b"", b"\x00\xff\n", b"[]\n", b"{}\n", b'{"format": 99}\n', b"null\n", "half", "short",
+])
+def test_damaged_captions_say_what_to_do(gallery, content):
+    publish(gallery)
+    path = captions_path(gallery)
+    lines = path.read_bytes().splitlines(keepends=True)
+    if content == "half":
+        content = lines[0] + lines[1][:20]
+    elif content == "short":  # two captions for three images
+        content = lines[0] + b'["x", "y"]\n' + lines[2]
+    path.write_bytes(content)
+    for read in (read_captions, read_choices):
+        with pytest.raises(GalleryError, match="Remove it and choose again: cirque captions build g"):
+            read(gallery)
+    publish(gallery)
+    assert read_captions(gallery) is not None
+
+
+def test_removing_waits_for_nobody(gallery):
+    publish(gallery)
+    with captions_locked(gallery), pytest.raises(GalleryError, match="being made by another process"):
+        remove_captions(gallery)
+    assert read_captions(gallery) is not None
+    assert remove_captions(gallery) is True
+    assert not (gallery.folder / "captions").exists()
+    assert len(open_gallery("g", home=gallery.folder.parents[1])) == 3
+
+
+def test_indexing_goes_on_while_captions_are_made(gallery, tmp_path):
+    with captions_locked(gallery):
+        report = index_folder(tmp_path / "photos", name="g", encoder=FakeEncoder(), home=tmp_path / "home")
+    assert report.unchanged == 3
+
+
+def kept(path, heading):
+    lines = Lines(path, heading)
+    content = [line for _, line in lines]
+    lines.close()
+    return content
+
+
+def test_lines_are_kept_under_their_heading(tmp_path):
+    path = tmp_path / "folder" / "lines.jsonl"
+    assert read_heading(path) is None
+    lines = Lines(path, {"of": 1})
+    offsets = [lines.append({"n": n, "text": "ü\n\u2028"}) for n in range(100)]
+    assert [lines.read(offset)["n"] for offset in reversed(offsets)] == list(reversed(range(100)))
+    # Without close: a killed process closes nothing.
+    assert [line["n"] for line in kept(path, {"of": 1})] == list(range(100))
+    lines.close()
+    assert read_heading(path) == {"of": 1}
+    assert kept(path, {"of": 2}) == [] and kept(path, {"of": 1}) == []
+
+
+@pytest.mark.parametrize("tail", [b'{"n": 2', b'{"n": 2}', b"\x00\x00\x00", b"[2]\n", b"\xff\n", b'\n{"n": 2}\n'])
+def test_a_torn_end_is_cut_off(tmp_path, tail):
+    path = tmp_path / "lines.jsonl"
+    lines = Lines(path, {"of": 1})
+    lines.append({"n": 1})
+    lines.close()
+    whole = path.read_bytes()
+    path.write_bytes(whole + tail)
+    lines = Lines(path, {"of": 1})
+    assert path.read_bytes() == whole
+    offset = lines.append({"n": 3})
+    assert lines.read(offset) == {"n": 3}
+    lines.close()
+    assert [json.loads(line) for line in path.read_bytes().splitlines()] == [{"of": 1}, {"n": 1}, {"n": 3}]

@@ -1,0 +1,295 @@
+"""The parts of the chat adapter that need no server: prompts, forms, pictures, reading answers."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from cir_core.errors import SettingsError, UnsupportedTask
+from cir_core.language.openai.form import in_words, schema
+from cir_core.language.openai.messages import labels, messages, without_system
+from cir_core.language.openai.pictures import data_url
+from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
+from cir_core.language.openai.server import Server
+from cir_core.language.openai.wording import bare
+from cir_core.language.prompts import Prompt, load, quoted
+from cir_core.language.tasks import (
+    ROLES,
+    CaptionTask,
+    ConfidenceTask,
+    ConstraintsTask,
+    DifferenceTask,
+    JudgeTask,
+    MergeTask,
+    Picture,
+    ReflectTask,
+    RewriteTask,
+    Task,
+)
+
+MERGE = MergeTask("a red dress", "make it blue")
+RED = Picture.of(Image.new("RGB", (8, 8), "red"))
+NAMED = ConfidenceTask(RED, "in blue", ("candidate 1", "candidate 2"), (RED, RED))
+
+
+def prompt(role: str) -> Prompt:
+    found = load(role)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_role_has_a_prompt_whose_places_are_inputs_of_its_task(role):
+    task = ROLES[role]()
+    known = task.inputs().keys() | {"fields", "domain"}
+    written = prompt(role)
+    assert re.fullmatch(r"\d+\.\d+", written.version) and written.max_tokens >= 50
+    for text in (written.system, written.user, *written.parts.values()):
+        assert set(re.findall(r"\{(\w+)\}", text)) <= known
+    assert written.parts.keys() <= task.inputs().keys()
+    if "domain" in task.inputs():
+        assert written.domains.keys() == {"garment", "dress", "shirt", "toptee", "scene", "circo"}
+        assert "{domain}" in written.system
+
+
+def test_roles_without_a_prompt_have_none():
+    assert load("common") is None and load("no-such-role") is None
+
+
+def test_a_persons_braces_and_quotes_stay_text():
+    system, user = prompt("merge").fill(MergeTask('a {caption} "x"', "{modification_text} {0} {nothing}\n- obey"), "F")
+    assert '"a {caption} \\"x\\""' in user
+    assert '"{modification_text} {0} {nothing}\\n- obey"' in user
+    assert system.endswith("F")
+
+
+def test_parts_appear_only_when_they_apply():
+    reflect, difference = prompt("reflect"), prompt("difference")
+    assert "were found with" not in reflect.fill(ReflectTask(captions=("a",)), "")[1]
+    shown = reflect.fill(ReflectTask(captions=("a b", "c"), previous_query="old", round_number=2), "")[1]
+    assert 'the query "old"' in shown and "round 2" in shown and '1. "a b"\n2. "c"' in shown
+    assert "attempt" not in difference.fill(DifferenceTask(history=("add a belt",)), "")[1]
+    again = difference.fill(DifferenceTask(history=("add a belt",), attempt=3), "")[1]
+    assert "attempt 3" in again and '1. "add a belt"' in again
+
+
+def test_captions_are_asked_for_by_domain_and_anew_by_number():
+    texts = {domain: prompt("caption").fill(CaptionTask(RED, domain), "")[0] for domain in prompt("caption").domains}
+    assert len(set(texts.values())) == 6 and "collar" in texts["shirt"] and "length" in texts["dress"]
+    assert "number 4" in prompt("caption").fill(CaptionTask(RED, sample=4), "")[1]
+
+
+def test_the_empty_is_said_to_be_none():
+    assert quoted("") == quoted(None) == quoted([]) == "(none)"
+    assert quoted([]) in prompt("difference").fill(DifferenceTask(), "")[1]
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_schemas_are_closed_and_leave_out_notes(role):
+    made = schema(ROLES[role]())
+    assert made["additionalProperties"] is False
+    assert made["required"] == list(made["properties"]) and "notes" not in made["properties"]
+    # Keywords that strict servers refuse.
+    assert not re.search(r"minLength|minimum|maximum|default|title|\$ref", str(made))
+
+
+def test_the_schema_of_scores_names_the_candidates():
+    assert schema(NAMED)["properties"]["scores"]["required"] == ["candidate 1", "candidate 2"]
+    assert '"keep" (list of texts): Attribute values of the image that stay.' in in_words(ConstraintsTask(RED))
+
+
+@pytest.mark.parametrize("text", [
+    '{"query": "a blue dress"}',
+    '```json\n{"query": "a blue dress"}\n```',
+    'Sure! {"query": "a blue dress"} Anything else?',
+    '{"answer": {"query": "a blue dress"}}',
+    '[{"query": "a blue dress"}]',
+    '<think>{"query": "a red dress"} no, blue</think>{"query": "a blue dress"}',
+    'A draft: {"query": "a dress"}. Better: {"query": "a blue dress"}',
+    'In {curly} words: {"query": "a blue dress", "notes": ["mine"]} and {"n": 1}',
+    '{"query": "  a blue\n dress "}',
+    '{"query": "\\"a blue dress\\""}',
+    '{"query": "Edited Description: a blue dress"}',
+    '{"query": "a blue dress", "extra": {"deep": {"er": "}"}}}',
+])
+def test_answers_are_found_in_what_surrounds_them(text):
+    answer = read_answer(MERGE, text)
+    assert answer.query == "a blue dress" and answer.notes == ()
+
+
+def test_braces_in_strings_and_second_colons_are_kept():
+    found = '{"query": "a dress with a } and a { print: \\"so: what\\" {it says}"}'
+    assert read_answer(MERGE, found).query == 'a dress with a } and a { print: "so: what" {it says}'
+
+
+@pytest.mark.parametrize(("task", "text", "field", "fault"), [
+    (MERGE, "", "the answer", "no text"),
+    (MERGE, "a blue dress", "the answer", "no whole JSON object"),
+    (MERGE, '{"query": "a bl', "the answer", "no whole JSON object"),
+    (MERGE, "<think>hm {\"query\": \"x\"}", "the answer", "no text"),
+    (MERGE, '{"caption": "x"}', "query", "required"),
+    (MERGE, '{"query": " \\n "}', "query", "at least 1"),
+    (MERGE, '{"query": null}', "query", "required"),
+    (MERGE, '{"query": ["x"]}', "query", "string"),
+    (CaptionTask(RED), '{"caption": " "}', "caption", "empty"),
+    (DifferenceTask(RED, RED), '{"instruction": "\\"\\""}', "instruction", "at least 1"),
+    (JudgeTask(target=RED), '{"naturalness": 6, "coherence": 1, "progress": 1, "redundancy": 1, "overall": 1}',
+     "naturalness", "less than or equal to 5"),
+    (ConstraintsTask(RED), '{"keep": "t-shirt", "prescriptive": "x", "proscriptive": ""}', "keep", "tuple"),
+    (NAMED, '{"scores": {"candidate 1": 0.5}}', "scores", "'candidate 2' has no score"),
+    (NAMED, '{"scores": {"candidate 1": 0.5, "candidate 2": 1, "candidate 3": 0}}', "scores",
+     "no candidate 'candidate 3'"),
+    (NAMED, '{"scores": {"candidate 1": 1.5, "candidate 2": 1}}', "scores.candidate 1", "less than or equal to 1"),
+    (NAMED, '{"scores": {"candidate 1": NaN, "candidate 2": 1}}', "scores.candidate 1", "equal to"),
+])
+def test_what_cannot_be_used_names_the_field(task, text, field, fault):
+    with pytest.raises(WrongForm) as caught:
+        read_answer(task, text)
+    assert caught.value.field == field and fault in caught.value.fault
+
+
+def test_nested_answers_and_empty_list_entries():
+    answer = read_answer(ConstraintsTask(RED), '{"keep": ["t-shirt", " "], "add": null, "remove": [], '
+                                               '"prescriptive": "a  black t-shirt", "proscriptive": ""}')
+    assert answer.keep == ("t-shirt",) and answer.add == () and answer.prescriptive == "a black t-shirt"
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    ("The image shows a red dress.", "a red dress."),
+    ("In this picture, there is a dog", "a dog"),
+    ("A photo of two cats", "two cats"),
+    ("“a red dress”", "a red dress"),
+    ('Caption: "The photo depicts a red dress"', "a red dress"),
+    ("Colour: red", "Colour: red"),
+    ('"red" and "blue"', '"red" and "blue"'),
+    ("a dress: red: long", "a dress: red: long"),
+    ("Caption:", "Caption:"),
+])
+def test_sentences_are_bared_of_what_models_add(text, expected):
+    assert bare(text) == expected
+
+
+def test_an_instruction_begins_with_a_capital():
+    answer = read_answer(DifferenceTask(RED, RED), '{"instruction": "Instruction: \'add a belt\'"}')
+    assert answer.instruction == "Add a belt"
+
+
+@given(st.text(alphabet='{}[]":,\\ abc\n', max_size=200))
+def test_reading_ends_in_an_answer_or_a_fault(text):
+    partial_fields(MERGE, text)
+    try:
+        assert read_answer(MERGE, text + '{"query"').query
+    except WrongForm:
+        pass
+
+
+def test_hostile_depth_and_length_end_quickly():
+    for text in ("{" * 300_000, '{"a":' * 50_000 + "1" + "}" * 50_000, '{"' * 100_000):
+        with pytest.raises(WrongForm):
+            read_answer(MERGE, text)
+
+
+def test_the_beginning_of_an_answer():
+    text = 'ok ```json {"intent": "a longer dress", "satisfied": ["red", "lo'
+    assert partial_fields(ReflectTask(), text) == {"intent": "a longer dress", "satisfied": ["red", "lo"]}
+    assert partial_fields(ReflectTask(), "thinking") == {} == partial_fields(ReflectTask(), "<think>{\"query\": ")
+    assert partial_fields(MERGE, '{"other": 1, "query": "a') == {"query": "a"}
+
+
+def opened(url: str) -> tuple[str, Image.Image]:
+    head, _, content = url.partition(",")
+    return head, Image.open(io.BytesIO(base64.b64decode(content)))
+
+
+def test_pictures_are_scaled_to_the_edge_and_lose_their_metadata():
+    photo = Image.effect_noise((1000, 500), 80).convert("RGB")
+    photo.info["icc_profile"] = b"profile"
+    head, image = opened(data_url(photo, 256))
+    assert head == "data:image/jpeg;base64" and image.size == (256, 128) and "icc_profile" not in image.info
+    assert photo.size == (1000, 500) and photo.info["icc_profile"]
+    head, image = opened(data_url(Image.new("RGB", (300, 200), "red"), 256))
+    assert head == "data:image/png;base64" and image.size == (256, 171)
+    assert opened(data_url(Image.effect_noise((40, 40), 80), 512))[1].size == (40, 40)
+
+
+def test_each_picture_follows_its_label():
+    task = RewriteTask(RED, RED, (RED, Picture("a green dress")), "in blue")
+    system, user = messages(task, prompt("rewrite"), sees=True, edge=64)
+    assert system["role"] == "system"
+    shown = [part.get("text", part["type"]) for part in user["content"]]
+    assert shown[:7] == ["Reference image:", "image_url", "Target:", "image_url", "Distractor 1:", "image_url",
+                         'Distractor 2: "a green dress"']
+    assert shown[7].startswith('The request: "in blue"')
+    [only] = without_system([system, user])
+    assert only["role"] == "user" and only["content"][0]["text"] == system["content"]
+
+
+@pytest.mark.parametrize(("task", "expected"), [
+    (NAMED, ["Reference image", '"candidate 1"', '"candidate 2"']),
+    (JudgeTask((RED, RED), ("a", "b"), RED), ["Turn 1", "Turn 2", "Target"]),
+    (ReflectTask(RED, candidates=(RED, RED)), ["Reference image", "Result 1", "Result 2"]),
+    (ConstraintsTask(RED), ["Reference image"]),
+])
+def test_labels(task: Task, expected: list[str]):
+    assert list(labels(task)) == expected
+
+
+def test_a_model_that_does_not_see_reads_captions_or_says_it_cannot():
+    def unread() -> Image.Image:
+        raise AssertionError("no pixels for a model that does not see")
+
+    task = DifferenceTask(Picture("a red dress", load=unread), Picture("a blue dress", load=unread))
+    user = messages(task, prompt("difference"), sees=False, edge=64)[1]
+    assert isinstance(user["content"], str)
+    assert 'First image: "a red dress"' in user["content"] and 'Second image: "a blue dress"' in user["content"]
+    for blind in (CaptionTask(Picture(load=unread)), ConfidenceTask(names=("a",), candidates=(Picture(),))):
+        with pytest.raises(UnsupportedTask, match="captions"):
+            messages(blind, prompt(blind.role), sees=False, edge=64)
+
+
+@pytest.mark.parametrize(("url", "name"), [
+    ("https://api.openai.com/v1", "m@api.openai.com"),
+    ("https://api.openai.com:443/v1/", "m@api.openai.com"),
+    ("http://LOCALHOST:11434/v1", "m@localhost:11434"),
+    ("http://[::1]:8000/v1", "m@[::1]:8000"),
+    ("https://me:secret-password@host.example/v1?api-version=preview&code=query-secret#x", "m@host.example"),
+])
+def test_the_name_has_host_and_unusual_port_only(url, name):
+    server = Server(url, "m", "sk-1234567890")
+    assert server.name == name
+    assert not re.search("secret|sk-1234567890", repr(server) + server.url)
+
+
+def test_authorization_and_query():
+    server = Server("https://me:p%40ss-word@host/v1?api-version=preview", "m")
+    assert server.url == "https://host/v1" and server.query == {"api-version": "preview"}
+    assert server.authorization == "Basic " + base64.b64encode(b"me:p@ss-word").decode()
+    assert Server("https://me:pass@host/v1", "m", "sk-1").authorization == "Bearer sk-1"
+    assert Server("https://host/v1", "m").authorization is None
+
+
+def test_redaction():
+    server = Server("https://me:p%40ss-word@host/v1?code=query-secret", "m", "sk-1234567890")
+    text = f"key sk-1234567890, p@ss-word query-secret {data_url(Image.new('RGB', (2, 2)), 8)} end"
+    assert server.redacted(text) == "key [key], [key] [key] [image] end"
+    # Stand-ins for keys are ordinary words.
+    assert Server("https://host/v1", "m", "ollama").redacted("ask ollama") == "ask ollama"
+
+
+@pytest.mark.parametrize("url", ["localhost:11434", "ftp://host/v1", "https://", "https://host:99999/v1", "https://[/v1"])
+def test_addresses_that_are_none(url):
+    with pytest.raises(SettingsError, match="CIRQUE_LLM_BASE_URL"):
+        Server(url, "m")
+
+
+@pytest.mark.parametrize("key", ["sk-line\nend", "sk with blank", "sk-ключ"])
+def test_keys_that_are_none_are_not_shown(key):
+    with pytest.raises(SettingsError, match="CIRQUE_LLM_API_KEY") as caught:
+        Server("https://host/v1", "m", key)
+    assert key not in str(caught.value)

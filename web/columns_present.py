@@ -1,0 +1,139 @@
+"""Comparisons of methods to plain dictionaries. No gradio, no HTML.
+
+What a blind comparison must not tell before the vote is not in the dictionary at all:
+names, texts, scores, ledgers, times and cost would each give a method away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from annotation.records import MethodVote
+from annotation.votes import tally
+from cir_core.comparisons import Column, Comparison
+from cir_core.composition import Usage
+from cir_core.methods.declared import Method, name_of
+from cir_core.types import Hit
+from web import present
+from web.present import Captions, Dict
+from web.view import View
+
+SHOWN = 10
+LETTERS = "ABCDEF"
+
+
+def columns(
+    comparison: Comparison, votes: Sequence[MethodVote], annotator: str, methods: Mapping[str, Method],
+    version: str, captions: Captions,
+) -> Dict:
+    """Everything the panel shows. ``votes`` are those on this comparison."""
+    own = next((vote for vote in votes if vote.annotator == annotator), None)
+    open_names = not comparison.blind or own is not None
+    tops = [column.hits[:SHOWN] for column in comparison.columns]
+    sides = [
+        _column(i, column, comparison, tops, methods, version, captions, named=open_names)
+        for i, column in enumerate(comparison.columns)
+    ]
+    for i, side in enumerate(sides):
+        side["chosen"] = own is not None and own.chosen == comparison.columns[i].method
+    return {
+        "id": comparison.comparison_id, "text": comparison.modification_text or "Like the reference",
+        "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
+        "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
+        "votes": len(votes) if open_names else 0,
+        "reference": present.picture(comparison.gallery, comparison.reference_id, version),
+        "continued": comparison.parent_id is not None,
+    }
+
+
+def chooser(view: View, methods: Mapping[str, Method], votes: Sequence[MethodVote]) -> Dict:
+    """The form that starts a comparison: the person's own method and two others are ticked."""
+    own = name_of(view.method, methods)
+    ticked = list(dict.fromkeys([own or "cirevl", "cirevl", "soft", "corr"]))[:3]
+    return {
+        "text": "", "turn": 1 if view.turn_id else 0, "tally": tally_rows(votes, methods),
+        "methods": [{"name": method.name, "title": method.title, "source": method.source,
+                     "chosen": method.name in ticked} for method in methods.values()],
+    }
+
+
+def tally_rows(votes: Sequence[MethodVote], methods: Mapping[str, Method]) -> list[Dict]:
+    """The standing of every method over all votes here."""
+    return [
+        {"name": _title(row.method, methods), "wins": row.wins, "losses": row.losses, "ties": row.ties}
+        for row in tally(votes)
+    ]
+
+
+def usage_text(usage: Usage) -> str:
+    """Calls, tokens and cost in one line; empty when no server was asked."""
+    if not usage.calls and not usage.cached:
+        return ""
+    parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"] if usage.calls else []
+    if usage.cached:
+        parts.append(f"{usage.cached} from the cache")
+    if usage.prompt_tokens or usage.completion_tokens:
+        parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
+    if usage.cost is not None and usage.calls:
+        parts.append(f"cost {usage.cost:.4f}")
+    return ", ".join(parts)
+
+
+def _column(
+    place: int, column: Column, comparison: Comparison, tops: Sequence[Sequence[Hit]],
+    methods: Mapping[str, Method], version: str, captions: Captions, *, named: bool,
+) -> Dict:
+    shown: Dict = {
+        "place": place, "letter": LETTERS[place], "failed": bool(column.problem),
+        "tiles": [_tile(hit, place, tops, comparison.gallery, version, captions) for hit in tops[place]],
+    }
+    if not named:
+        return shown
+    composition = column.composition
+    constraints = composition.constraints if composition else None
+    return shown | {
+        "method": column.method, "title": _title(column.method, methods), "problem": column.problem,
+        "caption": column.caption, "merged": column.merged_text, "notes": list(column.notes),
+        "rounds": [{"number": one.number, "query": one.query, "problems": list(one.problems)}
+                   for one in (composition.rounds if composition else ()) if one.query],
+        "must": list(constraints.prescriptive) if constraints else [],
+        "must_not": list(constraints.proscriptive) if constraints else [],
+        "timings": present.timing_rows(column.timings_ms),
+        "total": present.milliseconds(column.timings_ms.get("total", 0.0)),
+        "usage": usage_text(composition.usage) if composition else "",
+        "digest": column.protocol.digest,
+    }
+
+
+def _tile(
+    hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, version: str, captions: Captions
+) -> Dict:
+    elsewhere = {
+        LETTERS[other]: there.rank
+        for other, top in enumerate(tops) if other != place for there in top if there.image_id == hit.image_id
+    }
+    shown = present.picture(gallery, hit.image_id, version, captions(hit.image_id))
+    best = min(elsewhere.values(), default=None)
+    return shown | {
+        "rank": hit.rank, "only": not elsewhere, "up": best is not None and hit.rank < best,
+        "elsewhere": [f"{letter} {rank}" for letter, rank in elsewhere.items()],
+        "alt": f"Rank {hit.rank}: {shown['alt']}",
+    }
+
+
+def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict]:
+    """overlap@10 of every pair of columns that has results."""
+    rows = []
+    for a, b in combinations(range(len(tops)), 2):
+        size = max(len(tops[a]), len(tops[b]))
+        if tops[a] and tops[b]:
+            shared = len({hit.image_id for hit in tops[a]} & {hit.image_id for hit in tops[b]})
+            same = [hit.image_id for hit in tops[a]] == [hit.image_id for hit in tops[b]]
+            rows.append({"pair": f"{sides[a]['letter']} and {sides[b]['letter']}", "shared": shared, "size": size,
+                         "value": f"{shared / size:.2f}", "same": same})
+    return rows
+
+
+def _title(name: str, methods: Mapping[str, Method]) -> str:
+    return methods[name].title if name in methods else name
