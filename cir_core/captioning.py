@@ -16,7 +16,8 @@ class Captioner:
     """Asks a language model for each image once. Thread-safe.
 
     An answer with remarks is asked for again next time: it may come from a stand-in, and
-    what it says should be said every time.
+    what it says should be said every time. So is a picture without a digest: nothing tells
+    it from another one of the same name.
     """
 
     def __init__(self, language: LanguageModel, domain: Domain) -> None:
@@ -32,7 +33,7 @@ class Captioner:
         if known is not None:
             return known
         answer = self._language.complete(CaptionTask(picture, self._domain), watch)
-        if answer.caption and not answer.notes:
+        if answer.caption and not answer.notes and picture.digest:
             with self._lock:
                 self._answers[image_id] = answer
                 while len(self._answers) > _KEPT:

@@ -85,24 +85,6 @@ def neutral_sessions(
     ]
 
 
-def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) -> list[int]:
-    """The target's rank after each turn of ``session``. What a method feeds back of the turn
-    before (hits, query, vectors) is its own; reference and text are the session's."""
-    previous: Previous | None = None
-    ranks: list[int] = []
-    references: tuple[str, ...] = ()
-    for turn in session.turns:
-        found = searcher.turn(
-            searcher.gallery_reference(turn.reference_id), turn.text, settings, previous=previous,
-            k=max(SEEN, settings.feedback_depth), target_id=session.target_id,
-        )
-        ranks.append(rank_of_target(found, session.target_id))
-        references = (*references, turn.reference_id)
-        features = (*previous.features, found.composition.base) if previous else (found.composition.base,)
-        previous = Previous(found.vector, found.hits, references, features)
-    return ranks
-
-
 def _targets(
     categories: Sequence[Category], label: str, progress: Progress | None
 ) -> Iterator[tuple[Category, str]]:

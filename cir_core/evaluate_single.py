@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from types import MappingProxyType
 
 import numpy as np
 
@@ -43,9 +42,9 @@ class Spent:
     """What a query took on average. ``stages`` is in milliseconds, in the order of ``STAGES``;
     ``total`` is the whole turn, with what lies between the stages."""
 
-    stages: Mapping[str, float] = MappingProxyType({})
-    total: float = 0.0
-    usage: Usage = Usage()   # of all queries together
+    stages: Mapping[str, float]
+    total: float
+    usage: Usage             # of all queries together
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class SingleTurn:
     measures: Mapping[str, Estimate]
     by_category: Mapping[str, Mapping[str, float]]
     notes: Mapping[str, int]          # note → queries that came with it
-    spent: Spent = field(default=Spent(), compare=False)
+    spent: Spent = field(compare=False)
 
 
 def without_exclusions(method: Method) -> MethodSettings:
@@ -91,8 +90,6 @@ def single_turn(
     queries = sum(len(category.queries) for category in categories)
     done = 0
     for category in categories:
-        searcher = make_searcher(category)
-        _turn(searcher, category.queries[-1], settings)  # the first turn of a model also loads it
         searcher = make_searcher(category)
         ranks[category.name] = []
         for query in category.queries:

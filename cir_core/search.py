@@ -24,7 +24,7 @@ from cir_core.index import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import NAMES, BaseQuery, base_query
-from cir_core.methods.constraints import ask_constraints, checked_constraints
+from cir_core.methods.constraints import ask_constraints, checked_constraints, checked_soft_filter
 from cir_core.methods.feedback import ComposedQuery, compose, update_query, wanted_and_unwanted
 from cir_core.methods.history import aggregate
 from cir_core.methods.reflection import Looking, fuse_rounds, reflect
@@ -153,9 +153,9 @@ class Searcher:
             LanguageModelError, EncoderUnavailable: the base cannot be made.
         """
         text = clean_text(text, required=method.base != "image-only")
-        if not 1 <= k <= 1000:
-            raise SearchError(f"k is {k}; ask for 1 to 1000 results.")
-        self._check_marks(reference, marks, previous)
+        _check_k(k)
+        if previous is not None:
+            self._check_marks(reference, marks)
         stages = Stages(watch)
 
         caption = self._caption(reference, method, stages)
@@ -186,7 +186,7 @@ class Searcher:
         )
         ranked = self._rank(query, composition, k, excluded, target_id, stages)
         return Found(
-            base.caption, base.merged, tuple(dict.fromkeys(notes)), query.vector, ranked.hits, excluded,
+            said, base.merged, tuple(dict.fromkeys(notes)), query.vector, ranked.hits, excluded,
             ranked.target_rank, stages.milliseconds, composition,
         )
 
@@ -195,12 +195,13 @@ class Searcher:
         target_id: str | None = None,
     ) -> Found:
         """``found`` as it is with other constraints, another λ or other rounds, without asking a
-        language model. Raises ``SearchError`` for chips or a text that cannot be used."""
+        language model. Raises ``SearchError`` for chips, λ, a text or a k that cannot be used."""
+        _check_k(k)
         stages = Stages()
         old = found.composition
         constraints, soft_filter = old.constraints, old.soft_filter
         if adjustment.soft_filter is not None:
-            soft_filter = adjustment.soft_filter
+            soft_filter = checked_soft_filter(adjustment.soft_filter)
         if adjustment.constraints is not None:
             constraints, soft_filter = checked_constraints(adjustment.constraints), soft_filter or SoftFilter()
         rounds = self._adjusted_rounds(old.rounds, adjustment, stages)
@@ -217,10 +218,10 @@ class Searcher:
         )
 
     def _caption(self, reference: Reference, method: MethodSettings, stages: Stages) -> CaptionAnswer | None:
-        if method.base != "cirevl" and method.reflection is None and method.soft_filter is None:
+        reflects = method.reflection is not None and method.reflection.fusion != "pseudo-feedback"
+        # A model that sees looks for itself when it reflects or filters.
+        if method.base != "cirevl" and (self.language.sees or not (reflects or method.soft_filter is not None)):
             return None
-        if method.base != "cirevl" and self.language.sees:
-            return None  # it looks for itself when it reflects or filters
         with stages("caption"):
             return self._captioner.caption(reference.image_id, reference.picture, stages.watch)
 
@@ -271,13 +272,12 @@ class Searcher:
             features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
         )
 
-    def _check_marks(self, reference: Reference, marks: Marks, previous: Previous | None) -> None:
+    def _check_marks(self, reference: Reference, marks: Marks) -> None:
         both = set(marks.less_like) & {reference.image_id, *marks.more_like}
         if both:
             raise SearchError(f"{sorted(both)[0]!r} is marked both for and against. Take one mark away.")
-        if previous is not None:
-            for image_id in (*marks.more_like, *marks.less_like):
-                self.gallery.row_of(image_id)
+        for image_id in (*marks.more_like, *marks.less_like):
+            self.gallery.row_of(image_id)
 
     def _excluded(
         self, reference: Reference, previous: Previous | None, method: MethodSettings
@@ -288,3 +288,8 @@ class Searcher:
         if method.exclude == "history" and previous is not None:
             ids = [*previous.references, *ids]
         return tuple(dict.fromkeys(image_id for image_id in ids if image_id in self.gallery))
+
+
+def _check_k(k: int) -> None:
+    if not 1 <= k <= 1000:
+        raise SearchError(f"k is {k}; ask for 1 to 1000 results.")

@@ -13,7 +13,7 @@ from cir_core.encoders.specs import FORMS
 from cli.console import open_encoder, out
 
 app = typer.Typer(help="Encoders: identity, and fetching weights knowingly.", no_args_is_help=True)
-Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...")]
+Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...; see list")]
 
 
 @app.command("list")

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from cir_core.methods.declared import Method, all_methods, find_method
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.galleries import index_bar
 
+if TYPE_CHECKING:
+    from cir_core.encoders.base import Encoder
+    from cir_core.language.base import LanguageModel
+
+DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
+
+
+class Model(StrEnum):
+    built_in = "built-in"
+    settings = "settings"
 
 
 @app.command("sample-encoder")
@@ -61,41 +76,68 @@ def sample_encoder(
 @app.command("sample")
 def sample(
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    methods: Annotated[str, typer.Option(
+        "--methods", "-m", help="Names with commas between them (cirque methods), or all.")] = DEFAULT_METHODS,
+    against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
+    sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Sessions of several turns too.")] = True,
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
     limit: Annotated[int | None, typer.Option(min=1, help="First queries of each category only.")] = None,
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
     json_path: JsonOption = None,
 ) -> None:
-    """Text only, image only and composed on the sample benchmark; then whole sessions."""
-    from cir_core.evaluate_sample import CUTOFFS, evaluate_sample
-    from cir_core.language.builtin import BuiltinLanguageModel
+    """Methods on the sample benchmark: one turn, then sessions that are the same for all."""
+    from cir_core.evaluate_sample import evaluate_sample
     from cir_core.sample import ensure_sample, sample_folder
+    from cli.evaluation_tables import print_report
 
     settings = get_settings()
-    model = open_encoder(encoder)
+    chosen = _chosen(methods, against, all_methods(settings.methods))
+    loaded = open_encoder(encoder)
     with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
-        gallery = ensure_sample(settings.home, model, drawing=drawing, indexing=indexing)
-    with progress_bar("Evaluating") as update:
+        gallery = ensure_sample(settings.home, loaded, drawing=drawing, indexing=indexing)
+    with _language(model, loaded) as language, _named_bar() as update:
         report = evaluate_sample(
-            gallery, sample_folder(settings.home), model,
-            BuiltinLanguageModel(model), seed=settings.seed, max_turns=turns, limit=limit,
-            progress=lambda _name, done, total: update(done, total),
+            gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
+            limit=limit, sessions=sessions, against=against, progress=update,
         )
-    first = report.single[0]
-    out.print(f"Sample benchmark, {first.queries} queries, FashionIQ's protocol: each category ranked by itself, "
-              "reference kept, two captions joined by “and”")
-    table = Table("system", "gallery", *(f"R@{k}" for k in CUTOFFS), "protocol", box=None)
-    for row in report.single:
-        for name, recall in row.recall.items():
-            table.add_row(row.system, name, *(f"{100 * recall[k]:.2f}" for k in CUTOFFS), row.protocol.digest)
-    out.print(table)
-    scores = report.sessions.scores
-    out.print(f"Sessions of at most {turns} turns with a simulated person (seed {report.sessions.seed}), "
-              f"{scores.sessions} sessions, protocol {report.sessions.protocol.digest}")
-    table = Table("measure", *(f"turn {turn}" for turn in range(1, scores.max_turns + 1)), box=None)
-    table.add_row("Hits@10", *(f"{100 * value:.2f}" for value in scores.hits_at_10))
-    out.print(table)
-    out.print(f"Final Recall@10 {100 * scores.final_recall_at_10:.2f}   AUC {100 * scores.auc:.2f}")
+    print_report(report, turns)
     _write_json(json_path, dataclasses.asdict(report))
+
+
+def _chosen(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
+    if names.strip() == "all":
+        return list(methods.values())
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    return [find_method(name, methods) for name in dict.fromkeys([*wanted, *([against] if against else [])])]
+
+
+@contextmanager
+def _language(model: Model, encoder: Encoder) -> Iterator[LanguageModel]:
+    if model is Model.built_in:
+        from cir_core.language.builtin import BuiltinLanguageModel
+
+        yield BuiltinLanguageModel(encoder)
+        return
+    from cir_core.language.connect import language_models
+    from storage.stores import open_stores
+
+    stores = open_stores(get_settings())
+    try:
+        # Without a fallback: figures must not mix the answers of two models.
+        yield language_models(get_settings(), stores.answers, fallback=False)(encoder)
+    finally:
+        stores.close()
+
+
+@contextmanager
+def _named_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says what is being evaluated. Quiet when nobody watches."""
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as bar:
+        task = bar.add_task("Evaluating", total=None)
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
-from cli import encoders, evaluate, galleries, sample, serving, sessions
+from cli import captions, encoders, evaluate, galleries, methods, models, sample, serving, sessions
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -19,9 +19,12 @@ app = typer.Typer(
 )
 serving.register(app)
 galleries.register(app)
+methods.register(app)
 app.add_typer(evaluate.app, name="evaluate")
 app.add_typer(sample.app, name="sample")
 app.add_typer(encoders.app, name="encoders")
+app.add_typer(captions.app, name="captions")
+app.add_typer(models.app, name="models")
 app.add_typer(sessions.app, name="sessions")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Connection, Engine, insert, select
+from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import StorageError
@@ -24,7 +24,9 @@ class SqlAnswerCache:
 
     def get(self, key: str) -> str | None:
         with reading(self.engine) as connection:
-            return _answer(connection, key)
+            answer: str | None = connection.execute(
+                select(tables.answers.c.answer).where(tables.answers.c.key == key)).scalar_one_or_none()
+        return answer
 
     def put(
         self, key: str, answer: str, *, model: str, role: str, prompt_version: str,
@@ -33,19 +35,12 @@ class SqlAnswerCache:
         if not all(map(can_be_stored, (answer, model, role, prompt_version))):
             raise StorageError("The language model's answer holds characters that cannot be stored, so it "
                                "will be asked for again next time.")
-        with writing(self.engine) as connection:
-            try:
-                with connection.begin_nested():
-                    connection.execute(insert(tables.answers).values(
-                        key=key, answer=answer, model=model, role=role, prompt_version=prompt_version,
-                        prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
-                        created_at=datetime.now(UTC)))
-            except IntegrityError:
-                if _answer(connection, key) is None:
-                    raise
-
-
-def _answer(connection: Connection, key: str) -> str | None:
-    answer: str | None = connection.execute(
-        select(tables.answers.c.answer).where(tables.answers.c.key == key)).scalar_one_or_none()
-    return answer
+        try:
+            with writing(self.engine) as connection:
+                connection.execute(insert(tables.answers).values(
+                    key=key, answer=answer, model=model, role=role, prompt_version=prompt_version,
+                    prompt_tokens=prompt_tokens, completion_tokens=completion_tokens,
+                    created_at=datetime.now(UTC)))
+        except StorageError as error:
+            if not isinstance(error.__cause__, IntegrityError) or self.get(key) is None:
+                raise

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cir_core.errors import SearchError, UnknownSession
+from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.ids import new_id
 from cir_core.sessions import SessionSummary
 from cir_core.settings import Settings
@@ -101,14 +101,15 @@ class SqlSessionStore:
         return self._change(session_id, needs_target=True, target_live=live)
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
-        with writing(self.engine) as connection:
-            try:
-                with connection.begin_nested():
-                    connection.execute(insert(tables.uploads).values(
-                        upload_id=upload_id, width=width, height=height,
-                        original_name=clean_name(original_name), created_at=datetime.now(UTC)))
-            except IntegrityError:
-                pass  # known already: the id is a hash of the content
+        # Without a savepoint: a full disk takes it away, and its loss would hide the reason.
+        try:
+            with writing(self.engine) as connection:
+                connection.execute(insert(tables.uploads).values(
+                    upload_id=upload_id, width=width, height=height,
+                    original_name=clean_name(original_name), created_at=datetime.now(UTC)))
+        except StorageError as error:
+            if not isinstance(error.__cause__, IntegrityError):
+                raise  # otherwise it is known already: the id is a hash of the content
 
     def _change(self, session_id: str, *, needs_target: bool = False, **values: Any) -> SearchSession:
         with writing(self.engine) as connection:

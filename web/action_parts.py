@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +27,25 @@ def text_of(data: Data, key: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def number_of(data: Data, key: str) -> float:
+    """Raises ``SearchError`` for anything that is no finite number."""
+    try:
+        value = float(data.get(key, "nan"))
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise SearchError(f"{key} must be a number.")
+    return value
+
+
+def fraction_of(data: Data, key: str, most: float = 1) -> float:
+    """A number from 0 to ``most``."""
+    value = number_of(data, key)
+    if not 0 <= value <= most:
+        raise SearchError(f"{key} is {value:g}; it goes from 0 to {most:g}.")
+    return value
+
+
 def propose(service: SearchService, view: View) -> View:
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
@@ -43,6 +63,15 @@ def shown(view: View, turn: Turn) -> View:
     """The same person looking at ``turn`` as it was stored."""
     return replace(view, turn_id=turn.turn_id, branch_id=turn.branch_id, compare=None, comparison_id=None,
                    adjustment=Adjustment(), undo=())
+
+
+def leave(view: View, turn: Turn) -> View:
+    """:func:`shown`, saying so where changes to the turn before are given up for it."""
+    if view.adjustment and turn.turn_id != view.turn_id:
+        view = replace(view, notice="Your changes to the turn before were not kept.")
+    elif turn.turn_id == view.turn_id:
+        return replace(view, compare=None, comparison_id=None)
+    return shown(view, turn)
 
 
 def session_of(service: SearchService, view: View) -> SearchSession:

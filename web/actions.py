@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from cir_core.composition import Marks
-from cir_core.errors import CirqueError, SearchError, UnknownSession
+from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
 from cir_core.search import clean_text
 from cir_core.service import SearchService
 from cir_core.types import SearchSession, Turn
-from web.action_parts import Action, Begin, Data, fresh, propose, session_of, shown, text_of
-from web.adjust_actions import ADJUSTING, keep, marks_of
+from web.action_parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, text_of
+from web.adjust_actions import ADJUSTING, kept, marks_of
 from web.columns_actions import COLUMN_ACTIONS, COLUMN_LONG
 from web.live import LiveWatch
 from web.services import Services
@@ -78,21 +78,30 @@ def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch,
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
     marks = marks_of(data) if view.turn_id else Marks()
     reflection = view.method.reflection
-    watch = LiveWatch(text, total=reflection.rounds if reflection else 0)
+    watch = LiveWatch(text, gallery=view.gallery, planned=reflection.rounds if reflection else 0)
     return watch, lambda: search(services.search, view, text, marks, watch)
 
 
 def search(service: SearchService, view: View, text: str, marks: Marks, watch: LiveWatch) -> View:
-    session_id = view.session_id
+    before, session_id = view, view.session_id
     if session_id is None:
         session_id = service.start(view.gallery, method=view.method).session_id
         view = replace(view, session_id=session_id, mine=view.remember(session_id))
-    if view.adjustment and view.turn_id:
-        # What the person saw is what the next turn goes on from, so it becomes a turn first.
-        view = keep(service, view, {})
-    turn = service.run_turn(
-        session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k, watch=watch
-    )
+    # What the person saw is what the next turn goes on from, so it becomes a turn first.
+    view, place = kept(service, view)
+    try:
+        turn = service.run_turn(
+            session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k,
+            watch=watch,
+        )
+    except Stopped:
+        return replace(view if place else before, problem="Stopped before there was a query to search with.")
+    except CirqueError as error:
+        if not place:
+            raise
+        return replace(view, problem=str(error))  # a second try must not keep the changes twice
+    if place:
+        view = replace(view, notice=f"Your changes became {place} first; this search goes on from there.")
     return shown(view, turn)
 
 
@@ -120,7 +129,7 @@ def open_turn(service: SearchService, view: View, data: Data) -> View:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
     branch_id = text_of(data, "branch") or view.branch_id
     on_branch = {t.turn_id for t in _line(session, branch_id)}
-    return replace(view, turn_id=turn.turn_id, reference_id=turn.reference_id, compare=None,
+    return replace(leave(view, turn), reference_id=turn.reference_id,
                    branch_id=branch_id if turn.turn_id in on_branch else turn.branch_id)
 
 
@@ -137,7 +146,7 @@ def open_branch(service: SearchService, view: View, data: Data) -> View:
     tip = session.tip_of(text_of(data, "branch"))
     if tip is None:
         raise UnknownSession("That branch is not part of this session. Reload the page.")
-    return replace(view, turn_id=tip.turn_id, branch_id=tip.branch_id, reference_id=tip.reference_id, compare=None)
+    return replace(leave(view, tip), reference_id=tip.reference_id)
 
 
 def name_branch(service: SearchService, view: View, data: Data) -> View:
@@ -177,15 +186,18 @@ ACTIONS: dict[str, Action] = {
     "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
     "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
     "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
-    "settings": apply_settings, **ADJUSTING,
+    **ADJUSTING,
 }
+
+WITH_SERVICES: dict[str, Callable[[Services, View, Data], View]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+"""Actions that need more than searching."""
 
 
 def perform(services: Services, view: View, name: str, data: Data) -> View:
     """The view after the action ``name``. Raises ``CirqueError``."""
     view = replace(view, problem="", notice="")
-    if name in COLUMN_ACTIONS:
-        return COLUMN_ACTIONS[name](services, view, data)
+    if name in WITH_SERVICES:
+        return WITH_SERVICES[name](services, view, data)
     if name not in ACTIONS:
         raise SearchError("The page is out of date. Reload it.")
     return ACTIONS[name](services.search, view, data)

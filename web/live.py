@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any, TypeVar
 
 from cir_core.composition import ReflectionRound
@@ -16,6 +17,7 @@ from cir_core.types import Hit
 T = TypeVar("T")
 FIRST_AFTER = 0.35   # seconds: what is faster than this shows no progress at all
 EVERY = 0.12
+SILENT = 1.0         # seconds after which a run that reports nothing is drawn again: its clock goes on
 
 
 @dataclass(frozen=True)
@@ -24,13 +26,21 @@ class Progress:
 
     run_id: str
     text: str = ""
+    gallery: str = ""
     stage: str = ""
     partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
     rounds: tuple[ReflectionRound, ...] = ()
+    planned: int = 0                               # rounds of reflection, if all of them run
     hits: tuple[Hit, ...] = ()
     done: int = 0                                  # of ``total`` parts, e.g. methods compared
     total: int = 0
     stopping: bool = False
+    began: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running."""
+        return monotonic() - self.began
 
 
 class LiveWatch(TurnWatch):
@@ -74,6 +84,14 @@ class LiveWatch(TurnWatch):
             return self._changes
 
     def _reveal(self, **fields: Any) -> None:
+        if not self._secret:
+            self._change(**fields)
+
+    def over(self) -> None:
+        """Nothing more will change: whoever waits need not."""
+        self._change()
+
+    def _show(self, **fields: Any) -> None:
         if not self._secret:
             self._change(**fields)
 
@@ -124,7 +142,7 @@ def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Prog
         except BaseException as error:  # handed over to the thread that asked
             failure.append(error)
         finally:
-            watch._change()
+            watch.over()
 
     thread = threading.Thread(target=work, name="cirque-run", daemon=True)
     thread.start()
@@ -134,7 +152,7 @@ def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Prog
         yield watch.progress
         thread.join(EVERY)
         if thread.is_alive():
-            seen = watch.wait(seen, 5.0)
+            seen = watch.wait(seen, SILENT)
     if failure:
         raise failure[0]
     return outcome[0]

@@ -17,7 +17,8 @@ Dict = dict[str, Any]
 Captions = Callable[[str], str | None]
 
 COMPARED = 10
-BASE_NAMES = {"cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only"}
+BASE_NAMES = {"cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
+              "slerp": "Slerp of image and text", "joint": "Encoder that composes"}
 EXCLUDE_NAMES = {
     "reference": "Hide the current reference", "history": "Hide every reference so far",
     "none": "Show everything (CIRCLED)",
@@ -69,7 +70,8 @@ def suggestions(gallery: str) -> tuple[str, ...]:
 
 def method_line(method: MethodSettings) -> str:
     """The method in one short line, e.g. for the button that opens the settings."""
-    names = {"cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only"}
+    names = {"cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only", "slerp": "Slerp",
+             "joint": "Joint encoder"}
     return f"{names[method.base]} · α {method.alpha:g} · β {method.beta:g} · γ {method.gamma:g}"
 
 

@@ -23,6 +23,7 @@ from cir_core.types import MethodSettings
 from cir_core.version import __version__
 from web.export import export_routes
 from web.layout import build_demo
+from web.live_routes import live_routes
 from web.media import media_routes
 from web.services import Services, open_services
 from web.theme import head, make_theme
@@ -41,6 +42,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
 
     app.include_router(media_routes(services))
     app.include_router(export_routes(services))
+    app.include_router(live_routes(services.runs))
     return gr.mount_gradio_app(
         app, build_demo(services), path="/", theme=make_theme(), head=head(),
         footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,

@@ -83,7 +83,7 @@ class Layer(nn.Module):
         return cast(torch.Tensor, self.ff_layer(x + self.self_attention(normed, normed)))
 
 
-class Encoder(nn.Module):
+class Stack(nn.Module):
     def __init__(self, dim: int, hidden: int, heads: int, layers: int) -> None:
         super().__init__()
         self.layers = nn.Sequential(*(Layer(dim, hidden, heads) for _ in range(layers)))
@@ -108,7 +108,7 @@ class JointEncoder(nn.Module):
 
     def __init__(self, dim: int, *, hidden: int, inner: int, heads: int, layers: int) -> None:
         super().__init__()
-        self.multimodal_encoder = Encoder(dim, hidden, heads, layers)
+        self.multimodal_encoder = Stack(dim, hidden, heads, layers)
         self.contrastive_multimodal_pooler = Pooler(dim, inner, heads)
 
     def forward(self, *features: torch.Tensor) -> torch.Tensor:

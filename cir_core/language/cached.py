@@ -29,7 +29,8 @@ class Conditions:
 
 class CachedLanguageModel:
     """Answers again what ``inner`` answered before. Put it directly around a model: what a
-    fallback answers in its place must not be kept under its name.
+    fallback answers in its place must not be kept under its name. Answers with notes are not
+    kept either: something was in the way of a better one.
 
     ``conditions`` tells what else ``inner`` depends on for a task.
     """
@@ -62,11 +63,12 @@ class CachedLanguageModel:
             return kept
         meter = _Meter(watch or Watch())
         answer = self._inner.complete(task, meter)
-        self._cache.put(
-            key, answer.model_dump_json(), model=self.name, role=task.role,
-            prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
-            completion_tokens=meter.usage.completion_tokens,
-        )
+        if not answer.notes:
+            self._cache.put(
+                key, answer.model_dump_json(), model=self.name, role=task.role,
+                prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
+                completion_tokens=meter.usage.completion_tokens,
+            )
         return answer
 
     def _kept(self, key: str, task: Task[A]) -> A | None:

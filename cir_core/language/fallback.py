@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cir_core.composition import Usage
-from cir_core.errors import LanguageModelUnavailable, UnsupportedTask
+from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import A, Task
 from cir_core.language.watch import Watch
@@ -38,6 +38,10 @@ class FallbackLanguageModel:
             raise LanguageModelUnavailable(
                 f"{reason} The built-in language model cannot fill the role '{task.role}' in its place."
             ) from None
+        except Stopped:
+            raise
+        except LanguageModelError as error:
+            raise LanguageModelUnavailable(f"{reason} The built-in language model failed too: {error}") from None
         if watch is not None:
             watch.spent(Usage(models=(self._builtin.name,)))
         note = f"the built-in language model answered instead of {self._primary.name}: {reason}"

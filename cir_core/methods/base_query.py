@@ -29,7 +29,6 @@ class BaseQuery:
 
     vector: Vector
     terms: Mapping[str, Vector]
-    caption: str = ""
     merged: str = ""
     notes: tuple[str, ...] = ()
 
@@ -49,7 +48,7 @@ def base_query(
     if method.base == "cirevl":
         merged = merge_texts(language, caption or CaptionAnswer(caption=""), text, domain, stages)
         vector = _encode(merged.merged, encoder, stages)
-        return BaseQuery(vector, {TEXT: vector}, merged.caption, merged.merged, merged.notes)
+        return BaseQuery(vector, {TEXT: vector}, merged.merged, merged.notes)
     vector = _encode(text, encoder, stages)
     if method.base == "text-only":
         return BaseQuery(vector, {TEXT: vector}, merged=text)

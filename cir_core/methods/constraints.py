@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import get_args
 
 from cir_core.composition import Constraints
-from cir_core.errors import LanguageModelError, SearchError
+from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConstraintsTask, Domain
 from cir_core.method_types import FilterMode, SoftFilter
@@ -24,10 +24,11 @@ def ask_constraints(
     try:
         with stages("constraints"):
             answer = language.complete(ConstraintsTask(reference.picture, caption, text, domain), stages.watch)
-    except LanguageModelError as error:
+    except (LanguageModelError, ImageUnreadable) as error:
         return Constraints(), (f"there are no constraints to filter by: {error}",)
     return Constraints(
-        answer.keep, answer.add, answer.remove, _side(answer.prescriptive), _side(answer.proscriptive)
+        answer.keep[:MOST], answer.add[:MOST], answer.remove[:MOST],
+        _side(answer.prescriptive), _side(answer.proscriptive),
     ), answer.notes
 
 
@@ -47,8 +48,19 @@ def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
     if not 0 <= soft_filter.weight <= 1:
         raise SearchError(f"The weight λ of the filter is {soft_filter.weight}; choose one between 0 and 1.")
     if soft_filter.mode not in get_args(FilterMode):
-        raise SearchError(f"The filter has no mode {soft_filter.mode!r}. Choose one of {', '.join(get_args(FilterMode))}.")
+        modes = ", ".join(get_args(FilterMode))
+        raise SearchError(f"The filter has no mode {soft_filter.mode!r}. Choose one of: {modes}.")
     return soft_filter
+
+
+def texts_from_attributes(constraints: Constraints) -> Constraints:
+    """The same attributes with texts made of them: what is kept and added must be there, what
+    is removed must not. So an edited chip changes the ranking without a language model."""
+    return replace(
+        constraints,
+        prescriptive=_side(", ".join(dict.fromkeys((*constraints.keep, *constraints.add)))),
+        proscriptive=_side(", ".join(dict.fromkeys(constraints.remove))),
+    )
 
 
 def _side(text: str) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ v is the query so far, y⁺ the image the person picked, Y the best K images the
 h the encoded merged text of the new turn. All are unit vectors of one space; the mean
 is not normalised again. With several images marked, y⁺ is their mean and the negative
 part the mean of those marked against (docs/search.md says how this is Rocchio's formula).
-The published text leaves α, β, γ open; the defaults in :class:`~cir_core.types.MethodSettings` are those of its released code.
+The published text leaves α, β, γ open; the defaults in
+:class:`~cir_core.types.MethodSettings` are those of its released code.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 
 from cir_core.composition import ReflectionRound
 from cir_core.encoders.base import Encoder
-from cir_core.errors import LanguageModelError, Stopped
+from cir_core.errors import ImageUnreadable, LanguageModelError, Stopped
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, ReflectTask
 from cir_core.maths import unit
@@ -89,7 +89,7 @@ def reflect(
         except Stopped:
             notes.append(f"stopped after {len(rounds)} of {reflection.rounds} rounds of reflection")
             break
-        except LanguageModelError as error:
+        except (LanguageModelError, ImageUnreadable) as error:
             notes.append(f"round {number} of reflection failed, the results are those before it: {error}")
             break
         one = replace(one, milliseconds=(perf_counter() - began) * 1000)
@@ -112,13 +112,13 @@ def _round(
     if reflection.fusion == "pseudo-feedback":
         mean = unit(looking.features(pictured).mean(axis=0)) if pictured else None
         return ReflectionRound(number, "", looked_at=tuple(pictured), pictures=len(pictured), vector=mean)
-    read = shown[: reflection.captions]
+    captions = looking.captions(shown[: reflection.captions])
     answer = language.complete(ReflectTask(
         reference=reference.picture, reference_caption=caption, modification_text=text,
-        candidates=tuple(looking.picture(image_id) for image_id in pictured), captions=looking.captions(read),
+        candidates=tuple(looking.picture(image_id) for image_id in pictured), captions=captions,
         previous_query=previous_query if reflection.show_query else None, domain=domain, round_number=number,
     ), stages.watch)
     return ReflectionRound(
         number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
-        tuple(shown), len(pictured), answer.notes, vector=encoder.encode_texts([answer.query])[0],
+        tuple(shown[: max(len(pictured), len(captions))]), len(pictured), answer.notes, vector=encoder.encode_texts([answer.query])[0],
     )

@@ -1,4 +1,4 @@
-"""Sessions and turns to store, drawn from a seed."""
+"""Sessions, turns and compositions to store, drawn from a seed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from cir_core.composition import Composition, Constraints, Marks, ReflectionRound, Usage
 from cir_core.ids import new_id
 from cir_core.types import (
     Branch,
@@ -16,7 +17,9 @@ from cir_core.types import (
     MethodSettings,
     ProtocolCard,
     SearchSession,
+    SoftFilter,
     Turn,
+    Vector,
 )
 
 PARTS = ("merged text", "picked image", "images not picked", "turn before")
@@ -56,3 +59,40 @@ def turn_maker(
             "created_at": datetime.now(UTC), **changes})
 
     return make
+
+
+def a_composition(*, dim: int = 64, seed: int = 0, **changes: Any) -> Composition:
+    """One in which no field has its default; ``changes`` replace fields."""
+    drawn = np.random.default_rng(seed).standard_normal((6, dim)).astype(np.float32)
+    base, *rest = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+    rounds = (
+        ReflectionRound(
+            1, "a red chair with arms", intent="a red chair", satisfied=("red",), problems=("no arms",),
+            strategy="name the arms", looked_at=("image-00001", "image-00002"), pictures=1,
+            notes=("one picture could not be read",), edited=True, milliseconds=812.5, vector=rest[3]),
+        ReflectionRound(2, "", vector=None),
+        ReflectionRound(3, "", looked_at=("image-00003",), vector=rest[4]),
+    )
+    return Composition(**{
+        "base": base, "terms": tuple(zip(PARTS[:3], rest[:3], strict=True)), "rounds": rounds,
+        "marks": Marks(("image-00004",), ("image-00005", "image-00006")),
+        "constraints": Constraints(("legs",), ("arms",), ("cushion",), ("a red chair",), ("a blue chair",), True),
+        "soft_filter": SoftFilter(0.6, "penalty"),
+        "usage": Usage(2, 1, 930, 61, 0.1 + 0.2, ("small/1", "large/2")), **changes})
+
+
+def vectors_of(composition: Composition) -> list[Vector | None]:
+    """All of them; they do not take part in ``==``."""
+    return [composition.base, *(vector for _, vector in composition.terms),
+            *(one.vector for one in composition.rounds)]
+
+
+def same_composition(one: Composition | None, other: Composition | None) -> bool:
+    """Whether they are equal, their vectors bit for bit."""
+    if one is None or other is None:
+        return one is other
+    pairs = list(zip(vectors_of(one), vectors_of(other), strict=True))
+    names = [tuple(name for name, _ in composition.terms) for composition in (one, other)]
+    return one == other and names[0] == names[1] and all(
+        a is b if a is None or b is None else (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+        for a, b in pairs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -97,22 +98,29 @@ def test_killed_in_the_middle_the_rerun_asks_only_for_what_is_missing(home, tmp_
     assert captions_path(gallery).read_bytes().splitlines()[1:] == first
 
 
-@pytest.fixture
-def cirque(tmp_path, monkeypatch):
-    """Runs ``cirque captions`` over a gallery of three colours, indexed with the bundled encoder."""
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A home with a gallery of three colours, indexed with the bundled encoder, and its photos."""
     from cir_core.encoders import load_encoder
 
-    home, photos = tmp_path / "home", tmp_path / "photos"
-    monkeypatch.setenv("CIRQUE_HOME", str(home))
-    monkeypatch.setenv("COLUMNS", "200")
-    get_settings.cache_clear()
+    folder = tmp_path_factory.mktemp("prepared")
+    photos, manifest = folder / "photos", folder / "m.csv"
     photos.mkdir()
-    manifest = tmp_path / "m.csv"
     manifest.write_text("id,path,caption\nröd,red.jpg,a [/b] :cat: red dress\ngreen,green.jpg,\nblue,blue.jpg,\n",
                         encoding="utf-8")
     for colour in ("red", "green", "blue"):
         Image.new("RGB", (60, 80), colour).save(photos / f"{colour}.jpg")
-    index_folder(photos, name="mine", encoder=load_encoder("atelier"), home=home, manifest=manifest)
+    index_folder(photos, name="mine", encoder=load_encoder("atelier"), home=folder / "home", manifest=manifest)
+    return folder
+
+
+@pytest.fixture
+def cirque(prepared, tmp_path, monkeypatch):
+    """Runs ``cirque captions`` in a copy of that home."""
+    shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("COLUMNS", "200")
+    get_settings.cache_clear()
     runner = CliRunner()
     yield lambda *arguments, **options: runner.invoke(app, [*arguments], **options)
     get_settings.cache_clear()

@@ -38,6 +38,7 @@ from cir_core.language.tasks import (
 from cir_core.language.watch import Watch
 from cir_core.settings import Settings, get_settings
 from cli import models
+from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
 
 KEY = "sk-very-secret-0123456789"
@@ -98,6 +99,14 @@ def test_an_answer():
         assert request["response_format"]["json_schema"]["schema"]["required"] == ["query"]
         assert "stream" not in request and "seed" not in request
         assert model.name == f"m@127.0.0.1:{server.url.split(':')[2].removesuffix('/v1')}"
+
+
+def test_a_query_string_in_the_address_is_sent():
+    with ChatServer([BLUE]) as server:
+        model = OpenAILanguageModel(Server(server.url + "/?api-version=preview", "m"))
+        model.complete(MERGE)
+        model.close()
+        assert server.paths == ["/v1/chat/completions?api-version=preview"]
 
 
 def test_a_streamed_answer_grows_and_is_counted():
@@ -218,21 +227,20 @@ def test_the_whole_call_has_its_time():
 def test_a_stream_that_trickles_has_its_time():
     time = Time()
     slow = Reply(BLUE.text, pieces=5, between=lambda number: time.sleep(20))
-    with ChatServer([slow]) as server, connected(server, time, timeout=10) as model:
-        with pytest.raises(LanguageModelUnavailable, match="30 s"):
-            model.complete(MERGE, Watch())
+    with ChatServer([slow]) as server, connected(server, time, timeout=10) as model, pytest.raises(
+            LanguageModelUnavailable, match="30 s"):
+        model.complete(MERGE, Watch())
 
 
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_stream_that_breaks_off_starts_over(status):
+def test_a_stream_that_breaks_off_starts_over():
     watch = Onlooker()
     with ChatServer([Reply(BLUE.text, cut=2), BLUE]) as server, connected(server) as model:
         assert model.complete(MERGE, watch).query == "a blue dress"
         assert len(server.requests) == 2
     assert watch.usage == Usage(2, 0, 120, 8, None, (model.name,))
-    with ChatServer([Reply(BLUE.text, cut=1)]) as server, connected(server, retries=1) as model:
-        with pytest.raises(LanguageModelUnavailable, match="broke the connection off, 2 times"):
-            model.complete(MERGE, Watch())
+    with ChatServer([Reply(BLUE.text, cut=1)]) as server, connected(server, retries=1) as model, pytest.raises(
+            LanguageModelUnavailable, match="broke the connection off, 2 times"):
+        model.complete(MERGE, Watch())
 
 
 @pytest.mark.parametrize(("body", "error", "says"), [
@@ -267,7 +275,12 @@ def test_an_image_too_large_is_sent_smaller_once(refused):
     with ChatServer([refused]) as server, connected(server) as model:
         assert "CIRQUE_LLM_IMAGE_EDGE" in fails(model, task=CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 2
-        assert "too large" in fails(model) if refused.status == 413 else True
+
+
+def test_a_text_too_large():
+    with ChatServer([refusal(413, "Payload Too Large")]) as server, connected(server) as model:
+        assert "request too large" in fails(model)
+        assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(("reply", "says"), [
@@ -278,6 +291,7 @@ def test_an_image_too_large_is_sent_smaller_once(refused):
     (refusal(400, "Server is pinned to 'other'; requested 'm'."), "CIRQUE_LLM_MODEL"),
     (refusal(400, "This model's maximum context length is 512 tokens"), "longer context"),
     (refusal(400, f"Bad {KEY} " + "x" * 2000), "Bad [key] xxx"),
+    (refusal(400, "This model does not support image input"), "CIRQUE_LLM_SEES=false"),
     (refusal(409, "conflict"), "conflict"),
     (Reply(body=b"<html>welcome</html>", headers={"Content-Type": "text/html"}), "ends in /v1"),
     (Reply(body=b"{"), "ends in /v1"),
@@ -454,8 +468,6 @@ def test_no_more_requests_at_once_than_allowed():
 
 
 def test_a_cache_hit_makes_no_request():
-    from tests.unit.test_language_layers import DictCache
-
     cache, watch = DictCache(), Watch()
     task = CaptionTask(Picture.of(NOISE))
     with ChatServer([Reply('{"caption": "noise"}')]) as server, connected(server) as model:
@@ -468,8 +480,6 @@ def test_a_cache_hit_makes_no_request():
 
 
 def test_the_key_is_nowhere(caplog):
-    from tests.unit.test_language_layers import DictCache
-
     password, cache, texts = "pass-word-very-secret", DictCache(), []
     echo = json.dumps({"query": f"a blue dress {KEY} {password}"})
     script = [Reply(echo), Reply(echo), Reply(KEY), Reply(f'{{"{KEY}": 1}}'), refusal(400, f"{KEY} {password}"),
@@ -536,10 +546,13 @@ def test_models_check(check):
         for part in ("text and images", "a blue dress", "a red square", "120 + 8 tokens", "json_schema"):
             assert part in result.output
         assert KEY not in result.output
+        server.play([BLUE])
         result = check(BASE_URL=server.url, MODEL="m", SEES="false", PROMPT_PRICE="1", COMPLETION_PRICE="1")
-        assert len(server.requests) == 3
-    # The scripted caption is no answer to a merge.
-    assert isinstance(result.exception, LanguageModelError)
+        # (120 + 8) / 10⁶ = 0.000128
+        assert "text only" in result.output and "cost 0.000128" in result.output and len(server.requests) == 3
+        server.play([refusal(401, "no")])
+        result = check(BASE_URL=server.url, MODEL="m")
+        assert isinstance(result.exception, LanguageModelError) and "CIRQUE_LLM_API_KEY" in str(result.exception)
 
 
 def test_models_check_without_a_model(check):

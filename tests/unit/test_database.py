@@ -9,16 +9,17 @@ import stat
 import tempfile
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, func, select
 
 from cir_core.errors import StorageError
-from storage import database
+from storage import database, tables
+from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
-from storage.migrate import migrate
+from storage.migrate import migrate, open_migrated
 from storage.store import SqlSessionStore
 from tests.fakes.turns import a_session, turn_maker
 
@@ -177,6 +178,10 @@ def test_a_file_or_folder_that_cannot_be_written():
                 open_database(database_url)
             with pytest.raises(StorageError, match="cannot be written"), writing(engine) as connection:
                 connection.exec_driver_sql("DELETE FROM sessions")
+            with pytest.raises(StorageError, match="cannot be written"):
+                SqlAnswerCache(engine).put("0" * 64, "{}", model="m", role="r", prompt_version="1",
+                                           prompt_tokens=1, completion_tokens=1)
+            assert SqlAnswerCache(engine).get("0" * 64) is None
             engine.dispose()
         folder.chmod(0o555)
         with as_nobody(), pytest.raises(StorageError, match="cannot be created"):
@@ -210,17 +215,39 @@ def test_a_full_disk_loses_nothing_and_recovers(path):
     roomy.close()
 
 
+def test_uploads_on_a_full_disk(path):
+    store = SqlSessionStore(open_migrated(f"sqlite:///{path}"))
+    with reading(store.engine) as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    store.engine.dispose()
+    limit = f"PRAGMA max_page_count = {pages + 2}"
+    event.listen(store.engine, "connect", lambda connection, record: connection.execute(limit))
+    made = 0
+    with pytest.raises(StorageError, match=r"no room left on its disk. Free some space"):
+        for made in range(1000):
+            store.add_upload(f"upload:{made:032x}", 640, 480, "x" * 80)
+    with reading(store.engine) as connection:
+        assert connection.execute(select(func.count()).select_from(tables.uploads)).scalar_one() == made > 0
+    store.close()
+
+
 def test_a_damaged_database(path):
     engine = open_database(f"sqlite:///{path}")
     migrate(engine)
     engine.dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'").fetchone()
     content = bytearray(path.read_bytes())
-    content[4096:] = os.urandom(len(content) - 4096)
+    sound = bytes(content)
+    content[(root - 1) * 4096:] = os.urandom(len(content) - (root - 1) * 4096)
     path.write_bytes(content)
     engine = open_database(f"sqlite:///{path}")
     with pytest.raises(StorageError, match=r"damaged.*restore a backup"):
         SqlSessionStore(engine).sessions()
     engine.dispose()
+    path.write_bytes(sound[:4096] + os.urandom(len(sound) - 4096))  # the list of tables is hit as well
+    with pytest.raises(StorageError, match=r"damaged.*restore a backup"):
+        open_database(f"sqlite:///{path}")
 
 
 @pytest.mark.parametrize(("url", "says"), [

@@ -30,25 +30,11 @@ from cir_core.language.tasks import (
 )
 from cir_core.language.watch import Watch
 from cir_core.settings import Settings
+from tests.fakes.answer_cache import DictCache
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 
 MERGE = MergeTask("a red dress", "make it blue")
-
-
-class DictCache:
-    """An answer cache in a dict, by the contract: a known key keeps its answer."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, str] = {}
-        self.puts: list[dict[str, Any]] = []
-
-    def get(self, key: str) -> str | None:
-        return self.rows.get(key)
-
-    def put(self, key: str, answer: str, **about: Any) -> None:
-        self.rows.setdefault(key, answer)
-        self.puts.append(about)
 
 
 class Asked:
@@ -73,7 +59,7 @@ def raises(error: Exception) -> Callable[[Task[Any]], Any]:
 
 
 def blue(task: Task[Any]) -> MergeAnswer:
-    return MergeAnswer(query="a blue dress", notes=("a note",))
+    return MergeAnswer(query="a blue dress")
 
 
 AWAY = LanguageModelUnavailable("host cannot be reached. Check that it runs.")
@@ -95,6 +81,13 @@ def test_tokens_are_kept_when_nobody_watches():
     cache = DictCache()
     CachedLanguageModel(Asked(blue), cache).complete(MERGE)
     assert cache.puts[0]["prompt_tokens"] == 100
+
+
+def test_an_answer_that_something_was_in_the_way_of_is_not_kept():
+    inner, cache = Asked(lambda task: MergeAnswer(query="a blue dress", notes=("sent smaller",))), DictCache()
+    model = CachedLanguageModel(inner, cache)
+    assert model.complete(MERGE).notes == model.complete(MERGE).notes == ("sent smaller",)
+    assert inner.times == 2 and cache.rows == {}
 
 
 def test_a_cached_answer_needs_no_server():
@@ -183,6 +176,15 @@ def test_a_role_it_cannot_fill_ends_in_the_servers_error():
     model = FallbackLanguageModel(Asked(raises(AWAY)), BuiltinLanguageModel())
     with pytest.raises(LanguageModelUnavailable, match=r"host cannot be reached.*cannot fill the role 'judge'"):
         model.complete(JudgeTask())
+
+
+def test_when_both_fail_both_are_named():
+    class BuiltIn(Asked):
+        name = "built-in"
+
+    broken = BuiltIn(raises(LanguageModelError("The images show no difference.")))
+    with pytest.raises(LanguageModelUnavailable, match=r"host cannot be reached.*no difference"):
+        FallbackLanguageModel(Asked(raises(AWAY)), broken).complete(MERGE)
 
 
 @pytest.mark.parametrize("error", [Stopped("s"), LanguageModelError("key"), UnsupportedTask("u"), ValueError("defect")])
@@ -312,6 +314,11 @@ def test_half_a_connection_is_a_mistake():
 def test_captioners_that_are_none(captioner):
     with pytest.raises(SettingsError, match="CIRQUE_CAPTIONER"):
         language_models(settings(captioner=captioner), DictCache())
+
+
+def test_a_captioner_that_is_not_there(tmp_path):
+    with pytest.raises(LanguageModelError, match="nowhere"):
+        language_models(settings(captioner=f"blip:{tmp_path / 'nowhere'}", device="cpu"), DictCache())
 
 
 def test_the_key_is_not_in_the_settings_text():

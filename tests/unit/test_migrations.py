@@ -27,7 +27,7 @@ NEXT = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "9999", "0001", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "0002", None, None
 
 
 def upgrade() -> None:
@@ -71,13 +71,13 @@ def dump(path):
 
 
 def test_an_empty_database_needs_no_backup(engine, path):
-    assert migrate(engine) == MigrationReport(None, "0001", ("0001",), None)
+    assert migrate(engine) == MigrationReport(None, "0002", ("0001", "0002"), None)
     assert list(path.parent.glob("*.bak")) == []
 
 
 def test_again_it_does_nothing(engine):
     with_a_turn(engine)
-    assert migrate(engine) == MigrationReport("0001", "0001", (), None)
+    assert migrate(engine) == MigrationReport("0002", "0002", (), None)
 
 
 def test_migrations_and_tables_agree(engine):
@@ -101,7 +101,7 @@ def test_a_database_with_content_is_copied_first(engine, path, tmp_path):
     session = with_a_turn(engine)
     before = dump(path)
     report = migrate(engine, later_scripts(tmp_path))
-    assert (report.before, report.after, report.applied) == ("0001", "9999", ("9999",))
+    assert (report.before, report.after, report.applied) == ("0002", "9999", ("9999",))
     assert report.backup.name.startswith("cirque.db.before-9999-") and report.backup.suffix == ".bak"
     assert stat.S_IMODE(report.backup.stat().st_mode) == 0o600
     assert dump(report.backup) == before
@@ -187,6 +187,6 @@ def test_processes_that_start_at_once_migrate_once(tmp_path):
                    for _ in range(4)]
         return sorted(int(process.communicate(timeout=60)[0]) for process in started)
 
-    assert start_four(SCRIPTS) == [0, 0, 0, 1]
+    assert start_four(SCRIPTS) == [0, 0, 0, 2]
     assert start_four(later_scripts(tmp_path)) == [0, 0, 0, 1]
     assert len(list((tmp_path / "home").glob("*.bak"))) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import io
 import re
 
@@ -183,10 +184,8 @@ def test_an_instruction_begins_with_a_capital():
 @given(st.text(alphabet='{}[]":,\\ abc\n', max_size=200))
 def test_reading_ends_in_an_answer_or_a_fault(text):
     partial_fields(MERGE, text)
-    try:
+    with contextlib.suppress(WrongForm):
         assert read_answer(MERGE, text + '{"query"').query
-    except WrongForm:
-        pass
 
 
 def test_hostile_depth_and_length_end_quickly():

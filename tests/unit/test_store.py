@@ -18,16 +18,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
+from cir_core.composition import Constraints, Usage
 from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.settings import Settings
-from cir_core.types import Hit
+from cir_core.types import Hit, MethodSettings, Reflection, SoftFilter
 from storage import tables
 from storage.checks import NAME_LIMIT, clean_name
 from storage.database import open_database, reading, writing
 from storage.migrate import migrate
 from storage.store import SqlSessionStore, open_store
 from tests.fakes.store import InMemorySessionStore
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 OTHER_DATABASE = os.environ.get("CIRQUE_TEST_DATABASE_URL")
 
@@ -88,6 +89,31 @@ def test_a_turn_comes_back_exactly_and_its_vector_bit_for_bit(store, session):
     assert loaded.created_at.utcoffset() is not None
 
 
+def test_a_composition_comes_back_with_its_turn(store, session):
+    composition = a_composition(usage=Usage(models=("small/1",)))  # no price is set
+    first = add(store, session, composition=composition)
+    add(store, session, first, composition=a_composition(seed=1, rounds=(), constraints=None, soft_filter=None))
+    add(store, session)
+    turns = store.session(session.session_id).turns
+    assert turns[0] == first
+    assert same_composition(turns[0].composition, composition) and turns[0].composition.usage.cost is None
+    assert same_composition(turns[1].composition,
+                            a_composition(seed=1, rounds=(), constraints=None, soft_filter=None))
+    assert turns[2].composition is None
+
+
+def test_the_method_of_a_session_comes_back_with_its_stages(store):
+    method = MethodSettings(
+        base="slerp", text_weight=0.3, history="weighted", decay=0.9,
+        reflection=Reflection(3, 4, 0, "linear", 0.1 + 0.2, True), soft_filter=SoftFilter(0.5, "reward"))
+    card = replace(a_session().protocol, method=method, captions="ab" * 8)
+    session = store.create_session(a_session(method=method, protocol=card))
+    loaded = store.session(session.session_id)
+    assert loaded.method == loaded.protocol.method == method
+    assert type(loaded.method.reflection) is Reflection and type(loaded.method.soft_filter) is SoftFilter
+    assert loaded.protocol == card
+
+
 def test_a_turn_without_hits(store, session):
     turn = add(store, session, n_hits=0)
     assert store.session(session.session_id).turns == (turn,)
@@ -137,7 +163,8 @@ def test_a_turn_that_fails_leaves_nothing_behind(store, session):
 
 def test_a_turn_in_the_wrong_place_is_a_defect(store, session):
     for changes in ({"number": 7}, {"branch_id": "elsewhere"}, {"session_id": "elsewhere"},
-                    {"vector": np.zeros(3)}, {"created_at": datetime(2026, 1, 1)}):
+                    {"vector": np.zeros(3)}, {"created_at": datetime(2026, 1, 1)},
+                    {"composition": a_composition(base=np.zeros(64))}):
         with pytest.raises(ValueError):
             add(store, session, **changes)
     assert store.session(session.session_id).turns == ()
@@ -147,6 +174,9 @@ def test_a_turn_in_the_wrong_place_is_a_defect(store, session):
 def test_text_that_cannot_be_stored_is_refused(store, session, text):
     with pytest.raises(SearchError, match="cannot be stored"):
         add(store, session, modification_text=text)
+    with pytest.raises(SearchError, match="cannot be stored"):
+        add(store, session, composition=a_composition(constraints=Constraints(add=(text,))))
+    assert store.session(session.session_id).turns == ()
 
 
 def test_unknown_ids_say_what_to_do(store, session):

@@ -12,7 +12,7 @@ from cir_core.language.tasks import ConstraintsAnswer
 from cir_core.lexicon import GROUPS, NONE
 
 # Of what stays, the prescriptive caption says these. The whole of it would weigh the change
-# too little, the change alone would forget which garment it was (docs/evaluation.md).
+# too little, the change alone would forget which garment it was.
 SAID_OF_KEPT = frozenset({"category", "colour", "second_colour", "neckline", "trim"})
 _NOT_A_GARMENT = (
     "the caption does not speak of a garment, which is all the built-in model can take apart, so the text "
@@ -60,17 +60,20 @@ def _unwanted(wanted: Wanted) -> list[str]:
 
 
 def _prescriptive(wanted: Wanted) -> str:
-    said = {group: value for group, value in wanted.slots.items()
-            if group in SAID_OF_KEPT or wanted.reference.slots.get(group) != value or group in wanted.edited}
-    return Caption(said, wanted.noun, wanted.edits.extras).sentence()
+    new = {group for group, value in wanted.slots.items() if wanted.reference.slots.get(group) != value}
+    slots = {group: value for group, value in wanted.slots.items()
+             if group in {*SAID_OF_KEPT, *wanted.edited, *new}}
+    if wanted.slots.get("pattern") == "plain" and slots.get("second_colour", NONE) != NONE:
+        slots["pattern"] = "plain"  # or the trim's colour would be the cloth's
+    return Caption(slots, wanted.noun, wanted.edits.extras).sentence()
 
 
 def _proscriptive(wanted: Wanted, unwanted: list[str]) -> str:
     old = wanted.reference
-    said = {group: value for group, value in wanted.gone.items() if group != "second_colour"}
+    slots = {group: value for group, value in wanted.gone.items() if group != "second_colour"}
     kind = {"category": old.slots["category"]} if "category" in old.slots else {}
-    text = positive(kind | said, old.noun)
-    if not said and "second_colour" in wanted.gone:
+    text = positive(kind | slots, old.noun)
+    if not slots and "second_colour" in wanted.gone:
         text += _with_second_colour(old.slots)
     return ", ".join([text, *unwanted])
 

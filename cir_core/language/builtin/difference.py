@@ -94,7 +94,7 @@ def _sleeves(old: Caption, new: Caption) -> str:
         return f"Add {words}"
     if "straps" in (was, value):
         return f"Replace the {'straps' if was == 'straps' else 'sleeves'} with {words}"
-    return f"Make the sleeves {'three-quarter length' if value == 'elbow' else value}"
+    return f"Give it {words}" if value == "elbow" else f"Make the sleeves {value}"
 
 
 def _length(old: Caption, new: Caption) -> str:

@@ -176,7 +176,7 @@ FUNCTION_WORDS: dict[str, str] = {
             "product, version, variant, idea",
     "verb": (
         "is, are, be, being, make, makes, made, has, have, had, add, adding, added, give, should, want, "
-        "looks, look, looking, does, do, put, show, find, need, prefer, was"
+        "looks, look, looking, does, do, put, show, find, need, prefer, was, use, using"
     ),
     "stop": (
         "it, of, for, on, i, me, you, we, would, like, please, very, really, slightly, somewhat, bit, "

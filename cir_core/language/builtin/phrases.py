@@ -12,7 +12,7 @@ SALIENCE = (
 
 PATTERN_NOUNS = {
     "stripes": "{colour} stripes", "pinstripes": "{colour} vertical stripes", "dots": "{colour} polka dots",
-    "checks": "{colour} checks", "floral": "{colour} flowers", "graphic": "a {colour} graphic print",
+    "checks": "{colour} checks", "floral": "{colour} flowers", "graphic": "a {colour} logo",
 }
 """Patterns as things that have a colour; a colour block is none."""
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.phrases import joined, name, phrase
-from cir_core.language.builtin.wanted import Wanted, understand
+from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ReflectAnswer
 from cir_core.lexicon import NONE
 
@@ -104,10 +104,4 @@ def _query(wanted: Wanted, missing: Sequence[str], previous: str | None) -> tupl
 
 
 def _say(wanted: Wanted, groups: set[str]) -> str:
-    slots = wanted.slots
-    groups = {*groups, "category"}
-    if slots.get("second_colour", NONE) != NONE and "second_colour" in groups:
-        # Whose second colour it is: of the colour and its pattern, or of the trim.
-        groups |= {"colour", "pattern"} | ({"trim"} if slots.get("pattern") == "plain" else set())
-    said = {group: value for group, value in slots.items() if group in groups}
-    return Caption(said, wanted.noun, wanted.edits.extras).sentence()
+    return Caption(said(wanted.slots, {*groups, "category"}), wanted.noun, wanted.edits.extras).sentence()

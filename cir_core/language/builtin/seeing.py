@@ -32,7 +32,7 @@ NO_FEATURES = (
     "captions to its manifest or connect a language model"
 )
 # Of the softmax that sampled captions draw from, in units of cosine. With the bundled encoder
-# about one value in fifteen is then another than the best.
+# about one value in twelve is then another than the best.
 TEMPERATURE = 0.04
 
 

@@ -8,7 +8,7 @@ from cir_core.describe import describe
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.clauses import also
 from cir_core.language.builtin.phrases import SALIENCE, joined, name, phrase
-from cir_core.language.builtin.wanted import Wanted, understand
+from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentencesAnswer
 from cir_core.lexicon import NONE
 
@@ -56,12 +56,11 @@ def _score(wanted: Wanted, shown: Caption) -> float:
 def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:
     """The change in absolute words, and what stays beside it (empty if nothing is known to)."""
     wanted = understand(reference, modification_text)
-    slots = wanted.slots
-    changed = {group: slots[group] for group in wanted.edited if group in slots}
-    kind = {"category": slots["category"]} if "category" in slots else {}
-    extras = wanted.edits.extras
-    if changed or extras or wanted.edits.noun or wanted.gone:
-        text = Caption(kind | changed, wanted.noun, (*_absent(wanted), *extras)).sentence()
+    if wanted.edited or wanted.edits.extras or wanted.edits.noun:
+        changed = Caption(said(wanted.slots, {"category", *wanted.edited}), wanted.noun)
+        text = ", ".join([changed.sentence(), *_absent(wanted), *wanted.edits.extras])
+        if " with " not in text:
+            text = text.replace(", without ", " without ", 1)
         modification, notes = text[0].upper() + text[1:] + ".", wanted.notes
     else:
         modification, notes = " ".join(modification_text.split()), (*wanted.notes, _AS_TYPED)
@@ -71,10 +70,11 @@ def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:
 def _absent(wanted: Wanted) -> list[str]:
     """What is gone and has nothing in its place."""
     kind = wanted.reference.slots.get("category", "dress")
-    return [
-        f"without {phrase(group, value)}" if group == "trim" else f"not {phrase(group, value, kind)}"
-        for group, value in wanted.gone.items()
-        if group != "second_colour" and wanted.slots.get(group, NONE) == NONE and not wanted.edits.noun
+    gone = {group: value for group, value in wanted.gone.items() if wanted.slots.get(group, NONE) == NONE}
+    words = [f"without {describe({'trim': gone['trim']}).partition(' with ')[2]}"] if "trim" in gone else []
+    return words + [
+        f"not {phrase(group, value, kind)}" for group, value in gone.items()
+        if group not in ("trim", "second_colour") and not (group == "category" and wanted.edits.noun)
     ]
 
 
@@ -104,12 +104,14 @@ def rewrite(
     wanted = understand(reference, modification_text)
     shown = parse_caption(target).slots
     others = [parse_caption(text).slots for text in distractors]
-    said = {edit.group for edit in wanted.edits.edits if edit.operation in ("set", "drop")}
+    absolute = {edit.group for edit in wanted.edits.edits if edit.operation in ("set", "drop")}
+    # "Longer" may be said again as "long", but something new is better.
+    order = sorted(SALIENCE, key=lambda group: group in wanted.edited)
     against = [group for group in wanted.edited if group in shown and not wanted.accepts(group, shown[group])]
     notes = [f"the target's {name(group)} is not what the text asks for" for group in against]
     tells = {
         group: frozenset(place for place, slots in enumerate(others) if group in slots and slots[group] != shown[group])
-        for group in SALIENCE if group in shown and group not in said and group not in against
+        for group in order if group in shown and group not in absolute and group not in against
     }
     chosen, left = _cover(tells, len(others))
     if left:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from cir_core.language.builtin.captions import Caption, parse_caption
@@ -72,6 +72,15 @@ def understand(caption: str, modification_text: str) -> Wanted:
                  if group in slots and group not in spoken and not _is_open(group, slots, spoken))
     return Wanted(reference, edits, slots, edited, kept, _gone(reference.slots, slots, edits),
                   (*edits.notes, *notes))
+
+
+def said(slots: Slots, groups: Collection[str]) -> dict[str, str]:
+    """``groups`` of ``slots`` for a sentence, with what a second colour cannot be said without:
+    the colour and the pattern, and the trim if that is what shows it."""
+    wanted = set(groups)
+    if "second_colour" in wanted and slots.get("second_colour", NONE) != NONE:
+        wanted |= {"colour", "pattern"} | ({"trim"} if slots.get("pattern") == "plain" else set())
+    return {group: value for group, value in slots.items() if group in wanted}
 
 
 def _group(edit: Edit) -> str:

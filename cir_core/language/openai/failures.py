@@ -81,10 +81,12 @@ def retry_after(error: Fault) -> float | None:
 
 def words_of(error: Fault) -> str:
     """What the server says, in full."""
-    if isinstance(error, openai.APIError) and isinstance(error.body, dict):
-        said = error.body.get("message") or error.body.get("detail") or error.body.get("error") or error.message
-        return str(said)
-    return error.message if isinstance(error, openai.APIError) else str(error)
+    if not isinstance(error, openai.APIError):
+        return str(error)
+    body: object = error.body
+    if isinstance(body, dict):
+        body = body.get("message") or body.get("detail") or body.get("error")
+    return str(body or error.message)
 
 
 def is_too_large(error: Fault) -> bool:

@@ -1,0 +1,81 @@
+"""Methods side by side, as a judge lives it."""
+
+import re
+import sqlite3
+
+from playwright.sync_api import expect
+
+from tests.web.screen import search, settled
+
+
+def choose(page, *names, blind=False, text="in red"):
+    page.locator("button[data-drawer=columns]:visible").first.click()
+    drawer = page.locator("#drawer-columns")
+    expect(drawer).to_be_visible()
+    drawer.get_by_label("The words for all of them").fill(text)
+    for box in drawer.locator("[name=methods]").all():
+        box.set_checked(box.get_attribute("value") in names)
+    drawer.locator("[name=blind]").set_checked(blind)
+    drawer.get_by_role("button", name="Compare", exact=True).click()
+
+
+def kept_votes(app):
+    with sqlite3.connect(f"file:{app.home / 'cirque.db'}?mode=ro", uri=True) as database:
+        return database.execute("select chosen, blind, seconds from method_votes").fetchall()
+
+
+def test_blind_columns_tell_nothing_until_the_vote(open_page, app):
+    page = open_page()
+    answers = []
+    page.on("response", lambda response: answers.append(response) if "/queue/data" in response.url else None)
+    choose(page, "text-only", "soft", "slerp", blind=True)
+    columns = page.locator(".cq-columns")
+    expect(columns.locator(".cq-column")).to_have_count(3, timeout=60_000)
+    settled(page)
+    results = page.locator("#results").inner_html().lower()
+    for secret in ("text-only", "text only", "slerp", "soft", "reward", "score", " ms"):
+        assert secret not in results, secret
+    before = len(kept_votes(app))
+    page.keyboard.press("2")
+    expect(columns.get_by_role("button", name="Your choice")).to_have_count(1)
+    settled(page)
+    (chosen, blind, seconds), = kept_votes(app)[before:]
+    assert chosen in ("text-only", "soft", "slerp") and blind and seconds > 0
+    shown = columns.locator(".cq-column.chosen h2 span").inner_text()
+    assert shown == {"text-only": "Text only", "soft": "CIReVL + SoFT", "slerp": "Slerp"}[chosen]
+    page.keyboard.press("0")  # a changed mind
+    expect(page.get_by_role("button", name="No difference")).to_have_attribute("aria-pressed", "true")
+    settled(page)
+    assert kept_votes(app)[before:][0][:2] == (None, 0)
+
+
+def test_open_columns_go_on_from_a_turn_and_lead_back(open_page):
+    page = open_page()
+    search(page, "in red", 1)
+    choose(page, "cirevl", "corr", text="with long sleeves")
+    columns = page.locator(".cq-column")
+    expect(columns).to_have_count(2, timeout=60_000)
+    settled(page)
+    expect(page.locator("#results")).to_contain_text("going on from your turn")
+    expect(columns.nth(1).locator("h2")).to_contain_text("CIReVL + CoRR")
+    columns.nth(1).get_by_text("How it searched").click()
+    expect(columns.nth(1)).to_contain_text("Round 1")
+    expect(page.locator("#results")).to_contain_text(re.compile(r"overlap@10|identical"))
+    columns.nth(1).get_by_role("button", name="Search on with this").click()
+    settled(page)
+    expect(page.locator("#results")).to_contain_text("Your next search uses “CIReVL + CoRR”")
+
+
+def test_one_method_is_not_a_comparison(open_page):
+    page = open_page()
+    choose(page, "cirevl")
+    expect(page.get_by_text("Choose at least two methods.")).to_be_visible()
+    expect(page.locator("#drawer-columns")).to_be_visible()
+
+
+def test_columns_on_a_phone_fit_the_width(open_page):
+    page = open_page(width=390, height=844)
+    search(page, "in red", 1)
+    choose(page, "cirevl", "soft", blind=True)
+    expect(page.locator(".cq-column")).to_have_count(2, timeout=60_000)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390

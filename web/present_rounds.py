@@ -1,0 +1,96 @@
+"""Rounds of reflection to plain dictionaries, while they run and afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cir_core.composition import ReflectionRound
+from cir_core.types import Turn
+from web.live import Progress
+from web.present import Captions, Dict, media_url, milliseconds, picture, tile
+
+SHOWN_LIVE = 12  # of the best so far
+
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_STAGES = {
+    "encode image": "Looking at your picture…", "caption": "Putting the reference into words…",
+    "merge": "Joining the reference and what you said…", "compose": "Joining picture and words…",
+    "encode text": "Finding what fits the words…", "constraints": "Working out what must and must not be there…",
+    "encode constraints": "Ranking the gallery…", "search": "Ranking the gallery…",
+}
+
+
+def progress(shown: Progress, version: str, captions: Captions) -> Dict:
+    """A run that is still going on."""
+    gallery = shown.gallery
+    writing = _partial(shown.partial) if shown.stage == "reflect" else None
+    number = len(shown.rounds) + 1
+    return {
+        "run": shown.run_id, "text": shown.text or "Like the reference", "seconds": f"{shown.seconds:.0f} s",
+        "stage": _stage(shown), "stopping": shown.stopping, "done": shown.done, "total": shown.total,
+        "round": f"Round {number} of {shown.planned}" if shown.planned and shown.stage == "reflect" else "",
+        "rounds": [round_card(one, gallery, version) for one in shown.rounds],
+        "writing": writing and writing | {"number": number},
+        "looking": [picture(gallery, hit.image_id, version) for hit in shown.hits[:5]]
+        if shown.stage == "reflect" and gallery else [],
+        "number": number,
+        "tiles": [tile(hit, gallery, version, captions(hit.image_id)) for hit in shown.hits[:SHOWN_LIVE]]
+        if gallery else [],
+    }
+
+
+def _stage(shown: Progress) -> str:
+    if shown.stopping:
+        return "Stopping…"
+    if shown.total:
+        return f"{shown.done} of {shown.total} methods done"
+    if shown.stage == "reflect":
+        return f"Looking at the best {_COUNTS[5]}…" if not shown.partial else "Thinking about what was found…"
+    return _STAGES.get(shown.stage, "Searching…")
+
+
+def _partial(fields: Mapping[str, Any] | None) -> Dict | None:
+    """The answer so far. It comes from a language model, piece by piece: nothing is certain."""
+    if not fields:
+        return None
+    return {
+        "intent": _text(fields.get("intent")), "satisfied": _texts(fields.get("satisfied")),
+        "problems": _texts(fields.get("problems")), "strategy": _text(fields.get("strategy")),
+        "query": _text(fields.get("query")),
+    }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str) and text] if isinstance(value, list | tuple) else []
+
+
+def round_card(one: ReflectionRound, gallery: str, version: str) -> Dict:
+    return {
+        "number": one.number, "intent": one.intent, "satisfied": list(one.satisfied), "problems": list(one.problems),
+        "strategy": one.strategy, "query": one.query, "edited": one.edited, "notes": list(one.notes),
+        "time": milliseconds(one.milliseconds) if one.milliseconds else "",
+        "pictures": [{"thumb": media_url("thumb", gallery, image_id, version),
+                      "full": media_url("full", gallery, image_id, version), "id": image_id}
+                     for image_id in one.looked_at[: one.pictures]],
+        "read": len(one.looked_at),
+    }
+
+
+def reflection(stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
+    """The rounds of a turn: ``shown`` is what counts of ``stored`` after a person's changes."""
+    if stored.composition is None or not stored.composition.rounds or shown.composition is None:
+        return None
+    counting: Sequence[ReflectionRound] = shown.composition.rounds
+    cards = []
+    for i, one in enumerate(stored.composition.rounds):
+        counts = i < len(counting)
+        card = round_card(counting[i] if counts else one, gallery, version)
+        cards.append(card | {"counts": counts, "last": i == len(counting) - 1})
+    last = counting[-1].query if counting else shown.merged_text
+    return {"cards": cards, "count": len(counting), "all": len(cards), "base": stored.merged_text,
+            "query": last or "the mean of the best images"}
