@@ -21,7 +21,7 @@ import threading
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -157,20 +157,23 @@ def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, 
 
 def write_captions(
     gallery: Gallery, header: CaptionsHeader, choices: Mapping[str, CaptionChoice], problems: Mapping[str, str]
-) -> None:
-    """Publish ``choices``. Nothing is written if the same ones are there already."""
+) -> CaptionsHeader:
+    """Publish ``choices``. Nothing is written if the same ones are there already; the header
+    is the one that is published now, with the time when it was."""
     rows = [choices.get(image_id) for image_id in gallery.ids]
     rest: dict[str, Any] = {field: [row and getattr(row, field) for row in rows] for field in _COLUMNS}
     rest["problems"] = list(problems.items())
     body = b"".join(_line(part) for part in ([row and row.caption for row in rows], rest))
     path = captions_path(gallery)
     try:
-        old_header, old_body = path.read_bytes().split(b"\n", 1)
-        if old_body == body and _unstamped(_header(old_header)) == _unstamped(header):
-            return
+        first_line, old_body = path.read_bytes().split(b"\n", 1)
+        published = _header(first_line)
+        if old_body == body and replace(published, created_at=header.created_at) == header:
+            return published
     except _DAMAGE:
         pass  # there is nothing, or nothing that can be kept
     write_durably(path, _line({"format": FORMAT, **asdict(header)}) + body)
+    return header
 
 
 def remove_captions(gallery: Gallery) -> bool:
@@ -238,10 +241,6 @@ def _header(line: bytes) -> CaptionsHeader:
 
 def _fits(header: CaptionsHeader, gallery: Gallery) -> bool:
     return (header.gallery_digest, header.encoder_revision) == (gallery.digest, gallery.encoder.revision)
-
-
-def _unstamped(header: CaptionsHeader) -> tuple[Any, ...]:
-    return astuple(header)[:6] + astuple(header)[7:]
 
 
 def _line(content: Any) -> bytes:

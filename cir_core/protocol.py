@@ -30,6 +30,15 @@ def make_card(
     return dataclasses.replace(card, digest=_digest(card))
 
 
+def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
+    """``card`` as it is under ``method``; with its own method it is ``card`` itself, also where
+    an earlier version hashed other fields."""
+    if method == card.method:
+        return card
+    changed = dataclasses.replace(card, method=method)
+    return dataclasses.replace(changed, digest=_digest(changed))
+
+
 def _digest(card: ProtocolCard) -> str:
     content = dataclasses.asdict(card)
     # The name of a gallery and the way an encoder was named are addresses, not content:

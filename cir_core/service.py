@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.composition import Adjustment, Marks
+from cir_core.composition import Adjustment, Marks, Usage
 from cir_core.errors import SearchError, UnknownSession
 from cir_core.gallery import GalleryInfo
 from cir_core.ids import new_id
@@ -24,6 +24,7 @@ from cir_core.language.tasks import Picture
 from cir_core.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.pool import SearcherPool
+from cir_core.protocol import with_method
 from cir_core.search import Found, Previous, Reference, Searcher, clean_text
 from cir_core.sessions import SessionStore, SessionSummary
 from cir_core.target import Challenge, TargetTrace, deal_challenge
@@ -142,7 +143,10 @@ class SearchService:
         session, turn = self._turn(session_id, turn_id)
         found = self.adjusted(session_id, turn_id, adjustment, k)
         method = replace(session.method, soft_filter=found.composition.soft_filter)
-        digest = self._pool.searcher(session.gallery).card(method).digest
+        digest = with_method(session.protocol, method).digest
+        # What the answers cost was paid for the old turn.
+        usage = Usage(models=found.composition.usage.models)
+        found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
                             dict(found.timings_ms), began)
 

@@ -205,11 +205,13 @@ def _bars() -> Iterator[Callable[[CaptionProgress], None]]:
         TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
         console=err, transient=True, disable=not err.is_terminal,
     ) as bars:
-        tasks = {stage: bars.add_task(label, total=None, start=False) for stage, label in _STAGES.items()}
+        tasks = {
+            stage: bars.add_task(label, total=None, start=False, visible=False) for stage, label in _STAGES.items()
+        }
 
         def update(progress: CaptionProgress) -> None:
             task = tasks[progress.stage]
             bars.start_task(task)
-            bars.update(task, completed=progress.done, total=progress.total)
+            bars.update(task, completed=progress.done, total=progress.total, visible=True)
 
         yield update

@@ -14,6 +14,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from cir_core.errors import MethodError
 from cir_core.methods.declared import Method, all_methods, find_method
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out, progress_bar, write_file
@@ -108,6 +109,8 @@ def _chosen(names: str, against: str | None, methods: Mapping[str, Method]) -> l
     if names.strip() == "all":
         return list(methods.values())
     wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if not wanted:
+        raise MethodError("No method is named. `cirque methods` lists them; give their names with commas between them.")
     return [find_method(name, methods) for name in dict.fromkeys([*wanted, *([against] if against else [])])]
 
 

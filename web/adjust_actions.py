@@ -12,7 +12,6 @@ from cir_core.method_types import FilterMode, SoftFilter
 from cir_core.methods.constraints import checked_constraints, texts_from_attributes
 from cir_core.service import SearchService
 from cir_core.texts import clean_text
-from cir_core.types import Turn
 from web.action_parts import Action, Data, fraction_of, session_of, shown
 from web.view import View
 
@@ -43,7 +42,7 @@ def adjust(service: SearchService, view: View, data: Data) -> View:
     ``mode``, ``rounds``, ``rewritten``. The parts of one gesture, such as a slider being
     dragged, say ``going_on``: they are undone together.
     """
-    turn, made = _adjustable(service, view)
+    made = _made(service, view)
     adjustment = view.adjustment
     if "constraints" in data or "weight" in data or "mode" in data:
         adjustment = _filtered(made, adjustment, data)
@@ -54,7 +53,7 @@ def adjust(service: SearchService, view: View, data: Data) -> View:
 
 def add_filter(service: SearchService, view: View, data: Data) -> View:
     """Filter a turn whose method does not: nothing must and nothing must not be there, so far."""
-    turn, made = _adjustable(service, view)
+    made = _made(service, view)
     if made.soft_filter is not None:
         return view
     return _changed(view, replace(view.adjustment, constraints=Constraints(edited=True), soft_filter=SoftFilter()))
@@ -93,14 +92,14 @@ def show_moves(service: SearchService, view: View, data: Data) -> View:
     return replace(view, moves=data.get("on") is True)
 
 
-def _adjustable(service: SearchService, view: View) -> tuple[Turn, Composition]:
+def _made(service: SearchService, view: View) -> Composition:
     turn = session_of(service, view).turn(view.turn_id or "")
     if turn is None:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
     if turn.composition is None:
         raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
                           "Search once more to get one that can be changed.")
-    return turn, turn.composition
+    return turn.composition
 
 
 def _changed(view: View, adjustment: Adjustment, *, going_on: bool = False) -> View:

@@ -31,6 +31,7 @@ class Progress:
     partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
     rounds: tuple[ReflectionRound, ...] = ()
     planned: int = 0                               # rounds of reflection, if all of them run
+    looks_at: int = 0                              # images that each round is shown
     hits: tuple[Hit, ...] = ()
     done: int = 0                                  # of ``total`` parts, e.g. methods compared
     total: int = 0

@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from cir_core.composition import Marks
 from cir_core.metrics.multi_turn import MultiTurnScores
 from cir_core.protocol import card_to_dict
 from cir_core.sessions import SessionSummary
 from cir_core.target import TargetTrace
-from cir_core.types import UPLOAD_PREFIX, Hit, MethodSettings, ProtocolCard, SearchSession, Turn
+from cir_core.types import UPLOAD_PREFIX, Hit, ProtocolCard, SearchSession, Turn
+from web.present_methods import method_rows, usage
 
 Dict = dict[str, Any]
 Captions = Callable[[str], str | None]
 
 COMPARED = 10
-BASE_NAMES = {"cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
-              "slerp": "Slerp of image and text", "joint": "Encoder that composes"}
 EXCLUDE_NAMES = {
     "reference": "Hide the current reference", "history": "Hide every reference so far",
     "none": "Show everything (CIRCLED)",
 }
+_LEFT_OUT = {"none": "nothing", "reference": "the reference", "history": "all references"}
 STAGES = {
     "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "compose": "Compose",
     "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
@@ -66,13 +68,6 @@ def tile(hit: Hit, gallery: str, version: str, caption: str | None = None) -> Di
 
 def suggestions(gallery: str) -> tuple[str, ...]:
     return _GARMENT_TEXTS if gallery.startswith("atelier") else _OTHER_TEXTS
-
-
-def method_line(method: MethodSettings) -> str:
-    """The method in one short line, e.g. for the button that opens the settings."""
-    names = {"cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only", "slerp": "Slerp",
-             "joint": "Joint encoder"}
-    return f"{names[method.base]} · α {method.alpha:g} · β {method.beta:g} · γ {method.gamma:g}"
 
 
 def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
@@ -141,29 +136,40 @@ def milliseconds(ms: float) -> str:
 
 
 def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
-    method = card.method
     return [
         ("Gallery", f"{card.gallery}, {card.gallery_size:,} images" + (f", {card.split}" if card.split else "")),
         ("Gallery digest", card.gallery_digest),
         ("Encoder", f"{card.encoder.spec}, revision {card.encoder.revision}, {card.encoder.dim} dim"),
         ("Language model", card.language_model),
-        ("Method", BASE_NAMES[method.base]),
-        ("Feedback", f"α {method.alpha:g}, β {method.beta:g}, γ {method.gamma:g}, K {method.feedback_depth}"),
-        ("Left out", {"none": "nothing", "reference": "the reference", "history": "all references"}[method.exclude]),
-        ("Captions", card.caption_mode),
+        *method_rows(card.method),
+        ("Left out", _LEFT_OUT[card.method.exclude]),
+        ("Captions", card.caption_mode + (f", optimised {card.captions}" if card.captions else "")),
         ("Ties", card.tie_rule),
         ("Seed", "none" if card.seed is None else str(card.seed)),
         ("cirque", card.version),
     ]
 
 
-def how_found(session: SearchSession, turn: Turn) -> Dict:
+def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
+    card, made = session.protocol, turn.composition
+    if made is not None and turn.protocol_digest != card.digest:  # kept from changes to another turn
+        card = replace(card, method=replace(card.method, soft_filter=made.soft_filter), digest=turn.protocol_digest)
     return {
         "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
-        "notes": list(turn.notes), "timings": timings(turn), "digest": session.protocol.digest,
-        "rows": protocol_rows(session.protocol), "card": card_to_dict(session.protocol),
-        "excluded": len(turn.excluded_ids), "number": turn.number, "base": session.method.base,
+        "notes": list(turn.notes), "timings": timings(turn.timings_ms), "digest": card.digest,
+        "rows": protocol_rows(card), "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
+        "number": turn.number, "base": session.method.base,
+        "rounds": [one.query for one in made.rounds if one.query] if made else [],
+        "marks": _marks(made.marks, session.gallery, version) if made else None,
+        "usage": usage(made.usage, card.language_model) if made else None,
     }
+
+
+def _marks(marks: Marks, gallery: str, version: str) -> Dict | None:
+    if not marks:
+        return None
+    return {"more": [picture(gallery, image_id, version) for image_id in marks.more_like],
+            "less": [picture(gallery, image_id, version) for image_id in marks.less_like]}
 
 
 def comparison(session: SearchSession, left: str, right: str, version: str, captions: Captions) -> Dict:

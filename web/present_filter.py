@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.composition import Adjustment, Constraints, Marks
+from cir_core.composition import Adjustment, Constraints
 from cir_core.types import Hit, Turn
 from web.present import Captions, Dict, picture
 from web.present_methods import MODES
@@ -65,14 +65,6 @@ def _move(rank: int, was: int | None, shown: int) -> Dict:
     up = was > rank
     return {"kind": "up" if up else "down", "text": f"{'↑' if up else '↓'}{abs(was - rank)}",
             "title": f"rank {was} without the filter"}
-
-
-def marked(marks: Marks, gallery: str, version: str) -> Dict | None:
-    """Which images a person had marked for a turn."""
-    if not marks:
-        return None
-    return {"more": [picture(gallery, i, version) for i in marks.more_like],
-            "less": [picture(gallery, i, version) for i in marks.less_like]}
 
 
 def changes(view: View) -> Dict | None:

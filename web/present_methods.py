@@ -14,7 +14,8 @@ from cir_core.types import Turn
 Dict = dict[str, Any]
 
 BASES = {
-    "cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only", "slerp": "Slerp", "joint": "Joint encoder",
+    "cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only", "slerp": "Slerp",
+    "joint": "Joint encoder",
 }
 BASES_AT_LENGTH = {
     "cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
@@ -26,7 +27,8 @@ HISTORIES = {
 }
 MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
 FUSIONS = {
-    "slerp": "Slerp", "linear": "Linear", "replace": "Replace", "pseudo-feedback": "Mean of the best, no language model",
+    "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
+    "pseudo-feedback": "Mean of the best, no language model",
 }
 GROUPS = ("Base methods", "History", "SoFT", "CoRR", "Yours")
 

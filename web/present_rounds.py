@@ -32,7 +32,7 @@ def progress(shown: Progress, version: str, captions: Captions) -> Dict:
         "round": f"Round {number} of {shown.planned}" if shown.planned and shown.stage == "reflect" else "",
         "rounds": [round_card(one, gallery, version) for one in shown.rounds],
         "writing": writing and writing | {"number": number},
-        "looking": [picture(gallery, hit.image_id, version) for hit in shown.hits[:5]]
+        "looking": [picture(gallery, hit.image_id, version) for hit in shown.hits[: shown.looks_at]]
         if shown.stage == "reflect" and gallery else [],
         "number": number,
         "tiles": [tile(hit, gallery, version, captions(hit.image_id)) for hit in shown.hits[:SHOWN_LIVE]]
@@ -46,7 +46,8 @@ def _stage(shown: Progress) -> str:
     if shown.total:
         return f"{shown.done} of {shown.total} methods done"
     if shown.stage == "reflect":
-        return f"Looking at the best {_COUNTS[5]}…" if not shown.partial else "Thinking about what was found…"
+        count = _COUNTS[shown.looks_at] if shown.looks_at < len(_COUNTS) else str(shown.looks_at)
+        return f"Looking at the best {count}…"
     return _STAGES.get(shown.stage, "Searching…")
 
 

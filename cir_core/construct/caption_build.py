@@ -96,7 +96,7 @@ def optimise_captions(
         header = _header(gallery, plan, encoder, run)
         if limit is None:
             _check_unchanged(gallery)
-            write_captions(gallery, header, run.choices, run.problems)
+            header = write_captions(gallery, header, run.choices, run.problems)
     return CaptionReport(
         header, limit is None, requests.asked, run.resumed, tuple(run.problems.items()),
         time.perf_counter() - started,

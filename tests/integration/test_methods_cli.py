@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from cir_core.errors import MethodError
@@ -26,7 +27,6 @@ soft_filter = { weight = 0.2 }
 @pytest.fixture
 def cirque(tmp_path, monkeypatch):
     monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
-    monkeypatch.setenv("COLUMNS", "220")
     monkeypatch.delenv("CIRQUE_METHODS", raising=False)
 
     def run(*arguments, methods=None):
@@ -51,9 +51,11 @@ def test_the_list_has_every_method_with_its_parts(cirque, tmp_path):
     assert content["cirevl"]["changed"] == {} and content["cirevl"]["settings"]["gamma"] == 0.44
 
 
-def test_the_table_says_what_a_method_is_made_of(cirque, capsys):
-    assert cirque("methods", methods=MINE).exit_code == 0
-    printed = capsys.readouterr().out
+def test_the_table_says_what_a_method_is_made_of(cirque, monkeypatch):
+    monkeypatch.setattr("cli.methods.out", Console(highlight=False, markup=False, emoji=False, width=220))
+    result = cirque("methods", methods=MINE)
+    assert result.exit_code == 0
+    printed = result.output
     lines = {line.split()[0]: line for line in printed.splitlines() if line.split()}
     assert "Slerp, filtered [a little]" in lines["mine"] and "our lab" in lines["mine"]
     assert "text_weight = 0.6, soft_filter.weight = 0.2" in lines["mine"]
@@ -78,3 +80,5 @@ def test_methods_to_evaluate():
         _chosen("soft,sfot", None, methods)
     with pytest.raises(MethodError, match="'base'"):
         _chosen("soft", "base", methods)
+    with pytest.raises(MethodError, match="cirque methods"):
+        _chosen(" , ", None, methods)

@@ -9,13 +9,19 @@ import pytest
 from cir_core import quick
 from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
+from cir_core.errors import MethodError
 from cir_core.evaluate_sample import evaluate_sample
 from cir_core.gallery import open_gallery
 from cir_core.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.methods.declared import Method, builtin_methods
+from cir_core.metrics.multi_turn import multi_turn_scores
+from cir_core.metrics.recall import recall_at
 from cir_core.sample import NAME
+from cir_core.types import MethodSettings, SoftFilter
 
 GARMENTS, QUERIES = 420, 20
+METHODS = ("text-only", "image-only", "cirevl", "weighted")
 pytestmark = pytest.mark.xdist_group("sample")
 
 
@@ -32,36 +38,95 @@ def home(tmp_path_factory, encoder) -> Path:
     return home
 
 
+def evaluated(home, encoder, names, **options):
+    methods = builtin_methods()
+    return evaluate_sample(open_gallery(NAME, home=home), home / "drawn", encoder, BuiltinLanguageModel(encoder),
+                           [methods[name] for name in names], seed=1, limit=QUERIES, **options)
+
+
 @pytest.fixture(scope="module")
 def report(home, encoder):
-    return evaluate_sample(open_gallery(NAME, home=home), home / "drawn", encoder,
-                           BuiltinLanguageModel(encoder), seed=1, limit=QUERIES)
+    return evaluated(home, encoder, METHODS, against="text-only")
 
 
 def test_composed_beats_each_modality_alone(report):
-    recall = {row.system: row.recall["mean"] for row in report.single}
-    assert recall["composed"][10] > recall["text only"][10] + 0.1
-    assert recall["composed"][1] > recall["image only"][1] + 0.2
+    mean = {row.method: row.measures for row in report.single}
+    assert mean["cirevl"]["R@10"].value > mean["text-only"]["R@10"].value + 0.1
+    assert mean["cirevl"]["R@1"].value > mean["image-only"]["R@1"].value + 0.2
 
 
 def test_recall_grows_with_the_cutoff_and_the_mean_is_the_mean(report):
     for row in report.single:
-        for recall in row.recall.values():
-            values = [recall[k] for k in (1, 5, 10, 50)]
-            assert values == sorted(values)
-        categories = [row.recall[name][10] for name in ("dress", "shirt", "toptee")]
-        assert row.recall["mean"][10] == pytest.approx(sum(categories) / 3)
+        values = [row.measures[name].value for name in ("R@1", "R@5", "R@10", "R@50")]
+        assert values == sorted(values)
+        categories = [row.by_category[name]["R@10"] for name in ("dress", "shirt", "toptee")]
+        assert row.measures["R@10"].value == pytest.approx(sum(categories) / 3)
+        assert all(one.low <= one.value <= one.high for one in row.measures.values())
 
 
-def test_every_query_is_a_session(report):
-    assert report.sessions.scores.sessions == report.single[0].queries
+def test_ranks_are_there_for_every_query_and_give_the_figures_again(report):
+    for row in report.single:
+        assert {name: len(ranks) for name, ranks in row.ranks.items()} == dict.fromkeys(report.queries, QUERIES)
+        found = [recall_at(ranks, 10) for ranks in row.ranks.values()]
+        assert row.measures["R@10"].value == pytest.approx(sum(found) / 3)
 
 
-def test_the_same_seed_gives_the_same_numbers_and_cards_tell_systems_apart(home, encoder, report):
-    again = evaluate_sample(open_gallery(NAME, home=home), home / "drawn", encoder,
-                            BuiltinLanguageModel(encoder), seed=1, limit=QUERIES)
-    assert again == report
-    assert len({row.protocol.digest for row in report.single}) == 3
+def test_every_method_answers_the_same_sessions(report):
+    neutral, built = report.sessions
+    assert len(neutral.fixed.sessions) == built.live.sessions == 3 * QUERIES
+    for sessions in report.sessions:
+        lengths = [len(one.turns) for one in sessions.fixed.sessions]
+        assert all([len(ranks) for ranks in row.ranks] == lengths for row in sessions.scores)
+        for row in sessions.scores:
+            scores = multi_turn_scores(row.ranks)
+            assert row.measures["AUC"].value == pytest.approx(scores.auc)
+            assert row.measures["Final R@10"].value == pytest.approx(scores.final_recall_at_10)
+    assert {len(one.turns) for one in neutral.fixed.sessions} == {4}
+    assert all(2 <= len(one.turns) <= 4 for one in built.fixed.sessions)
+
+
+def test_the_construction_hits_its_own_sessions_only_at_their_end(report):
+    """The bias that the neutral sessions are there for."""
+    built = report.sessions[1]
+    of = {row.method: row.ranks for row in built.scores}
+    assert all(min(ranks[:-1]) > 10 for ranks in of["cirevl"])
+    assert any(min(ranks[:-1]) <= 10 for ranks in of["weighted"])
+
+
+def test_turn_one_is_the_same_under_every_history(report):
+    for sessions in report.sessions:
+        of = {row.method: [ranks[0] for ranks in row.ranks] for row in sessions.scores}
+        assert of["cirevl"] == of["weighted"] != of["text-only"]
+
+
+def test_differences_are_paired(report):
+    measures = {row.method: row.measures["R@10"].value for row in report.single}
+    assert [one.method for one in report.differences] == ["image-only", "cirevl", "weighted"]
+    for one in report.differences:
+        assert one.measures["R@10"].value == pytest.approx(measures[one.method] - measures["text-only"])
+    cirevl, weighted = report.differences[1:]
+    assert cirevl.measures == weighted.measures  # one turn has no history to weigh
+    assert cirevl.measures["R@10"].clear_of_zero
+    assert len(report.sessions[0].differences) == len(METHODS) - 1
+
+
+def test_the_same_seed_gives_the_same_numbers_and_cards_tell_rows_apart(home, encoder, report):
+    assert evaluated(home, encoder, METHODS, against="text-only") == report
+    cards = [row.protocol for part in (report, *report.sessions)
+             for row in (part.single if part is report else part.scores)]
+    assert len({card.digest for card in cards}) == 3 * len(METHODS)
+    assert all(card.method.exclude == "none" and card.scope.startswith("each category by itself") for card in cards)
+
+
+def test_a_method_made_in_code_and_one_that_cannot_run(home, encoder):
+    mine = Method("mine", "Slerp, filtered a little", "", MethodSettings(base="slerp", soft_filter=SoftFilter(0.2)))
+    gallery, language = open_gallery(NAME, home=home), BuiltinLanguageModel(encoder)
+    report = evaluate_sample(gallery, home / "drawn", encoder, language, [builtin_methods()["joint"], mine],
+                             seed=1, limit=2, sessions=False)
+    assert [row.method for row in report.single] == ["mine"] and report.sessions == ()
+    assert list(report.skipped) == ["joint"] and "does not compose" in report.skipped["joint"]
+    with pytest.raises(MethodError, match="'cirevl'"):
+        evaluate_sample(gallery, home / "drawn", encoder, language, [mine], seed=1, against="cirevl")
 
 
 def test_the_python_door(home):

@@ -1,4 +1,4 @@
-"""A process that is killed while it saves loses no turn that it acknowledged."""
+"""A process that is killed while it saves loses nothing that it acknowledged."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
 
+from storage.answers import SqlAnswerCache
+from storage.comparisons import SqlComparisonStore
 from storage.database import open_database
 from storage.migrate import migrate
 from storage.store import SqlSessionStore
-from tests.fakes.turns import a_session
+from storage.votes import SqlVoteStore
+from tests.fakes.comparisons import METHODS
+from tests.fakes.turns import a_composition, a_session, same_composition
+from tests.integration.vote_writer import key_of
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 ROOT = Path(__file__).parents[2]
@@ -38,12 +43,16 @@ def session_id(url):
 
 
 def start_writer(url, session_id, parent_id=""):
-    command = [sys.executable, "-m", "tests.integration.turn_writer", url, session_id, parent_id]
+    return start("turn_writer", url, session_id, parent_id)
+
+
+def start(writer, *arguments):
+    command = [sys.executable, "-m", f"tests.integration.{writer}", *arguments]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def kill_after(writer, seconds):
-    """Turn ids acknowledged until the writer was killed; the clock starts with its first turn."""
+    """Lines acknowledged until the writer was killed; the clock starts with the first."""
     with writer:
         first = writer.stdout.readline()
         time.sleep(seconds)
@@ -54,11 +63,17 @@ def kill_after(writer, seconds):
     return complete.split("\n")
 
 
-def stored(url, session_id):
-    """The session, after a check that the file is whole."""
+@contextmanager
+def sound_file(url):
     with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        yield connection
+
+
+def stored(url, session_id):
+    """The session, after a check that the file is whole."""
+    with sound_file(url) as connection:
         seqs = [seq for seq, in connection.execute("SELECT seq FROM turns ORDER BY seq")]
     assert seqs == list(range(1, len(seqs) + 1))
     engine = open_database(url)
@@ -79,6 +94,7 @@ def test_kill_while_saving(url, session_id):
         # A turn may have been on disk before its id was printed: at most one per kill.
         assert len(times) - len(acknowledged) <= kills
         assert all(len(turn.hits) == 60 and turn.hits[0].parts for turn in session.turns)
+        assert all(same_composition(turn.composition, a_composition()) for turn in session.turns)
     assert len(acknowledged) > 20
 
 
@@ -97,3 +113,28 @@ def test_two_processes_in_one_session_and_one_is_killed(url, session_id):
         assert path[-len(made):] == made
     per_branch = Counter((turn.branch_id, turn.number) for turn in session.turns)
     assert set(per_branch.values()) == {1}
+
+
+def test_kill_while_people_vote(url, session_id):
+    moments = random.Random(11)
+    acknowledged: dict[str, list[str]] = {}  # name: ids of its vote, the last one in force
+    for kills in range(1, 4):
+        for line in kill_after(start("vote_writer", url), moments.uniform(0.05, 0.4)):
+            name, vote_id = line.split()
+            acknowledged.setdefault(name, []).append(vote_id)
+        with sound_file(url):
+            pass
+        engine = open_database(url)
+        votes = {vote.annotator: vote for vote in SqlVoteStore(engine).votes()}
+        comparisons, answers = SqlComparisonStore(engine), SqlAnswerCache(engine)
+        assert len(votes) - len(acknowledged) <= kills
+        revised = 0
+        for name, vote_ids in acknowledged.items():
+            assert comparisons.comparison(name).columns[-1].method == METHODS[-1]
+            assert answers.get(key_of(name)) == f'"{name}"'
+            # The revision may have been on disk before it was printed: at most one per kill.
+            revised += votes[name].vote_id != vote_ids[-1]
+            assert votes[name].vote_id == vote_ids[-1] or (len(vote_ids) == 1 and votes[name].chosen is None)
+        assert revised <= kills
+        engine.dispose()
+    assert len(acknowledged) > 10

@@ -7,12 +7,13 @@ import sys
 
 from storage.database import open_database
 from storage.store import SqlSessionStore
-from tests.fakes.turns import turn_maker
+from tests.fakes.turns import a_composition, turn_maker
 
 if __name__ == "__main__":
     url, session_id, parent_id = sys.argv[1:]
     store = SqlSessionStore(open_database(url))
     parent = parent_id or None
     while True:
-        parent = store.add_turn(session_id, parent, turn_maker(session_id, parent, n_hits=60)).turn_id
+        make = turn_maker(session_id, parent, n_hits=60, composition=a_composition())
+        parent = store.add_turn(session_id, parent, make).turn_id
         print(parent, flush=True)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.composition import Adjustment, Constraints, Marks
+from cir_core.composition import Adjustment, Constraints, Marks, Usage
 from cir_core.errors import LanguageModelUnavailable, SearchError
 from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
 from cir_core.methods.fusion import slerp
@@ -278,11 +278,13 @@ def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
     assert session.turns == (one, two, kept) and len(session.branches) == 2
     assert (kept.parent_id, kept.number) == (two.parent_id, two.number) and kept.branch_id != two.branch_id
     assert (kept.modification_text, kept.reference_id) == (two.modification_text, two.reference_id)
-    assert kept.hits == adjusted.hits and kept.composition == adjusted.composition
+    assert kept.hits == adjusted.hits and kept.vector.tobytes() == adjusted.vector.tobytes()
+    assert kept.composition == replace(adjusted.composition, usage=kept.composition.usage)
     assert kept.excluded_ids == two.excluded_ids
-    # Another λ is another protocol; that of the turn before it and of the session stay.
-    searcher = later.searcher(NAME)
-    assert kept.protocol_digest == searcher.card(replace(BOTH, soft_filter=SoftFilter(0.9))).digest
+    # Another λ is another protocol, under which the language model that answered is still named: that is
+    # what a session begun with this λ would have had.
+    assert kept.protocol_digest == service.start(
+        NAME, method=replace(BOTH, soft_filter=SoftFilter(0.9))).protocol.digest
     assert two.protocol_digest == session.protocol.digest != kept.protocol_digest
     # Other chips alone are what the person did, under the same protocol.
     chips = later.keep_adjusted(session.session_id, two.turn_id, Adjustment(constraints=Constraints()))
@@ -307,10 +309,11 @@ def test_a_kept_first_turn_opens_a_branch_of_its_own(service):
 def test_what_a_kept_turn_cost_is_counted_once(service):
     session = service.start(NAME, method=BOTH)
     turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    # Caption, merge, one caption for each of the ten best but those known, two rounds, constraints.
-    assert turn.composition.usage.calls >= 5
+    # Caption, merge, two rounds of reflection, constraints.
+    assert turn.composition.usage.calls == 5
     kept = service.keep_adjusted(session.session_id, turn.turn_id, Adjustment(soft_filter=SoftFilter(0.0)))
-    assert kept.composition.usage.calls == 0 and kept.composition.usage.cost is None
+    assert kept.composition.usage == Usage(models=("replaying/1",))
+    assert service.session(session.session_id).turn(turn.turn_id).composition.usage == turn.composition.usage
 
 
 def test_after_the_target_is_shown_a_change_has_no_rank(service):
@@ -323,8 +326,7 @@ def test_after_the_target_is_shown_a_change_has_no_rank(service):
 
 def test_turns_of_an_earlier_version_say_why_they_cannot_be_changed(service):
     session = service.start(NAME)
-    old = service._store.add_turn(session.session_id, None, turn_maker(session.session_id, None))
-    assert old.composition is None
+    old = service._store.add_turn(session.session_id, None, turn_maker(session.session_id, None, composition=None))
     for change in (service.adjusted, service.keep_adjusted):
         with pytest.raises(SearchError, match="earlier version"):
             change(session.session_id, old.turn_id, Adjustment(rounds=0))

@@ -96,6 +96,6 @@ def test_a_file_that_cannot_be_read(tmp_path, file):
 
 
 def test_an_unknown_name_lists_the_known_ones():
-    with pytest.raises(MethodError, match="'sofd'.*text-only.*corr-soft"):
+    with pytest.raises(MethodError, match=r"'sofd'.*text-only.*corr-soft"):
         find_method("sofd", builtin_methods())
     assert find_method("soft", builtin_methods()).title == "CIReVL + SoFT"

@@ -57,7 +57,7 @@ def header_for(gallery, choices=CHOICES, **changes) -> CaptionsHeader:
 
 
 def publish(gallery, choices=CHOICES, **changes):
-    write_captions(gallery, header_for(gallery, choices, **changes), choices, PROBLEMS)
+    return write_captions(gallery, header_for(gallery, choices, **changes), choices, PROBLEMS)
 
 
 def test_what_is_written_is_read(gallery):
@@ -129,8 +129,9 @@ def test_only_the_header_is_read_of_captions_that_do_not_fit(gallery):
 def test_the_same_captions_are_not_written_again(gallery):
     publish(gallery)
     content = captions_path(gallery).read_bytes()
-    publish(gallery, created_at="2027-01-01T00:00:00+00:00")
+    again = publish(gallery, created_at="2027-01-01T00:00:00+00:00")
     assert captions_path(gallery).read_bytes() == content
+    assert again == header_for(gallery), "with the time when they were published"
     publish(gallery, created_at="2027-01-01T00:00:00+00:00", captioner="other/1")
     captions = read_captions(gallery)
     assert captions is not None and captions.header.created_at.startswith("2027") and captions.captioner == "other/1"

@@ -6,9 +6,11 @@ import logging
 import shutil
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -16,12 +18,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from cir_core.errors import StorageError
+from cir_core.types import Hit, MethodSettings
 from storage import migrate as migrate_module
 from storage.database import open_database, reading
 from storage.migrate import SCRIPTS, MigrationReport, migrate
 from storage.store import SqlSessionStore
 from storage.tables import metadata
-from tests.fakes.turns import a_session, turn_maker
+from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 NEXT = '''
 import sqlalchemy as sa
@@ -35,6 +38,17 @@ def upgrade() -> None:
         table.add_column(sa.Column("colour", sa.Text(), nullable=False, server_default="red"))
     FAIL
 '''
+
+
+# What cirque 0.1 wrote: cards without captions, methods without stages, turns without compositions.
+OLD_METHOD = '{"base":"cirevl","alpha":0.1,"beta":0.29,"gamma":0.44,"feedback_depth":10,"exclude":"history"}'
+OLD_CARD = (
+    '{"gallery":"atelier","gallery_size":240,"gallery_digest":"0123456789abcdef","split":"all","encoder":'
+    '{"spec":"atelier","revision":"fedcba9876543210","dim":2},"language_model":"rules","method":' + OLD_METHOD +
+    ',"caption_mode":"single","tie_rule":"score, then gallery order","seed":null,"version":"0.1",'
+    '"digest":"00ff00ff00ff00ff","scope":"whole gallery","max_turns":null}')
+OLD_HITS = '{"ids":["a","b"],"ranks":[1,2],"labels":[["text"]],"which":[0,0]}'
+OLD_TIME = "2026-01-02 03:04:05.678901"
 
 
 @pytest.fixture
@@ -63,6 +77,26 @@ def with_a_turn(engine):
     session = store.create_session(a_session())
     store.add_turn(session.session_id, None, turn_maker(session.session_id, None))
     return store.session(session.session_id)
+
+
+def of_first_schema(engine, path, tmp_path):
+    """A database as cirque 0.1 left it, with a branch of two turns."""
+    folder = tmp_path / "earlier"
+    shutil.copytree(SCRIPTS, folder)
+    for script in (folder / "versions").glob("0*.py"):
+        if not script.name.startswith("0001"):
+            script.unlink()
+    assert migrate(engine, folder).after == "0001"
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO sessions VALUES ('s', 'atelier', ?, ?, '00ff00ff00ff00ff', 'b', 0, 1, "
+                           "'Chairs 🪑', ?, ?)", (OLD_METHOD, OLD_CARD, OLD_TIME, OLD_TIME))
+        connection.execute("INSERT INTO branches VALUES ('r', 's', 1, '')")
+        for number, parent in ((1, None), (2, "t1")):
+            connection.execute(
+                "INSERT INTO turns VALUES (?, 's', 'r', ?, ?, ?, 'a', 'in red', 'a blue chair', 'a red chair', "
+                "'[]', ?, ?, ?, '[\"a\"]', 2, '{\"search\":0.1}', '00ff00ff00ff00ff', ?)",
+                (f"t{number}", parent, number, number, struct.pack("<2f", 0.6, 0.8), OLD_HITS,
+                 struct.pack("<4d", 0.7, 0.1, 0.7, 0.1), OLD_TIME))
 
 
 def dump(path):
@@ -95,6 +129,40 @@ def test_constraints_carry_the_names_of_the_convention(engine):
     for table in metadata.tables.values():
         for constraint in table.constraints:
             assert f"CONSTRAINT {constraint.name} " in built, constraint.name
+
+
+def test_a_database_of_the_first_schema_keeps_all_it_has(engine, path, tmp_path):
+    of_first_schema(engine, path, tmp_path)
+    before = dump(path)
+    report = migrate(engine)
+    assert (report.before, report.after, report.applied) == ("0001", "0002", ("0002",))
+    assert report.backup.name.startswith("cirque.db.before-0002-") and dump(report.backup) == before
+    store = SqlSessionStore(engine)
+    session = store.session("s")
+    assert session.method == MethodSettings(alpha=0.1, exclude="history") == session.protocol.method
+    assert session.method.reflection is session.method.soft_filter is None
+    assert (session.protocol.captions, session.protocol.digest) == ("", "00ff00ff00ff00ff")
+    assert (session.title, session.target_id, session.target_revealed) == ("Chairs 🪑", "b", True)
+    first, second = session.path_to("t2")
+    for turn in (first, second):
+        assert turn.composition is None
+        assert turn.vector.tobytes() == struct.pack("<2f", 0.6, 0.8)
+        assert turn.hits == (Hit("a", 0.7, 1, (("text", 0.7),)), Hit("b", 0.1, 2, (("text", 0.1),)))
+        assert turn.created_at == datetime.fromisoformat(OLD_TIME).replace(tzinfo=UTC)
+    composition = a_composition()  # and it goes on from there
+    third = store.add_turn("s", "t2", turn_maker("s", "t2", composition=composition))
+    loaded = store.session("s")
+    assert loaded.path_to(third.turn_id) == (first, second, third)
+    assert same_composition(loaded.latest.composition, composition)
+
+
+def test_an_update_of_the_first_schema_that_fails_changes_nothing(engine, path, tmp_path):
+    of_first_schema(engine, path, tmp_path)
+    before = dump(path)
+    with pytest.raises(RuntimeError, match="half-way"):
+        migrate(engine, later_scripts(tmp_path, "raise RuntimeError('half-way')"))
+    assert dump(path) == before  # nor is 0002, which went before it, there
+    assert migrate(engine).applied == ("0002",)
 
 
 def test_a_database_with_content_is_copied_first(engine, path, tmp_path):

@@ -1,0 +1,51 @@
+"""The turn on the screen: as it was stored, or as a person has changed it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from cir_core.composition import Adjustment
+from cir_core.errors import CirqueError
+from cir_core.search import Found
+from cir_core.service import SearchService
+from cir_core.types import Hit, SearchSession, SoftFilter, Turn
+from web.view import View
+
+DEEP = 1000  # how far down the ranks are looked at to say what moved
+
+
+@dataclass(frozen=True)
+class ShownTurn:
+    """``shown`` is ``stored`` after the changes of the view. ``then`` and ``now`` are the
+    rankings without and with the filter where the person asked what it moved."""
+
+    stored: Turn
+    shown: Turn
+    then: tuple[Hit, ...] = ()
+    now: tuple[Hit, ...] = ()
+    problem: str = ""
+
+
+def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view: View) -> ShownTurn:
+    """Asks no language model. What cannot be worked out any more, e.g. because the gallery has
+    changed since, is said in ``problem``."""
+    adjustment = view.adjustment if turn.turn_id == view.turn_id else Adjustment()
+
+    def adjusted(change: Adjustment, k: int) -> Found:
+        return service.adjusted(session.session_id, turn.turn_id, change, k)
+
+    result = ShownTurn(turn, turn)
+    try:
+        if adjustment:
+            found = adjusted(adjustment, view.k)
+            result = replace(result, shown=replace(
+                turn, hits=found.hits, vector=found.vector, target_rank=found.target_rank,
+                composition=found.composition,
+            ))
+        made = result.shown.composition
+        if view.moves and made is not None and made.soft_filter is not None:
+            unfiltered = replace(adjustment, soft_filter=SoftFilter(0.0, made.soft_filter.mode))
+            result = replace(result, then=adjusted(unfiltered, DEEP).hits, now=adjusted(adjustment, DEEP).hits)
+    except CirqueError as error:
+        result = replace(result, problem=str(error))
+    return result
