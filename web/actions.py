@@ -78,7 +78,7 @@ def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch,
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
     marks = marks_of(data) if view.turn_id else Marks()
     reflection = view.method.reflection
-    watch = LiveWatch(text, gallery=view.gallery, planned=reflection.rounds if reflection else 0,
+    watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
                       looks_at=reflection.images if reflection else 0)
     return watch, lambda: search(services.search, view, text, marks, watch)
 

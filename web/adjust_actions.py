@@ -131,7 +131,8 @@ def _constraints(value: object) -> Constraints:
     texts: dict[str, Sequence[str]] = {side: sides.get(side, []) for side in SIDES}
     if not all(isinstance(side, list) and all(isinstance(text, str) for text in side) for side in texts.values()):
         raise SearchError("The page is out of date. Reload it.")
-    return Constraints(**{side: tuple(text) for side, text in texts.items()})
+    keep, add, remove, prescriptive, proscriptive = (tuple(texts[side]) for side in SIDES)
+    return Constraints(keep, add, remove, prescriptive, proscriptive)
 
 
 def _reflected(made: Composition, before: Adjustment, data: Data) -> Adjustment:

@@ -26,7 +26,6 @@ class Progress:
 
     run_id: str
     text: str = ""
-    gallery: str = ""
     stage: str = ""
     partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
     rounds: tuple[ReflectionRound, ...] = ()
@@ -47,10 +46,12 @@ class Progress:
 class LiveWatch(TurnWatch):
     """Keeps the latest :class:`Progress` for whoever draws it."""
 
-    def __init__(self, text: str = "", total: int = 0, *, secret: bool = False) -> None:
+    def __init__(
+        self, text: str = "", total: int = 0, *, planned: int = 0, looks_at: int = 0, secret: bool = False
+    ) -> None:
         super().__init__()
         self._secret = secret  # blind: what a method does while it works would name it
-        self._progress = Progress(new_id(), text, total=total)
+        self._progress = Progress(new_id(), text, total=total, planned=planned, looks_at=looks_at)
         self._state = threading.Condition()
         self._changes = 0
 
@@ -84,15 +85,11 @@ class LiveWatch(TurnWatch):
             self._state.wait_for(lambda: self._changes != seen, seconds)
             return self._changes
 
-    def _reveal(self, **fields: Any) -> None:
-        if not self._secret:
-            self._change(**fields)
-
     def over(self) -> None:
         """Nothing more will change: whoever waits need not."""
         self._change()
 
-    def _show(self, **fields: Any) -> None:
+    def _reveal(self, **fields: Any) -> None:
         if not self._secret:
             self._change(**fields)
 

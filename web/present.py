@@ -156,7 +156,7 @@ def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
         card = replace(card, method=replace(card.method, soft_filter=made.soft_filter), digest=turn.protocol_digest)
     return {
         "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
-        "notes": list(turn.notes), "timings": timings(turn.timings_ms), "digest": card.digest,
+        "notes": list(turn.notes), "timings": timings(turn), "digest": card.digest,
         "rows": protocol_rows(card), "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
         "number": turn.number, "base": session.method.base,
         "rounds": [one.query for one in made.rounds if one.query] if made else [],

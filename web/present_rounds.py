@@ -21,22 +21,21 @@ _STAGES = {
 }
 
 
-def progress(shown: Progress, version: str, captions: Captions) -> Dict:
+def progress(shown: Progress, gallery: str, version: str, captions: Captions) -> Dict:
     """A run that is still going on."""
-    gallery = shown.gallery
-    writing = _partial(shown.partial) if shown.stage == "reflect" else None
-    number = len(shown.rounds) + 1
+    number, writing = len(shown.rounds) + 1, None
+    if shown.stage == "reflect" and shown.hits:
+        pictures = [_small(gallery, hit.image_id, version) for hit in shown.hits[: shown.looks_at]]
+        writing = _partial(shown.partial or {}) | {
+            "number": number, "pictures": pictures, "read": len(shown.hits), "edited": False, "notes": [], "time": "",
+        }
     return {
         "run": shown.run_id, "text": shown.text or "Like the reference", "seconds": f"{shown.seconds:.0f} s",
         "stage": _stage(shown), "stopping": shown.stopping, "done": shown.done, "total": shown.total,
         "round": f"Round {number} of {shown.planned}" if shown.planned and shown.stage == "reflect" else "",
         "rounds": [round_card(one, gallery, version) for one in shown.rounds],
-        "writing": writing and writing | {"number": number},
-        "looking": [picture(gallery, hit.image_id, version) for hit in shown.hits[: shown.looks_at]]
-        if shown.stage == "reflect" and gallery else [],
-        "number": number,
-        "tiles": [tile(hit, gallery, version, captions(hit.image_id)) for hit in shown.hits[:SHOWN_LIVE]]
-        if gallery else [],
+        "writing": writing,
+        "tiles": [tile(hit, gallery, version, captions(hit.image_id)) for hit in shown.hits[:SHOWN_LIVE]],
     }
 
 
@@ -51,10 +50,8 @@ def _stage(shown: Progress) -> str:
     return _STAGES.get(shown.stage, "Searching…")
 
 
-def _partial(fields: Mapping[str, Any] | None) -> Dict | None:
+def _partial(fields: Mapping[str, Any]) -> Dict:
     """The answer so far. It comes from a language model, piece by piece: nothing is certain."""
-    if not fields:
-        return None
     return {
         "intent": _text(fields.get("intent")), "satisfied": _texts(fields.get("satisfied")),
         "problems": _texts(fields.get("problems")), "strategy": _text(fields.get("strategy")),
@@ -75,11 +72,14 @@ def round_card(one: ReflectionRound, gallery: str, version: str) -> Dict:
         "number": one.number, "intent": one.intent, "satisfied": list(one.satisfied), "problems": list(one.problems),
         "strategy": one.strategy, "query": one.query, "edited": one.edited, "notes": list(one.notes),
         "time": milliseconds(one.milliseconds) if one.milliseconds else "",
-        "pictures": [{"thumb": media_url("thumb", gallery, image_id, version),
-                      "full": media_url("full", gallery, image_id, version), "id": image_id}
-                     for image_id in one.looked_at[: one.pictures]],
+        "pictures": [_small(gallery, image_id, version) for image_id in one.looked_at[: one.pictures]],
         "read": len(one.looked_at),
     }
+
+
+def _small(gallery: str, image_id: str, version: str) -> Dict:
+    return {"thumb": media_url("thumb", gallery, image_id, version),
+            "full": media_url("full", gallery, image_id, version), "id": image_id}
 
 
 def reflection(stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
-from cir_core.types import SearchSession, Turn
-from web import present
+from cir_core.types import SearchSession
+from web import present, present_filter, present_methods, present_rounds
+from web.adjusted import ShownTurn, shown_turn
 from web.columns_present import chooser, columns
 from web.live import Progress
 from web.services import Services
-from web.settings_actions import BASES, EXCLUDES
+from web.settings_actions import EXCLUDES, FUSIONS, cannot_compose
 from web.templating import fill
 from web.view import View
 
@@ -38,7 +40,13 @@ class Screen:
 
     def draw_progress(self, view: View, progress: Progress) -> str:
         """The results panel while a long action runs."""
-        return fill("progress.html", view=view, progress=progress)
+        try:
+            gallery = self._service.searcher(view.gallery).gallery
+            version, captions = gallery.digest[:8], gallery.caption_of
+        except CirqueError:
+            return fill("waiting.html")
+        return fill("progress.html", view=view, live=present_rounds.progress(
+            progress, view.gallery, version, captions))
 
     def empty(self) -> dict[str, str]:
         """What stands there until the page has connected."""
@@ -54,9 +62,8 @@ class Screen:
         return panels | {
             "top": fill("top.html", view=view, size=None, session=None),
             "results": fill("problem.html", view=view),
-            "drawers": fill("drawers.html", view=view, galleries=self._galleries(), sessions=[], scores=None,
-                            bases=_choices(BASES, present.BASE_NAMES),
-                            excludes=_choices(EXCLUDES, present.EXCLUDE_NAMES)),
+            "drawers": fill("drawers.html", view=view, sessions=[], scores=None, chooser=None,
+                            settings=self._choices(view)),
         }
 
     def _panels(self, view: View) -> dict[str, str]:
@@ -68,6 +75,7 @@ class Screen:
 
         session = self._service.session(view.session_id) if view.session_id else None
         turn = session.turn(view.turn_id or "") if session else None
+        seen = shown_turn(self._service, session, turn, view) if session and turn and not view.compare else None
         target = self._target(session, view, version)
         reference = None
         if view.reference_id:
@@ -77,10 +85,11 @@ class Screen:
             "strip": self._strip(session, view, version),
             "rail": fill("rail.html", view=view, reference=reference, target=target, turn=turn,
                          suggestions=present.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
-                         method=present.method_line(view.method), base=view.method.base),
-            "results": self._results(session, turn, view, version, caption_of, target),
+                         method=present_methods.method_line(view.method, self._services.methods),
+                         language_model=searcher.language.name, base=view.method.base),
+            "results": self._results(session, seen, view, version, caption_of, target),
             "how": fill("how.html", how=None if view.compare or view.comparison_id or not (session and turn)
-                        else present.how_found(session, turn)),
+                        else present.how_found(session, turn, version), changed=bool(view.adjustment)),
             "drawers": self._drawers(view, version),
         }
 
@@ -90,19 +99,29 @@ class Screen:
         strip = present.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
         return fill("strip.html", strip=strip)
 
-    def _results(self, session: SearchSession | None, turn: Turn | None, view: View, version: str,
+    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: View, version: str,
                  caption_of: present.Captions, target: dict[str, Any] | None) -> str:
         if view.comparison_id is not None:
             return self._columns(view, version, caption_of)
         if session is not None and view.compare is not None:
             sides = present.comparison(session, *view.compare, version, caption_of)
             return fill("compare.html", view=view, sides=sides)
-        if session is None or turn is None:
+        if session is None or seen is None:
             wall = [present.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
             return fill("start.html", view=view, wall=wall, target=target)
+        turn, gallery = seen.shown, session.gallery
         length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
-        tiles = [present.tile(hit, session.gallery, version, caption_of(hit.image_id)) for hit in turn.hits]
-        return fill("results.html", view=view, turn=turn, tiles=tiles, length=length, target=target, session=session)
+        moves = None
+        if seen.now:
+            moves = present_filter.moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
+        return fill(
+            "results.html", view=view, turn=turn, length=length, target=target, session=session, problem=seen.problem,
+            tiles=[present.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
+            warnings=present_methods.warnings(turn), moves=moves, soft=present_filter.soft_filter(turn),
+            rounds=present_rounds.reflection(seen.stored, turn, gallery, version),
+            changes=present_filter.changes(view), feedback=session.method.history == "feedback",
+            history=present_methods.HISTORIES[session.method.history],
+        )
 
     def _columns(self, view: View, version: str, caption_of: present.Captions) -> str:
         comparison = self._services.compare.comparison(view.comparison_id or "")
@@ -128,16 +147,29 @@ class Screen:
         summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
         rows = [present.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         return fill(
-            "drawers.html", view=view, galleries=self._galleries(), sessions=rows,
+            "drawers.html", view=view, sessions=rows,
             scores=present.scores(self._service.scores(view.mine)) if known else None,
             chooser=chooser(view, self._services.methods, self._services.votes.votes()),
-            bases=_choices(BASES, present.BASE_NAMES), excludes=_choices(EXCLUDES, present.EXCLUDE_NAMES),
+            settings=self._choices(view),
         )
+
+    def _choices(self, view: View) -> dict[str, Any]:
+        """What the settings drawer offers."""
+        cannot, language_model = "", ""
+        try:
+            searcher = self._service.searcher(view.gallery)
+            language_model = searcher.language.name
+            cannot = "" if composes(searcher.encoder) else cannot_compose(searcher.encoder.name)
+        except CirqueError:
+            pass  # the gallery cannot be opened, which the results panel says
+        return {
+            "galleries": self._galleries(), "language_model": language_model,
+            "groups": present_methods.choices(view.method, self._services.methods, cannot),
+            "excludes": [(value, present.EXCLUDE_NAMES[value]) for value in EXCLUDES],
+            "modes": list(present_methods.MODES.items()),
+            "fusions": [(value, present_methods.FUSIONS[value]) for value in FUSIONS],
+        }
 
     def _galleries(self) -> list[dict[str, Any]]:
         return [{"name": info.name, "size": info.size, "partial": info.status != "complete"}
                 for info in self._service.galleries()]
-
-
-def _choices(values: tuple[str, ...], names: dict[str, str]) -> list[tuple[str, str]]:
-    return [(value, names[value]) for value in values]

@@ -21,7 +21,9 @@
     if ((hit = on("[data-rename]"))) return rename(hit.dataset.rename, hit.dataset.name);
     if ((hit = on("[data-copy]"))) {
       return hit.dataset.copy === "link"
-        ? cirque.copy(window.location.href.split("&__theme")[0], "Link copied. Whoever opens it continues this session.")
+        ? cirque.copy(window.location.href.split("&__theme")[0], $("[data-unkept]")
+          ? "Link copied. It opens the turn without your changes: keep them as a turn first."
+          : "Link copied. Whoever opens it continues this session.")
         : cirque.copy(hit.dataset.text, "Copied.");
     }
     if ((hit = on("[data-open]"))) {
@@ -50,6 +52,7 @@
     event.preventDefault();
     const data = Object.fromEntries(new FormData(form));
     if (form.dataset.form === "settings") closeDrawers();
+    if (form.dataset.form === "search") Object.assign(data, cirque.marks());
     act(form.dataset.form, data);
   });
 
@@ -68,19 +71,11 @@
 
   document.addEventListener("input", (event) => {
     const output = event.target.closest(".cq-slide")?.querySelector("output");
-    if (output) output.textContent = event.target.name === "k" ? event.target.value : Number(event.target.value).toFixed(2);
+    if (output) output.textContent = Number(event.target.step) >= 1 ? event.target.value : Number(event.target.value).toFixed(2);
   });
   document.addEventListener("reset", (event) => setTimeout(() => {
     for (const slide of $$("input[type=range]", event.target)) slide.dispatchEvent(new Event("input", { bubbles: true }));
   }));
-  document.addEventListener("click", (event) => {
-    if (!event.target.closest("[data-reset]")) return;
-    const form = event.target.closest("form");
-    for (const [name, value] of Object.entries(JSON.parse(form.dataset.defaults))) {
-      form.elements[name].value = value;
-      form.elements[name].dispatchEvent(new Event("input", { bubbles: true }));
-    }
-  });
 
   // --- drawers ---------------------------------------------------------------------------
 
@@ -90,6 +85,7 @@
     if (!drawer) return;
     opener = from;
     $("form", drawer)?.reset();
+    cirque.methodParts?.();
     document.body.dataset.drawer = name;
     setTimeout(() => $("input:checked, button", drawer)?.focus({ preventScroll: true }), 60);
   }

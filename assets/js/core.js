@@ -34,8 +34,9 @@
   const GIVEN_UP_MS = 20000;
   let pending = null;
 
+  // Says whether the action was sent: one at a time.
   cirque.act = (name, data = {}) => {
-    if (pending && performance.now() - pending.since < GIVEN_UP_MS) return; // one at a time
+    if (pending && performance.now() - pending.since < GIVEN_UP_MS) return false;
     pending = { name, since: performance.now() };
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");
@@ -44,12 +45,28 @@
     const send = () => trigger("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
     if (trigger) send();
     else waiting.push(send);
+    return true;
   };
+
+  // An action of which only the newest counts, such as a slider being dragged: it waits for the
+  // one under way and is never lost. Values that were not sent yet are joined.
+  let queued = null;
+  cirque.soon = (name, data) => {
+    queued = { name, data: queued?.name === name ? { ...queued.data, ...data } : data };
+    flush();
+  };
+  function flush() {
+    if (!queued) return;
+    const { name, data } = queued;
+    const { shape, ...values } = data;
+    if (cirque.act(name, shape ? shape(values) : values)) queued = null;
+  }
 
   cirque.done = () => {
     pending = null;
     document.body.classList.remove("cq-busy", "cq-loading");
     cirque.$(".cq-grid")?.removeAttribute("aria-busy");
+    setTimeout(flush, 0); // after what is drawn now has been seen to
   };
 
   // --- panels ------------------------------------------------------------------------
@@ -72,7 +89,13 @@
   function drawn() {
     scheduled = false;
     const top = cirque.top();
-    if (!top || top.dataset.beat === beat) return restore();
+    if (!top || top.dataset.beat === beat) {
+      if (pending && cirque.$(".cq-live")) { // still at it
+        pending.since = performance.now();
+        document.body.classList.remove("cq-loading");
+      }
+      return restore();
+    }
     beat = top.dataset.beat;
     const finished = pending?.name || "";
     cirque.done();
@@ -99,7 +122,7 @@
   function restore() {
     for (const element of cirque.$$("details[data-keep]")) {
       const key = element.dataset.keep;
-      const open = folded.has(key) ? folded.get(key) : key === "how" && !narrow.matches;
+      const open = folded.has(key) ? folded.get(key) : (key === "how" || element.dataset.unfold === "wide") && !narrow.matches;
       if (element.open !== open) element.open = open;
     }
     document.body.classList.toggle("cq-has-how", Boolean(cirque.$(".cq-how")));

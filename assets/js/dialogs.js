@@ -150,8 +150,10 @@
   const KEYS = [
     ["/", "Go to the text"], ["Enter", "Search (in the text), open large (on a result)"], ["Shift Enter", "New line in the text"],
     ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Open the selected result large, close it"],
-    ["r", "Refine from the selected result"], ["z  u", "Back one turn"], ["f", "Found it (with a target)"],
-    ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste a picture as reference"], ["Esc", "From the text to the results, close what is open"],
+    ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"],
+    ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
+    ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste a picture as reference"], ["Esc", "Stop a search, from the text to the results, close what is open"],
+    ["Delete", "Remove the chip in focus; Enter edits it"],
     ["?", "These keys"],
   ];
   const keys = dialog({ class: "cq-small", "aria-label": "Keys" },

@@ -1,13 +1,19 @@
 // Keys that work anywhere on the page. The list people see is in dialogs.js.
 (() => {
   const { $ } = cirque;
-  const typing = (element) => element.matches?.("input, textarea, select, [contenteditable=true]");
+  const typing = (element) => element.isContentEditable || element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select");
 
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (document.querySelector("dialog[open]")) return;
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "z" && !typing(event.target) && $(".cq-changes [data-act=undo]")) {
+      event.preventDefault();
+      cirque.act("undo");
+    }
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
     const field = $("#cq-text");
     if (event.key === "Escape") {
       if (cirque.closeDrawers()) return;
+      if (cirque.stop()) return;
       if (event.target === field) (cirque.selected() || cirque.tiles()[0] || field).focus();
       return;
     }
@@ -21,6 +27,9 @@
       u: () => $(".cq-turns") && cirque.act("back"),
       g: () => cirque.pick("reference"),
       f: () => $("[data-found]") && cirque.found(),
+      "+": () => cirque.mark("more"),
+      "=": () => cirque.mark("more"),
+      "-": () => cirque.mark("less"),
       o: () => cirque.selected() && cirque.enlargeTile(cirque.selected()),
     };
     if (tile || !event.target.closest?.("button, a, summary")) {

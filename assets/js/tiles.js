@@ -34,13 +34,14 @@
     holder.replaceChildren(
       make("img", { src: tile.dataset.thumb, alt: "", width: 36, height: 36 }),
       make("span", { text: `Rank ${tile.dataset.rank}` }),
+      cirque.signs(tile),
       open ? make("button", { class: "cq-btn small", onclick: () => cirque.found(tile.dataset.image), text: "Found it" }) : "",
       make("button", { class: "cq-btn small primary", onclick: () => cirque.refine(tile.dataset.image), text: "Refine from this" }));
   }
 
   document.addEventListener("click", (event) => {
     const tile = event.target.closest("#results .cq-grid [role=option]");
-    if (!tile) return;
+    if (!tile || event.target.closest("[data-mark]")) return;
     const again = tile.getAttribute("aria-selected") === "true" && tile.dataset.touched;
     for (const other of tiles()) delete other.dataset.touched;
     tile.dataset.touched = "yes";
@@ -105,7 +106,7 @@
     if (refocus || (action === "reference" && !failed)) field?.focus({ preventScroll: true });
     refocus = false;
     // What had the focus (a tile, a turn) was drawn anew: the keyboard goes on from the results.
-    if (["back", "turn", "branch"].includes(action) && document.activeElement === document.body) {
+    if (["back", "turn", "branch", "keep", "reset", "undo"].includes(action) && document.activeElement === document.body) {
       selected()?.focus({ preventScroll: true });
     }
     $(".cq-turns .current")?.scrollIntoView({ block: "nearest", inline: "center" });
@@ -115,7 +116,8 @@
   // --- ledger ----------------------------------------------------------------------------
 
   const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
-    image: "Image" };
+    image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show" };
+  const named = (part) => NAMES[part] || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
   const number = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
   function ledger(tile) {
@@ -138,7 +140,7 @@
     }
     bar.append(make("b", { style: `left:${(100 * negative) / span}%` }));
     const rows = parts.map(([name, value]) => make("tr", {},
-      make("th", { scope: "row" }, make("i", { "data-part": name }), NAMES[name] || name),
+      make("th", { scope: "row" }, make("i", { "data-part": name }), named(name)),
       make("td", { class: "num", text: number(value) })));
     const sum = make("tr", { class: "total" }, make("th", { scope: "row", text: "Score" }),
       make("td", { class: "num", text: (parts.length ? total : Number(tile.dataset.value)).toFixed(3).replace("-", "−") }));
@@ -152,6 +154,7 @@
         make("div", { class: "cq-row" },
           make("button", { class: "cq-btn small primary", onclick: () => cirque.refine(tile.dataset.image) },
             "Refine from this ", make("kbd", { text: "r", "aria-hidden": "true" })),
+          cirque.signs(tile),
           open ? make("button", { class: "cq-btn small", onclick: () => cirque.found(tile.dataset.image) }, "Found it") : null))),
       parts.length > 1 ? bar : make("span"),
       make("table", { class: "cq-parts" }, make("tbody", {}, ...rows, sum)),

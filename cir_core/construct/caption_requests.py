@@ -90,7 +90,7 @@ class CaptionRequests:
                 try:
                     answer = self._language.complete(CaptionTask(picture, self._domain, sample), self._watch)
                 except (LanguageModelUnavailable, UnsupportedTask):
-                    self._watch.stop()
+                    self._watch.stop()  # at once: this thread would take the next image
                     raise
                 except Stopped:
                     break

@@ -90,4 +90,4 @@ def _captioner(settings: Settings) -> LanguageModel | None:
         )
     from cir_core.language.blip import BlipCaptioner
 
-    return BlipCaptioner(Path(path).expanduser(), settings.device)
+    return BlipCaptioner(Path(path).expanduser(), settings.device, settings.precision)

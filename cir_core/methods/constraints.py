@@ -44,13 +44,16 @@ def checked_constraints(constraints: Constraints) -> Constraints:
 
 
 def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
-    """Raises ``SearchError`` for a λ or a mode that there is not."""
+    """λ as a float, whatever number it came as: protocol cards tell 1 from 1.0.
+
+    Raises ``SearchError`` for a λ or a mode that there is not.
+    """
     if not 0 <= soft_filter.weight <= 1:
         raise SearchError(f"The weight λ of the filter is {soft_filter.weight}; choose one between 0 and 1.")
     if soft_filter.mode not in get_args(FilterMode):
         modes = ", ".join(get_args(FilterMode))
         raise SearchError(f"The filter has no mode {soft_filter.mode!r}. Choose one of: {modes}.")
-    return soft_filter
+    return replace(soft_filter, weight=float(soft_filter.weight))
 
 
 def texts_from_attributes(constraints: Constraints) -> Constraints:

@@ -120,5 +120,6 @@ def _round(
     ), stages.watch)
     return ReflectionRound(
         number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
-        tuple(shown[: max(len(pictured), len(captions))]), len(pictured), answer.notes, vector=encoder.encode_texts([answer.query])[0],
+        looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured), notes=answer.notes,
+        vector=encoder.encode_texts([answer.query])[0],
     )

@@ -63,12 +63,24 @@ def test_index_a_folder_with_a_bad_file_then_list_then_remove(tmp_path):
     (("encoders", "show", "ViT-B-32/openia"), "openai"),
     (("encoders", "show", "ViT-B-32/openai"), "cirque encoders fetch ViT-B-32/openai"),
     (("sessions", "export", "unknown"), "session"),
+    (("evaluate", "sample", "--methods", "soft,sfot"), "No method 'sfot'. There are: text-only"),
+    (("evaluate", "sample", "--against", "base"), "No method 'base'"),
 ])
 def test_mistakes_are_sentences_with_exit_code_1(tmp_path, arguments, sentence):
     result = cirque(*arguments, home=tmp_path, HF_HUB_OFFLINE="1")
     assert result.returncode == 1
     assert sentence in result.stderr.replace("\n", " ")
     assert "Traceback" not in result.stderr + result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("methods",), ("evaluate", "sample")])
+def test_a_bad_file_of_methods_is_a_sentence(tmp_path, arguments):
+    path = tmp_path / "mine.toml"
+    path.write_text("[methods.mine]\nsoft_filter = { weight = 3 }\n")
+    result = cirque(*arguments, home=tmp_path, CIRQUE_METHODS=str(path))
+    assert result.returncode == 1 and "Traceback" not in result.stderr
+    sentence = result.stderr.replace("\n", " ")
+    assert "mine.toml" in sentence and "'mine', soft_filter.weight" in sentence
 
 
 def test_a_wrong_setting_is_named(tmp_path):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+import io
+import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from cir_core import quick
 from cir_core.atelier.build import build_atelier
@@ -19,6 +23,7 @@ from cir_core.metrics.multi_turn import multi_turn_scores
 from cir_core.metrics.recall import recall_at
 from cir_core.sample import NAME
 from cir_core.types import MethodSettings, SoftFilter
+from cli.evaluation_tables import print_report
 
 GARMENTS, QUERIES = 420, 20
 METHODS = ("text-only", "image-only", "cirevl", "weighted")
@@ -116,6 +121,23 @@ def test_the_same_seed_gives_the_same_numbers_and_cards_tell_rows_apart(home, en
              for row in (part.single if part is report else part.scores)]
     assert len({card.digest for card in cards}) == 3 * len(METHODS)
     assert all(card.method.exclude == "none" and card.scope.startswith("each category by itself") for card in cards)
+
+
+def test_tables_and_json_hold_the_figures(report, monkeypatch):
+    printed = io.StringIO()
+    monkeypatch.setattr("cli.evaluation_tables.out", Console(file=printed, width=250, highlight=False, markup=False))
+    print_report(report, 4)
+    text = printed.getvalue()
+    for row in report.single:
+        assert f"{100 * row.measures['R@10'].value:.2f} (" in text and row.protocol.digest in text
+    for sessions in report.sessions:
+        assert f"{sessions.fixed.kind.capitalize()} sessions ({len(sessions.fixed.sessions)}, " in text
+    assert "Less text-only" in text and "whole turn" in text and "model calls" not in text
+    content = json.loads(json.dumps(dataclasses.asdict(report)))
+    assert content["single"][2]["ranks"]["dress"] == list(report.single[2].ranks["dress"])
+    assert content["single"][2]["protocol"]["method"]["exclude"] == "none"
+    first = content["sessions"][0]["fixed"]["sessions"][0]
+    assert set(first) == {"category", "target_id", "turns"} and len(first["turns"]) == 4
 
 
 def test_a_method_made_in_code_and_one_that_cannot_run(home, encoder):

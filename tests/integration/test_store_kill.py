@@ -137,4 +137,4 @@ def test_kill_while_people_vote(url, session_id):
             assert votes[name].vote_id == vote_ids[-1] or (len(vote_ids) == 1 and votes[name].chosen is None)
         assert revised <= kills
         engine.dispose()
-    assert len(acknowledged) > 10
+    assert len(acknowledged) > 3  # more than the first of each writer

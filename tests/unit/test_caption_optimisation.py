@@ -1,6 +1,7 @@
 """Of several captions the one that finds its image best; runs that stop, fail and go on."""
 
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -326,6 +327,35 @@ def test_ctrl_c_keeps_what_was_done(gallery):
     run(gallery, second)
     assert len(first.asked) + len(second.asked) == 12
     assert set(first.asked).isdisjoint(second.asked)
+
+
+def test_ctrl_c_waits_for_no_more_than_the_answers_on_their_way(gallery):
+    others = threading.Event()
+
+    class Slow(ScriptedCaptioner):
+        def complete(self, task, watch=None):
+            answer = super().complete(task, watch)
+            if task.picture.digest != gallery.image(0).sha256:
+                others.set()
+                deadline = time.monotonic() + 20
+                while not watch.stopped:
+                    assert time.monotonic() < deadline, "nobody stops the others"
+                    time.sleep(0.001)
+            return answer
+
+    def interrupt(progress):
+        if progress.done == 1:
+            assert others.wait(20)
+            raise KeyboardInterrupt
+
+    first = Slow()
+    with pytest.raises(KeyboardInterrupt):
+        run(gallery, first, workers=2, progress=interrupt)
+    asked = [digest for digest, _ in first.asked if digest != gallery.image(0).sha256]
+    assert asked and len(asked) == len(set(asked)), "one answer each"
+    second = ScriptedCaptioner()
+    run(gallery, second)
+    assert len(second.asked) == 12 - len(first.asked) and set(second.asked).isdisjoint(first.asked)
 
 
 def test_as_many_images_at_a_time_as_workers(gallery):

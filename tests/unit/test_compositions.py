@@ -110,10 +110,10 @@ BAD_TEXTS = [
     *((changes, ValueError) for changes in BAD_VECTORS), *((changes, SearchError) for changes in BAD_TEXTS)])
 def test_what_cannot_be_kept_is_refused_before_it_is_written(changes, error):
     composition = a_composition(**changes)
-    with pytest.raises(error, match="stored|float32"):
+    with pytest.raises(error, match=r"stored|float32"):
         check_comparison(a_comparison(columns=(a_column(), a_column(composition=composition))))
     turn = turn_maker("s", None, composition=composition)(Branch("b", "s", 1, ""), 1)
-    with pytest.raises(error, match="stored|float32"):
+    with pytest.raises(error, match=r"stored|float32"):
         check_turn(turn, "s", None, Branch("b", "s", 1, ""), 1)
 
 

@@ -236,10 +236,11 @@ def test_a_damaged_database(path):
     migrate(engine)
     engine.dispose()
     with closing(sqlite3.connect(path)) as connection:
-        [root] = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'sessions'").fetchone()
-    content = bytearray(path.read_bytes())
-    sound = bytes(content)
-    content[(root - 1) * 4096:] = os.urandom(len(content) - (root - 1) * 4096)
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'sessions'").fetchall()
+    sound = path.read_bytes()
+    content = bytearray(sound)
+    for page, in pages:  # the table and its indexes; pages are numbered from 1
+        content[(page - 1) * 4096:page * 4096] = os.urandom(4096)
     path.write_bytes(content)
     engine = open_database(f"sqlite:///{path}")
     with pytest.raises(StorageError, match=r"damaged.*restore a backup"):

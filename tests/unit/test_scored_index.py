@@ -100,7 +100,8 @@ def test_near_ties_that_single_precision_would_swap():
 @pytest.mark.parametrize("mode", MODES)
 def test_lambda_zero_is_the_base_search_to_the_last_bit(mode):
     # Ties by copies, images on the other side of the query and one at right angles to it.
-    features = np.concatenate([units(300, 32), units(300, 32)[:40], -units(300, 32)[:40], np.zeros((1, 32), np.float32)])
+    rows = units(300, 32)
+    features = np.concatenate([rows, rows[:40], -rows[:40], np.zeros((1, 32), np.float32)])
     index = named(features)
     query = units(1, 32, seed=4)[0]
     score = SoftScore(np.stack([query, *units(2, 32, seed=5)]), SoftFilter(0.0, mode))

@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
-from cir_core.search import MAX_TEXT, Previous, Searcher, clean_text
-from cir_core.types import MethodSettings
+from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer, MergeAnswer, Picture
+from cir_core.search import MAX_TEXT, Previous, Reference, Searcher, clean_text
+from cir_core.types import MethodSettings, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 
 METHOD = MethodSettings()
 
@@ -25,6 +27,27 @@ def test_first_turn_captions_merges_encodes_and_ranks(searcher):
     assert {hit.image_id for hit in found.hits[:3]} == {"r1g1b0", "r2g2b0", "r3g3b0"}
     assert [hit.rank for hit in found.hits] == [1, 2, 3, 4, 5]
     assert set(found.timings_ms) == {"caption", "merge", "encode text", "search"}
+
+
+def test_slerp_joins_image_and_text(tmp_path):
+    """The text at 0.8, the image at 0.2: green and "red" are nearly at right angles, so the query is
+    nearly sin 72° = 0.951 of red and sin 18° = 0.309 of green."""
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), ScriptedLanguageModel())
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", MethodSettings(base="slerp"), k=20)
+    assert found.vector[:2] == pytest.approx([0.951, 0.309], abs=0.02)
+    assert [name for name, _ in found.hits[0].parts] == ["image", "text"]
+    for hit in found.hits:
+        assert sum(value for _, value in hit.parts) == pytest.approx(hit.score, abs=1e-5)
+    assert searcher.language.asked == [] and found.caption == ""
+
+
+@pytest.mark.parametrize(("weight", "only"), [(1.0, "text-only"), (0.0, "image-only")])
+def test_slerp_at_its_ends_is_one_of_the_two(searcher, weight, only):
+    reference = searcher.gallery_reference("r0g3b0")
+    found = searcher.turn(reference, "red", MethodSettings(base="slerp", text_weight=weight), k=20)
+    alone = searcher.turn(reference, "red", MethodSettings(base=only), k=20)
+    np.testing.assert_array_equal(found.vector, alone.vector)
+    assert [(hit.image_id, hit.score) for hit in found.hits] == [(hit.image_id, hit.score) for hit in alone.hits]
 
 
 def test_equal_scores_keep_gallery_order(searcher):
@@ -96,6 +119,74 @@ def test_single_modality_baselines(searcher, base, expected):
     same = searcher.features_of([found.hits[0].image_id])[0]
     np.testing.assert_allclose(same, searcher.features_of([expected])[0], atol=1e-6)
     assert searcher.language.asked == []
+
+
+@pytest.mark.parametrize("mode", ["both", "reward", "penalty"])
+def test_a_filter_of_weight_zero_is_the_base_to_the_last_bit(tmp_path, mode):
+    said = {"constraints": [ConstraintsAnswer(prescriptive="blue", proscriptive="green")]}
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), ReplayingLanguageModel(said, caption="green"))
+    reference = searcher.gallery_reference("r0g3b0")
+    base = searcher.turn(reference, "red", METHOD, k=64, target_id="r0g0b3")
+    found = searcher.turn(reference, "red", MethodSettings(soft_filter=SoftFilter(0.0, mode)), k=64, target_id="r0g0b3")
+    np.testing.assert_array_equal(found.vector, base.vector)
+    assert [(hit.image_id, hit.score, hit.rank) for hit in found.hits] == [
+        (hit.image_id, hit.score, hit.rank) for hit in base.hits]
+    assert found.target_rank == base.target_rank
+
+
+def test_a_filter_moves_what_must_be_there_up_and_what_must_not_down(tmp_path):
+    said = {"constraints": [ConstraintsAnswer(keep=("plain",), prescriptive="red", proscriptive="green")]}
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), ReplayingLanguageModel(said, caption="green"))
+    reference = searcher.gallery_reference("r0g3b0")
+    base = searcher.turn(reference, "red", METHOD, k=64, target_id="r3g0b0")
+    found = searcher.turn(reference, "red", MethodSettings(soft_filter=SoftFilter()), k=64, target_id="r3g0b0")
+    assert found.target_rank < base.target_rank
+    (task,) = searcher.language.asked_as("constraints")
+    assert (task.caption, task.modification_text, task.domain) == ("green", "red", "garment")
+    # r3g0b0 is (1, 0.05)/1.00125 on red and the rest, as is "red": r = 1. "green" is 0.05² /1.0025 = 0.0025.
+    # Its base score s against "green red" = (1, 1, 0.05): (1 + 0.0025)/(1.00125 · √2.0025) = 0.70754.
+    score = next(hit.score for hit in found.hits if hit.image_id == "r3g0b0")
+    assert score == pytest.approx(0.70754 * (1 + 1 - 0.0025) / 2, abs=1e-4)
+    assert [name for name, _ in found.hits[0].parts] == ["text", "reward", "penalty"]
+    assert found.composition.soft_filter == SoftFilter() and found.composition.constraints.keep == ("plain",)
+
+
+def test_a_model_that_sees_is_given_pictures_that_load(tmp_path):
+    """The reference is decoded when the model asks for it, not before."""
+    pixels = []
+
+    def caption(task):
+        pixels.append(task.picture.load().getpixel((0, 0)))
+        return CaptionAnswer(caption="a plain green")
+
+    language = ReplayingLanguageModel({"caption": [caption], "merge": [MergeAnswer(query="red")]}, sees=True)
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), language)
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "in red", METHOD, k=3)
+    assert pixels == [(0, 255, 0)] and (found.caption, found.merged_text) == ("a plain green", "red")
+    image = Image.new("RGB", (9, 9), (0, 0, 255))
+    own = Reference("upload:1", searcher.encoder.encode_images([image])[0], Picture(digest="1", load=lambda: image))
+    searcher.turn(own, "in red", METHOD)
+    assert pixels == [(0, 255, 0), (0, 0, 255)]
+    searcher.turn(searcher.gallery_reference("r0g3b0"), "in red", METHOD)
+    assert len(pixels) == 2, "a picture is captioned once"
+    # Without captions made beforehand it is shown pictures only; nothing is captioned on the side.
+    assert searcher.stored_captions(["r0g0b3", "r3g0b0"]) == () and len(pixels) == 2
+
+
+def test_pictures_that_only_share_a_name_are_captioned_each(tmp_path):
+    language = ReplayingLanguageModel({"caption": [CaptionAnswer(caption="one"), CaptionAnswer(caption="two")]})
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), language)
+    vector = searcher.features_of(["r0g3b0"])[0]
+    found = [searcher.turn(Reference("own image", vector, Picture(features=vector)), "red", METHOD) for _ in "12"]
+    assert [one.caption for one in found] == ["one", "two"]
+
+
+def test_the_caption_is_told_whoever_needed_it(tmp_path):
+    said = {"constraints": [ConstraintsAnswer(prescriptive="red", proscriptive="")]}
+    searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), ReplayingLanguageModel(said, caption="green"))
+    method = MethodSettings(base="slerp", soft_filter=SoftFilter())
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", method)
+    assert (found.caption, found.merged_text) == ("green", "red")
 
 
 def test_within_ranks_only_those(tmp_path):

@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from cir_core.composition import Marks
 from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
 from cir_core.exchange import session_to_circled
 from cir_core.indexing import index_folder
+from cir_core.language.tasks import CaptionAnswer
 from cir_core.pool import SearcherPool
 from cir_core.service import SearchService
 from cir_core.types import UPLOAD_PREFIX, MethodSettings
 from cir_core.uploads import UploadFolder
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 
 
@@ -57,6 +59,49 @@ def test_an_upload_is_a_reference(service):
     assert turn.hits[0].image_id.endswith("g0b0")
     assert service.image_path(NAME, upload).is_file()
     assert service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0))) == upload  # same pixels, one file
+
+
+def test_a_model_that_sees_is_given_the_upload(service, tmp_path):
+    pixels = []
+
+    def caption(task):
+        pixels.append((task.picture.load().size, task.picture.load().getpixel((0, 0)), task.picture.digest))
+        return CaptionAnswer(caption="a plain colour")
+
+    language = ReplayingLanguageModel({"caption": [caption]}, sees=True)
+    pool = SearcherPool(tmp_path / "home", lambda encoder: language, lambda spec: FakeEncoder())
+    service = SearchService(pool, service._store, service._uploads)
+    session = service.start(NAME)
+    upload = service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0)))
+    other = service.add_upload(Image.new("RGB", (40, 30), (0, 0, 255)))
+    for reference_id in (upload, other, upload, "r0g3b0"):
+        service.run_turn(session.session_id, "red", reference_id=reference_id)
+    assert pixels[:2] == [((40, 30), (255, 0, 0), upload), ((40, 30), (0, 0, 255), other)]
+    assert len(pixels) == 3 and pixels[2][:2] == ((8, 8), (0, 255, 0))
+
+
+def test_marks_are_of_the_turn_before_and_stay_with_the_turn(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    picked, more, less = (one.hits[i].image_id for i in (0, 1, 2))
+    marks = Marks((more,), (less,))
+    two = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id, marks=marks)
+    plain = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id)
+    assert service.session(session.session_id).turn(two.turn_id).composition.marks == marks
+    assert plain.composition.marks == Marks() and not np.array_equal(two.vector, plain.vector)
+    with pytest.raises(UnknownImage, match="'nope'"):
+        service.run_turn(session.session_id, "red", parent_id=one.turn_id, marks=Marks(("nope",)))
+    assert len(service.session(session.session_id).turns) == 3
+
+
+@pytest.mark.parametrize("history", ["average", "weighted", "latest"])
+def test_aggregated_turns_go_on_from_what_is_stored(service, history):
+    session = service.start(NAME, method=MethodSettings(base="text-only", history=history))
+    turn, weights = None, {"average": (1, 1, 1), "weighted": (0.64, 0.8, 1), "latest": (0, 0, 1)}[history]
+    for text in ("red", "blue", "green"):
+        turn = service.run_turn(session.session_id, text, reference_id="r0g3b0", parent_id=turn and turn.turn_id)
+    total = np.array(weights) @ FakeEncoder().encode_texts(["red", "blue", "green"])
+    np.testing.assert_allclose(turn.vector, total / np.linalg.norm(total), atol=1e-6)
 
 
 def test_what_cannot_be_done_says_why_and_stores_nothing(service):

@@ -72,7 +72,8 @@ def test_a_negative_score_is_kept_and_no_reward_lowers_any(s, r, more, p, weight
 @settings(max_examples=300)
 @given(
     st.lists(st.tuples(cosines, cosines, cosines), min_size=1, max_size=30),
-    weights | st.sampled_from([1.5, 30.0]), st.sampled_from(MODES), st.integers(0, 2**32), st.sampled_from([1e-7, 1e-4]),
+    weights | st.sampled_from([1.5, 30.0]), st.sampled_from(MODES), st.integers(0, 2**32),
+    st.sampled_from([1e-7, 1e-4]),
 )
 def test_the_error_is_a_true_bound(rows, weight, mode, seed, off):
     """Single precision, from products that are off by ``off``, against double precision."""
@@ -175,6 +176,10 @@ def test_an_unknown_mode_has_a_sentence():
     with pytest.raises(SearchError, match="both, reward, penalty"):
         checked_soft_filter(SoftFilter(0.5, "sideways"))
     assert checked_soft_filter(SoftFilter(0.5, "reward")) == SoftFilter(0.5, "reward")
+
+
+def test_a_whole_number_is_the_same_protocol():
+    assert repr(checked_soft_filter(SoftFilter(1))) == repr(SoftFilter(1.0))
 
 
 def test_what_a_person_typed_on_the_chips_is_cleaned():
