@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, cast
@@ -11,11 +12,14 @@ from typing import Any, cast
 from pydantic import ValidationError
 
 from cir_core.composition import Usage
+from cir_core.errors import StorageError
 from cir_core.language.base import LanguageModel
 from cir_core.language.cache import AnswerCache
 from cir_core.language.given import given_answer
 from cir_core.language.tasks import A, Picture, Task
 from cir_core.language.watch import Watch
+
+_log = logging.getLogger("cirque.language")
 
 
 @dataclass(frozen=True)
@@ -64,15 +68,22 @@ class CachedLanguageModel:
         meter = _Meter(watch or Watch())
         answer = self._inner.complete(task, meter)
         if not answer.notes:
-            self._cache.put(
-                key, answer.model_dump_json(), model=self.name, role=task.role,
-                prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
-                completion_tokens=meter.usage.completion_tokens,
-            )
+            try:
+                self._cache.put(
+                    key, answer.model_dump_json(), model=self.name, role=task.role,
+                    prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
+                    completion_tokens=meter.usage.completion_tokens,
+                )
+            except StorageError as error:  # an answer that is there is worth more than one that is kept
+                _log.warning("An answer could not be kept: %s", error)
         return answer
 
     def _kept(self, key: str, task: Task[A]) -> A | None:
-        text = self._cache.get(key)
+        try:
+            text = self._cache.get(key)
+        except StorageError as error:
+            _log.warning("Kept answers cannot be read: %s", error)
+            return None
         if text is None:
             return None
         try:

@@ -391,13 +391,21 @@ def test_other_parameters_need_restart(gallery):
     assert captions is not None and captions.captioner == "other/2"
 
 
+class CountingEncoder(FakeEncoder):
+    texts = 0
+
+    def encode_texts(self, texts):
+        self.texts += len(texts)
+        return super().encode_texts(texts)
+
+
 def test_texts_made_from_features_belong_to_their_encoder(source, tmp_path):
     """A blind model describes vectors, so other vectors need other descriptions."""
     for sees, refused in ((False, True), (True, False)):
         home = tmp_path / str(sees)
         index_folder(source, name="g", encoder=FakeEncoder(), home=home)
         run(open_gallery("g", home=home), ScriptedCaptioner(sees=sees))
-        other = FakeEncoder(40)
+        other = CountingEncoder(40)
         index_folder(source, name="g", encoder=other, home=home)
         gallery, model = open_gallery("g", home=home), ScriptedCaptioner(sees=sees)
         assert read_captions(gallery) is None
@@ -408,6 +416,7 @@ def test_texts_made_from_features_belong_to_their_encoder(source, tmp_path):
             optimise_captions(gallery, other, model, samples=3)
             captions = read_captions(gallery)
             assert captions is not None and captions.header.encoder_revision == other.identity.revision
+            assert other.texts == 12, "ranks of the other encoder say nothing here"
         assert model.asked == []
     with pytest.raises(EncoderMismatch):
         run(gallery, ScriptedCaptioner())
@@ -451,19 +460,29 @@ def test_a_try_with_the_first_images_publishes_nothing(gallery):
     assert run(gallery, ScriptedCaptioner(), limit=99).header.images == 4
 
 
+@pytest.mark.parametrize("when", ["captioned", "ranked"])
 @pytest.mark.parametrize("what", ["indexed", "removed"])
-def test_a_gallery_that_changes_meanwhile_is_not_published(gallery, source, tmp_path, what):
+def test_a_gallery_that_changes_meanwhile_is_not_published(gallery, source, tmp_path, what, when):
+    def change():
+        if what == "indexed":
+            (source / "red.png").unlink()
+            indexed(source, tmp_path)
+        else:
+            remove_gallery("g", home=tmp_path / "home")
+
     def say(task):
-        if task.sample == 0 and task.picture.digest == gallery.image(3).sha256:
-            if what == "indexed":
-                (source / "red.png").unlink()
-                indexed(source, tmp_path)
-            else:
-                remove_gallery("g", home=tmp_path / "home")
+        if when == "captioned" and (task.picture.digest, task.sample) == (gallery.image(3).sha256, 0):
+            change()
         return numbered(task)
 
+    class Watching(FakeEncoder):
+        def encode_texts(self, texts):
+            assert when == "ranked", "the change was seen before"
+            change()
+            return super().encode_texts(texts)
+
     with pytest.raises(GalleryError, match="was indexed again or removed"):
-        run(gallery, ScriptedCaptioner(say))
+        optimise_captions(gallery, Watching(), ScriptedCaptioner(say), samples=3)
     assert not captions_path(gallery).exists()
     model = ScriptedCaptioner()
     report = run(indexed(source, tmp_path), model)
@@ -499,14 +518,7 @@ def test_ranks_of_a_stopped_run_are_kept(gallery, monkeypatch):
     with pytest.raises(RuntimeError):
         optimise_captions(gallery, Dying(), ScriptedCaptioner(), samples=3)
 
-    class Counting(FakeEncoder):
-        texts = 0
-
-        def encode_texts(self, texts):
-            self.texts += len(texts)
-            return super().encode_texts(texts)
-
-    encoder = Counting()
+    encoder = CountingEncoder()
     report = optimise_captions(gallery, encoder, ScriptedCaptioner(), samples=3)
     assert encoder.texts == 6 and report.header.captioned == 4
     whole = run(gallery, ScriptedCaptioner(), restart=True)

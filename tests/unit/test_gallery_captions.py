@@ -184,9 +184,9 @@ def test_lines_are_kept_under_their_heading(tmp_path):
     assert read_heading(path) is None
     lines = Lines(path, {"of": 1})
     offsets = [lines.append({"n": n, "text": "ü\n\u2028"}) for n in range(100)]
-    assert [lines.read(offset)["n"] for offset in reversed(offsets)] == list(reversed(range(100)))
-    # Without close: a killed process closes nothing.
+    # Before anything is closed or read: a killed process does neither.
     assert [line["n"] for line in kept(path, {"of": 1})] == list(range(100))
+    assert [lines.read(offset)["n"] for offset in reversed(offsets)] == list(reversed(range(100)))
     lines.close()
     assert read_heading(path) == {"of": 1}
     assert kept(path, {"of": 2}) == [] and kept(path, {"of": 1}) == []

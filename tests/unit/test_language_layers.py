@@ -11,7 +11,14 @@ import pytest
 from PIL import Image
 
 from cir_core.composition import Usage
-from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
+from cir_core.errors import (
+    LanguageModelError,
+    LanguageModelUnavailable,
+    SettingsError,
+    Stopped,
+    StorageError,
+    UnsupportedTask,
+)
 from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.cached import CachedLanguageModel, Conditions, answer_key
@@ -105,6 +112,20 @@ def test_a_damaged_row_is_asked_again(damaged):
     cache.rows[answer_key(inner.name, MERGE, Conditions())] = damaged
     assert CachedLanguageModel(inner, cache).complete(MERGE) == blue(MERGE)
     assert inner.times == 1
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_answer(caplog: pytest.LogCaptureFixture):
+    class FullDisk:
+        def get(self, key: str) -> str | None:
+            raise StorageError("the disk is full")
+
+        def put(self, key: str, answer: str, **about: Any) -> None:
+            raise StorageError("the disk is full")
+
+    inner = Asked(blue)
+    model = CachedLanguageModel(inner, FullDisk())
+    assert model.complete(MERGE) == model.complete(MERGE) == blue(MERGE)
+    assert inner.times == 2 and "could not be kept" in caplog.text
 
 
 def test_the_key_knows_everything_an_answer_depends_on():

@@ -133,9 +133,10 @@ def test_earlier_references_are_not_shown_either(searcher_for):
         assert not {"r0g3b0", "r0g2b0"} & set(seen)
 
 
-def test_pseudo_feedback_takes_the_mean_of_the_best_and_asks_nobody(gallery):
+@pytest.mark.parametrize("captions", [0, 30])
+def test_pseudo_feedback_takes_the_mean_of_the_best_and_asks_nobody(gallery, captions):
     searcher = Searcher(gallery, FakeEncoder(), SilentLanguageModel())
-    found = run(searcher, method(rounds=2, images=5, captions=30, fusion="pseudo-feedback"))
+    found = run(searcher, method(rounds=2, images=5, captions=captions, fusion="pseudo-feedback"))
     query = texts(searcher, "red")[0]
     for one in found.composition.rounds:
         best = ids_of(searcher.index.search(query, 5, exclude=["r0g3b0"]))
