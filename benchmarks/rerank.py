@@ -14,7 +14,9 @@ from benchmarks.turns import TEXTS, RecordingEncoder, synthetic_gallery
 from cir_core.composition import Adjustment, Constraints
 from cir_core.encoders.base import Encoder
 from cir_core.gallery import Gallery
+from cir_core.index import FlatIndex
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.methods.soft_filter import SoftScore
 from cir_core.search import Searcher
 from cir_core.types import Matrix, MethodSettings, SoftFilter
 
@@ -31,6 +33,7 @@ def run(folder: Path, sizes: list[int], pairs: int) -> None:
         gallery = synthetic_gallery(folder, size, encoder)
         for label, change in (("λ moved", _weight), ("a chip edited", _chip)):
             print(_rerank(gallery, encoder, change, pairs).line(f"{size:>9,} images, {label}"), flush=True)
+        print(_ranking(gallery, encoder, pairs).line(f"{size:>9,} images, ranking alone"), flush=True)
 
 
 def _weight(i: int) -> Adjustment:
@@ -57,6 +60,22 @@ def _rerank(gallery: Gallery, encoder: Encoder, change: Callable[[int], Adjustme
         # The calls of the adjustment before this one: the same number, texts of the same length.
         for texts in recorded.calls:
             encoder.encode_texts(texts)
+        features @ vectors.T
+
+    return in_turn(ours, bare, pairs)
+
+
+def _ranking(gallery: Gallery, encoder: Encoder, pairs: int) -> Pairs:
+    """Without the encoding, which is most of it: the filtered search and the product."""
+    index = FlatIndex(gallery.features, gallery.ids)
+    features: Matrix = np.asarray(gallery.features)
+    constraints = encoder.encode_texts([*CHIPS.prescriptive, *CHIPS.proscriptive])
+    vectors = np.stack([features[0], *constraints])
+
+    def ours(i: int) -> None:
+        index.search_scored(SoftScore(vectors, SoftFilter(weight=0.05 + 0.9 * (i % 7) / 7)), 60)
+
+    def bare(i: int) -> None:
         features @ vectors.T
 
     return in_turn(ours, bare, pairs)

@@ -57,7 +57,7 @@ class ComparisonService:
         order = list(methods)
         if blind:
             random.Random(seed).shuffle(order)
-        columns = []
+        columns: list[Column] = []
         for method in order:
             if watch is not None and watch.stopped and len(columns) >= FEWEST:
                 break

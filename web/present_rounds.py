@@ -8,7 +8,7 @@ from typing import Any
 from cir_core.composition import ReflectionRound
 from cir_core.types import Turn
 from web.live import Progress
-from web.present import Captions, Dict, media_url, milliseconds, picture, tile
+from web.present import Captions, Dict, media_url, milliseconds, tile
 
 SHOWN_LIVE = 12  # of the best so far
 

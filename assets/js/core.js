@@ -34,9 +34,11 @@
   const GIVEN_UP_MS = 20000;
   let pending = null;
 
+  const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
+
   // Says whether the action was sent: one at a time.
   cirque.act = (name, data = {}) => {
-    if (pending && performance.now() - pending.since < GIVEN_UP_MS) return false;
+    if (busy()) return false;
     pending = { name, since: performance.now() };
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");
@@ -49,17 +51,19 @@
   };
 
   // An action of which only the newest counts, such as a slider being dragged: it waits for the
-  // one under way and is never lost. Values that were not sent yet are joined.
+  // one under way and is never lost. Values that were not sent yet are joined; ``shape`` has the
+  // last word on them when they are.
   let queued = null;
   cirque.soon = (name, data) => {
     queued = { name, data: queued?.name === name ? { ...queued.data, ...data } : data };
     flush();
   };
+  cirque.waits = () => Boolean(queued);
   function flush() {
-    if (!queued) return;
-    const { name, data } = queued;
-    const { shape, ...values } = data;
-    if (cirque.act(name, shape ? shape(values) : values)) queued = null;
+    if (!queued || busy()) return;
+    const { name, data: { shape, ...values } } = queued;
+    queued = null;
+    cirque.act(name, shape ? shape(values) : values);
   }
 
   cirque.done = () => {

@@ -1,11 +1,12 @@
 // Keys that work anywhere on the page. The list people see is in dialogs.js.
 (() => {
   const { $ } = cirque;
-  const typing = (element) => element.isContentEditable || element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea, select");
+  const writing = (element) => element.isContentEditable || element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea");
+  const typing = (element) => writing(element) || element.matches?.("input, select");
 
   document.addEventListener("keydown", (event) => {
     if (document.querySelector("dialog[open]")) return;
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "z" && !typing(event.target) && $(".cq-changes [data-act=undo]")) {
+    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "z" && !writing(event.target) && $(".cq-changes [data-act=undo]")) {
       event.preventDefault();
       cirque.act("undo");
     }
@@ -32,7 +33,7 @@
       "-": () => cirque.mark("less"),
       o: () => cirque.selected() && cirque.enlargeTile(cirque.selected()),
     };
-    if (tile || !event.target.closest?.("button, a, summary")) {
+    if (tile || !event.target.closest?.("button, a, summary, [role=button], [role=textbox]")) {
       for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
         if (tile || key === "ArrowRight" || key === "ArrowLeft") does[key] = () => cirque.move(key);
       }

@@ -109,6 +109,7 @@
     if (["back", "turn", "branch", "keep", "reset", "undo"].includes(action) && document.activeElement === document.body) {
       selected()?.focus({ preventScroll: true });
     }
+    if (["adjust", "moves", "filter"].includes(action)) return; // the page stays where the person works
     $(".cq-turns .current")?.scrollIntoView({ block: "nearest", inline: "center" });
     $("#strip .cq-turns")?.scrollTo({ left: 1e6 * Number(Boolean($(".cq-turns li:last-child.current"))) });
   });

@@ -49,7 +49,7 @@ class SoftScore:
         """A bound on the error of :meth:`combine` given one on each column, ``[3]``, and the
         largest absolute value each can have, ``[3]``."""
         weight = abs(self.soft_filter.weight)
-        largest = 1 + weight * (1 + sizes[1] + sizes[2])
+        largest = max(1.0, abs(1 - self.soft_filter.weight)) + weight * (sizes[1] + sizes[2])
         propagated = largest * errors[0] + sizes[0] * weight * (errors[1] + errors[2])
         rounding = 2.0**-20 * sizes[0] * largest  # of the arithmetic in combine itself
         return float(propagated + rounding)

@@ -40,6 +40,7 @@ def test_golden_numbers(mode, weight, expected):
     assert combined(0.30, 0.28, 0.20, weight, mode) == pytest.approx(expected, abs=1e-12)
 
 
+@settings(deadline=None)
 @given(cosines, cosines, cosines, weights)
 def test_equations_1_and_2_as_they_are_printed(s, r, p, weight):
     kept, scale = min(s, 0.0), max(s, 0.0)
@@ -60,6 +61,7 @@ def test_what_should_be_avoided_never_helps():
         assert scores == sorted(scores, reverse=True) and len(set(scores)) == 5
 
 
+@settings(deadline=None)
 @given(st.floats(-1, 1), cosines, cosines, cosines, weights, st.sampled_from(MODES))
 def test_a_negative_score_is_kept_and_no_reward_lowers_any(s, r, more, p, weight, mode):
     low, high = sorted((r, more))
@@ -69,7 +71,7 @@ def test_a_negative_score_is_kept_and_no_reward_lowers_any(s, r, more, p, weight
         assert combined(s, r, p, weight, mode) == s
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.tuples(cosines, cosines, cosines), min_size=1, max_size=30),
     weights | st.sampled_from([1.5, 30.0]), st.sampled_from(MODES), st.integers(0, 2**32),
@@ -81,7 +83,7 @@ def test_the_error_is_a_true_bound(rows, weight, mode, seed, off):
     noise = np.random.default_rng(seed).uniform(-1, 1, exact.shape) * off
     fast = (exact + noise).astype(np.float32)
     score = SoftScore(NONE, SoftFilter(weight, mode))
-    errors = np.abs(fast - exact).max(axis=0)
+    errors = np.abs(fast - exact).max(axis=0) + 1e-37  # the index adds as much, for what underflows
     sizes = np.maximum(np.abs(exact), np.abs(fast)).max(axis=0).astype(np.float64)
     allowed = score.error(errors, sizes)
     difference = np.abs(score.combine(fast).astype(np.float64) - score.combine(exact))
@@ -90,7 +92,7 @@ def test_the_error_is_a_true_bound(rows, weight, mode, seed, off):
     assert allowed <= 20 * (max(off) + 1e-6) * (1 + weight), "a bound that lets everything in bounds nothing"
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.floats(-1, 1), min_size=1, max_size=5), cosines, cosines, weights, st.sampled_from(MODES),
 )
