@@ -20,30 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
+from cir_core.scoring import Scoring
 from cir_core.types import Hit, Matrix, Vector
 
 _T = TypeVar("_T")
 Rows = npt.NDArray[np.int64]
 _BLOCK = 4096           # rows scored in double precision at a time
 _BLOCK_FLOATS = 2**23   # floats of one block of fast scores: 32 MiB
-
-
-class Scoring(Protocol):
-    """A score made of the products with several vectors, e.g. a filtered one."""
-
-    @property
-    def vectors(self) -> Matrix:
-        """``[m, dim]``."""
-        ...
-
-    def combine(self, products: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
-        """``[n, m]`` products to ``[n]`` scores."""
-        ...
-
-    def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
-        """How far a score can be off when column j is off by ``errors[j]`` at most and no
-        larger than ``sizes[j]``."""
-        ...
 
 
 class FlatIndex:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from cir_core.composition import Marks
+from cir_core.errors import SearchError
+from cir_core.gallery import Gallery
 from cir_core.language.tasks import Picture
-from cir_core.types import Hit, Turn, Vector
+from cir_core.types import Exclude, Hit, Turn, Vector
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,24 @@ class Previous:
             # A turn stored before methods were recorded stands for itself by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
         )
+
+
+def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
+    """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for one that is not there."""
+    both = set(marks.less_like) & {reference.image_id, *marks.more_like}
+    if both:
+        raise SearchError(f"{sorted(both)[0]!r} is marked both for and against. Take one mark away.")
+    for image_id in (*marks.more_like, *marks.less_like):
+        gallery.row_of(image_id)
+
+
+def excluded_ids(
+    gallery: Gallery, reference: Reference, previous: Previous | None, exclude: Exclude
+) -> tuple[str, ...]:
+    """The gallery images that leave the results."""
+    if exclude == "none":
+        return ()
+    ids = [reference.image_id]
+    if exclude == "history" and previous is not None:
+        ids = [*previous.references, *ids]
+    return tuple(dict.fromkeys(image_id for image_id in ids if image_id in gallery))

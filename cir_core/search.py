@@ -8,60 +8,39 @@ turn depends on comes in, everything it found goes out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
+from cir_core.adjusting import adjusted
 from cir_core.captioning import Captioner
 from cir_core.composition import Adjustment, Composition, Constraints, Marks, ReflectionRound
 from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, SearchError
+from cir_core.found import Found as Found
 from cir_core.gallery import Gallery
 from cir_core.images import for_encoder
 from cir_core.index import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import NAMES, BaseQuery, base_query
-from cir_core.methods.constraints import ask_constraints, checked_constraints, checked_soft_filter
-from cir_core.methods.feedback import ComposedQuery, compose, update_query, wanted_and_unwanted
+from cir_core.methods.constraints import ask_constraints
+from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_unwanted
 from cir_core.methods.history import aggregate
-from cir_core.methods.reflection import Looking, fuse_rounds, reflect
+from cir_core.methods.reflection import Looking, reflect
 from cir_core.methods.soft_filter import soft_score
 from cir_core.protocol import make_card
 from cir_core.ranking import Ranked, rank
 from cir_core.references import Previous as Previous
 from cir_core.references import Reference as Reference
+from cir_core.references import check_marks, excluded_ids
 from cir_core.stages import Stages
 from cir_core.texts import MAX_TEXT as MAX_TEXT
 from cir_core.texts import clean_text as clean_text
 from cir_core.turn_watch import TurnWatch
-from cir_core.types import Hit, Matrix, MethodSettings, ProtocolCard, SoftFilter, Turn, Vector
-
-
-@dataclass(frozen=True)
-class Found:
-    """The outcome of one turn (see :class:`~cir_core.types.Turn` for the fields)."""
-
-    caption: str
-    merged_text: str
-    notes: tuple[str, ...]
-    vector: Vector = field(compare=False, repr=False)
-    hits: tuple[Hit, ...]
-    excluded_ids: tuple[str, ...]
-    target_rank: int | None
-    timings_ms: Mapping[str, float]
-    composition: Composition
-
-    @classmethod
-    def of(cls, turn: Turn) -> Found:
-        """A stored turn. Raises ``SearchError`` for one stored before methods were recorded."""
-        if turn.composition is None:
-            raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
-                              "Search once more to get one that can be changed.")
-        return cls(turn.caption, turn.merged_text, turn.notes, turn.vector, turn.hits, turn.excluded_ids,
-                   turn.target_rank, turn.timings_ms, turn.composition)
+from cir_core.types import Matrix, MethodSettings, ProtocolCard
 
 
 class StoredCaptions(Protocol):
@@ -155,7 +134,7 @@ class Searcher:
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
         if previous is not None:
-            self._check_marks(reference, marks)
+            check_marks(self.gallery, reference, marks)
         stages = Stages(watch)
 
         caption = self._caption(reference, method, stages)
@@ -164,7 +143,7 @@ class Searcher:
         start = self._joined(base, reference, previous, marks, method)
         if not np.any(start.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
-        excluded = self._excluded(reference, previous, method)
+        excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
 
         said = caption.caption if caption else ""
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
@@ -198,19 +177,7 @@ class Searcher:
         language model. Raises ``SearchError`` for chips, λ, a text or a k that cannot be used."""
         _check_k(k)
         stages = Stages()
-        old = found.composition
-        constraints, soft_filter = old.constraints, old.soft_filter
-        if adjustment.soft_filter is not None:
-            soft_filter = checked_soft_filter(adjustment.soft_filter)
-        if adjustment.constraints is not None:
-            constraints, soft_filter = checked_constraints(adjustment.constraints), soft_filter or SoftFilter()
-        rounds = self._adjusted_rounds(old.rounds, adjustment, stages)
-        terms = dict(old.terms)
-        start = ComposedQuery(compose(terms).vector, terms)
-        query = fuse_rounds(start, rounds, method.reflection) if method.reflection else start
-        if rounds == old.rounds:
-            query = replace(query, vector=found.vector)  # the stored one, to the last bit
-        composition = replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
+        query, composition = adjusted(found, method, adjustment, self.encoder, stages)
         ranked = self._rank(query, composition, k, found.excluded_ids, target_id, stages)
         return replace(
             found, vector=query.vector, hits=ranked.hits, target_rank=ranked.target_rank,
@@ -253,41 +220,11 @@ class Searcher:
         with stages("search"):
             return rank(self.index, self.features_of, query, soft=soft, k=k, excluded=excluded, target_id=target_id)
 
-    def _adjusted_rounds(
-        self, rounds: Sequence[ReflectionRound], adjustment: Adjustment, stages: Stages
-    ) -> tuple[ReflectionRound, ...]:
-        kept = list(rounds if adjustment.rounds is None else rounds[: max(0, adjustment.rounds)])
-        if adjustment.rewritten is not None:
-            if not kept:
-                raise SearchError("There is no refined query to rewrite in this turn.")
-            text = clean_text(adjustment.rewritten)
-            with stages("encode text"):
-                vector = self.encoder.encode_texts([text])[0]
-            kept[-1] = replace(kept[-1], query=text, vector=vector, edited=True)
-        return tuple(kept)
-
     def _looking(self, excluded: Sequence[str]) -> Looking:
         return Looking(
             best=lambda vector, k: self.index.search(vector, k, exclude=excluded),
             features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
         )
-
-    def _check_marks(self, reference: Reference, marks: Marks) -> None:
-        both = set(marks.less_like) & {reference.image_id, *marks.more_like}
-        if both:
-            raise SearchError(f"{sorted(both)[0]!r} is marked both for and against. Take one mark away.")
-        for image_id in (*marks.more_like, *marks.less_like):
-            self.gallery.row_of(image_id)
-
-    def _excluded(
-        self, reference: Reference, previous: Previous | None, method: MethodSettings
-    ) -> tuple[str, ...]:
-        if method.exclude == "none":
-            return ()
-        ids = [reference.image_id]
-        if method.exclude == "history" and previous is not None:
-            ids = [*previous.references, *ids]
-        return tuple(dict.fromkeys(image_id for image_id in ids if image_id in self.gallery))
 
 
 def _check_k(k: int) -> None:

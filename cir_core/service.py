@@ -27,7 +27,7 @@ from cir_core.pool import SearcherPool
 from cir_core.protocol import with_method
 from cir_core.search import Found, Previous, Reference, Searcher, clean_text
 from cir_core.sessions import SessionStore, SessionSummary
-from cir_core.target import Challenge, TargetTrace, deal_challenge
+from cir_core.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
 from cir_core.turn_watch import TurnWatch
 from cir_core.types import Branch, Hit, MethodSettings, SearchSession, Turn
 from cir_core.uploads import UploadFolder, is_upload
@@ -119,14 +119,16 @@ class SearchService:
         searcher = self._pool.searcher(session.gallery)
         self._check_unchanged(session, searcher)
         reference, encode_ms = self.reference(searcher, reference_id)
+        method = _going_on(session.method, path)
         found = searcher.turn(
-            reference, text, session.method, previous=Previous.of(path), marks=marks, k=k,
+            reference, text, method, previous=Previous.of(path), marks=marks, k=k,
             # What is searched after the end is not part of the attempt: it gets no rank.
             target_id=None if session.target_revealed else session.target_id, watch=watch,
         )
         timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
         text = clean_text(text, required=False)
-        return self._stored(session, parent_id, reference_id, text, found, session.protocol.digest, timings, began)
+        digest = with_method(session.protocol, method).digest
+        return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Found:
         """What a turn becomes with other constraints, another λ or other rounds. Asks no
@@ -218,7 +220,7 @@ class SearchService:
         that break ε-consistency or repeat an earlier text."""
         if session.target_id is None:
             raise SearchError("This session has no target. Start one with “Find a target”.")
-        path = _ranked(session.path_to(turn_id)) or _attempt(session)
+        path = ranked_turns(session.path_to(turn_id)) or attempt(session)
         ranks = tuple(turn.target_rank for turn in path if turn.target_rank is not None)
         setbacks: tuple[RankSetback, ...] = rank_setbacks(ranks)
         repeats: tuple[RepeatedText, ...] = ()
@@ -232,19 +234,14 @@ class SearchService:
         """Hits@10, Final Recall@10 and AUC over finished target sessions, of each the branch
         that was searched last before the end."""
         return multi_turn_scores([
-            [turn.target_rank for turn in _attempt(session) if turn.target_rank is not None]
+            [turn.target_rank for turn in attempt(session) if turn.target_rank is not None]
             for session in self._store.finished_target_sessions(session_ids)
         ])
 
 
-def _ranked(path: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns of ``path`` that count towards the target: those made before its end."""
-    return tuple(turn for turn in path if turn.target_rank is not None)
-
-
-def _attempt(session: SearchSession) -> tuple[Turn, ...]:
-    """The way to the last turn that counts."""
-    counted = _ranked(session.turns)
-    return _ranked(session.path_to(counted[-1].turn_id)) if counted else ()
-
-
+def _going_on(method: MethodSettings, path: Sequence[Turn]) -> MethodSettings:
+    """The session's method, with the filter of the turn it goes on from: a person may have
+    moved λ there and kept it."""
+    if not path or path[-1].composition is None:
+        return method
+    return replace(method, soft_filter=path[-1].composition.soft_filter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from cir_core.errors import SearchError
 from cir_core.metrics.consistency import RankSetback, RepeatedText
 from cir_core.search import Searcher
+from cir_core.types import SearchSession, Turn
 
 # The start lies beyond the first page of look-alikes of the target but within its
 # neighbourhood: near enough to describe the way, too far to see it at once.
@@ -48,3 +50,16 @@ def deal_challenge(searcher: Searcher, seed: int | None = None) -> Challenge:
     nearest = min(NEAREST, len(order) - 1)
     pool = order[nearest:FARTHEST] if nearest < FARTHEST else order
     return Challenge(ids[row], ids[int(rng.choice(list(pool)))])
+
+
+def ranked_turns(path: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The turns of ``path`` that count towards the target: those made before its end."""
+    return tuple(turn for turn in path if turn.target_rank is not None)
+
+
+def attempt(session: SearchSession) -> tuple[Turn, ...]:
+    """The way to the last turn that counts."""
+    counted = ranked_turns(session.turns)
+    return ranked_turns(session.path_to(counted[-1].turn_id)) if counted else ()
+
+

@@ -36,8 +36,8 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
     fixed = report.fixed
     how = {
         "neutral": f"no search made them, every one has {fixed.longest} turns",
-        "built": f"a simulated person searched with CIReVL, 2 to {max_turns} turns, ended by its first hit: "
-                 "they favour no turn but the last for CIReVL, and CIReVL chose the images",
+        "built": f"a simulated person searched with CIReVL and eq. 9, 2 to {max_turns} turns, until the first hit: "
+                 "CIReVL cannot hit before a session's last turn, others can",
     }[fixed.kind]
     out.print(f"\n{fixed.kind.capitalize()} sessions ({len(fixed.sessions)}, digest {fixed.digest}): {how}. "
               f"The same for every method; means over sessions, {_PERCENT}.")

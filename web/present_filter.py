@@ -14,9 +14,9 @@ TOP = 20        # a result that leaves these is worth a mention
 MOST_GONE = 12
 
 ROWS = (
-    ("keep", "Keep", "a", "of the reference that stay", "for example: short sleeves"),
-    ("add", "Add", "a", "that are asked for", "for example: red"),
-    ("remove", "Remove", "a", "of the reference that must go", "for example: blue"),
+    ("keep", "Keep", "a", "what stays of the reference", "for example: short sleeves"),
+    ("add", "Add", "a", "what is asked for", "for example: red"),
+    ("remove", "Remove", "a", "what of the reference must go", "for example: blue"),
     ("prescriptive", "Must show", "t", "a caption of the wanted image", "for example: a red dress"),
     ("proscriptive", "Must not show", "t", "a caption of what is not wanted", "for example: a blue dress"),
 )

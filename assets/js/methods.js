@@ -54,6 +54,12 @@
 
   // --- rounds --------------------------------------------------------------------------------
 
+  // The reasoning of all rounds is read together.
+  document.addEventListener("toggle", (event) => {
+    if (event.target.dataset?.keep !== "reasons") return;
+    for (const other of $$("details[data-keep=reasons]")) if (other.open !== event.target.open) other.open = event.target.open;
+  }, true);
+
   const rewrite = (element) => edit(element, {
     done: (text) => {
       if (!text) { element.textContent = element.dataset.text; return; }

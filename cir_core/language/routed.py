@@ -24,7 +24,8 @@ class RoutedLanguageModel:
 
     @property
     def sees(self) -> bool:
-        return any(model.sees for model in (self._default, *self._by_role.values()))
+        """Of the model that reflects and filters: a captioner sees, but not for the others."""
+        return self._default.sees
 
     def complete(self, task: Task[A], watch: Watch | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""

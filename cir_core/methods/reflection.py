@@ -28,6 +28,10 @@ from cir_core.references import Reference
 from cir_core.stages import Stages
 from cir_core.types import Hit, Matrix, Vector
 
+_NO_CAPTIONS = (
+    "the rounds saw pictures alone: this gallery has no stored captions (make them with “cirque captions build”)"
+)
+
 
 @dataclass(frozen=True)
 class Looking:
@@ -120,6 +124,7 @@ def _round(
     ), stages.watch)
     return ReflectionRound(
         number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
-        looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured), notes=answer.notes,
+        looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured),
+        notes=answer.notes if captions or not reflection.captions else (*answer.notes, _NO_CAPTIONS),
         vector=encoder.encode_texts([answer.query])[0],
     )

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.composition import Marks
+from cir_core.composition import Adjustment, Marks
 from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
 from cir_core.exchange import session_to_circled
 from cir_core.indexing import index_folder
 from cir_core.language.tasks import CaptionAnswer
 from cir_core.pool import SearcherPool
 from cir_core.service import SearchService
-from cir_core.types import UPLOAD_PREFIX, MethodSettings
+from cir_core.types import UPLOAD_PREFIX, MethodSettings, SoftFilter
 from cir_core.uploads import UploadFolder
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
@@ -198,3 +198,15 @@ def test_export_is_circled_form_with_a_card(service):
     assert record["session_id"] == "colours_all_0000" and record["ground_truth_ids"] == []
     assert record["cirque"]["protocol"]["digest"] == session.protocol.digest
     assert session_to_circled(session, first=3)[0]["session_id"] == "colours_all_0003"
+
+
+def test_a_kept_weight_goes_on_with_the_branch(service):
+    method = MethodSettings(soft_filter=SoftFilter(1.0))
+    service._pool._language_for = lambda encoder: ReplayingLanguageModel({})
+    session = service.start(NAME, method=method)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    kept = service.keep_adjusted(session.session_id, one.turn_id, Adjustment(soft_filter=SoftFilter(0.25)))
+    on = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
+    old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    assert on.composition.soft_filter == SoftFilter(0.25) and on.protocol_digest == kept.protocol_digest
+    assert old.composition.soft_filter == SoftFilter(1.0) and old.protocol_digest == session.protocol.digest
