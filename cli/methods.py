@@ -15,7 +15,7 @@ from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.console import out, write_file
 
-_SHOWN = {"base", "history", "reflection", "soft_filter"}  # have a column of their own
+_SHOWN = {"base", "history", "reflection", "soft_filter"}  # the steps themselves
 
 
 def register(app: typer.Typer) -> None:
@@ -28,15 +28,10 @@ def list_methods(
     """The methods cirque comes with, and those of the file that CIRQUE_METHODS names."""
     path = get_settings().methods
     methods = all_methods(path)
-    table = Table("method", "title", "base", "later turns", "refiner", "reranker", "parameters", "source", box=None)
+    table = Table("method", "title", "base → later turns → refiner → reranker", "source", box=None)
     table.columns[0].no_wrap = True
     for method in methods.values():
-        settings = method.settings
-        table.add_row(
-            method.name, method.title, settings.base, settings.history,
-            _refiner(settings.reflection), "SoFT" if settings.soft_filter else "",
-            ", ".join(f"{name} = {value}" for name, value in changed(settings).items()), method.source,
-        )
+        table.add_row(method.name, method.title, _steps(method.settings), method.source)
     out.print(table)
     if path is None:
         out.print("Add your own with CIRQUE_METHODS=FILE (docs/methods.md). Parameters not shown have their defaults.")
@@ -64,10 +59,27 @@ def _differing(
     }
 
 
-def _refiner(reflection: Reflection | None) -> str:
-    if reflection is None:
-        return ""
-    return "pseudo-feedback" if reflection.fusion == "pseudo-feedback" else "CoRR"
+def _steps(settings: MethodSettings) -> str:
+    """E.g. "slerp (text_weight = 0.6) → feedback → CoRR (rounds = 4)"."""
+    parameters = changed(settings)
+    own = {name: parameters.pop(name) for name in ("text_weight",) if name in parameters}
+    steps = [settings.base + _brackets(own)]
+    steps.append(settings.history + _brackets({k: v for k, v in parameters.items() if "." not in k}))
+    if settings.reflection is not None:
+        prf = settings.reflection.fusion == "pseudo-feedback"
+        of_rounds = {k: v for k, v in _under(parameters, "reflection.").items() if not (prf and k == "fusion")}
+        steps.append(("pseudo-feedback" if prf else "CoRR") + _brackets(of_rounds))
+    if settings.soft_filter is not None:
+        steps.append("SoFT" + _brackets(_under(parameters, "soft_filter.")))
+    return " → ".join(steps)
+
+
+def _under(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in parameters.items() if name.startswith(prefix)}
+
+
+def _brackets(parameters: dict[str, Any]) -> str:
+    return f" ({', '.join(f'{name} = {value}' for name, value in parameters.items())})" if parameters else ""
 
 
 def _record(method: Method) -> dict[str, Any]:

@@ -36,16 +36,22 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
 
     result = ShownTurn(turn, turn)
     try:
-        if adjustment:
-            found = adjusted(adjustment, view.k)
+        compared = view.moves and _filtered(turn, adjustment)
+        found = adjusted(adjustment, DEEP if compared else view.k) if adjustment or compared else None
+        if found is not None and adjustment:
             result = replace(result, shown=replace(
-                turn, hits=found.hits, vector=found.vector, target_rank=found.target_rank,
+                turn, hits=found.hits[: view.k], vector=found.vector, target_rank=found.target_rank,
                 composition=found.composition,
             ))
-        made = result.shown.composition
-        if view.moves and made is not None and made.soft_filter is not None:
-            unfiltered = replace(adjustment, soft_filter=SoftFilter(0.0, made.soft_filter.mode))
-            result = replace(result, then=adjusted(unfiltered, DEEP).hits, now=adjusted(adjustment, DEEP).hits)
+        if found is not None and compared:
+            unfiltered = adjusted(replace(adjustment, soft_filter=SoftFilter(0.0)), DEEP)
+            result = replace(result, then=unfiltered.hits, now=found.hits)
     except CirqueError as error:
         result = replace(result, problem=str(error))
     return result
+
+
+def _filtered(turn: Turn, adjustment: Adjustment) -> bool:
+    if turn.composition is None:
+        return False
+    return (adjustment.soft_filter or adjustment.constraints or turn.composition.soft_filter) is not None

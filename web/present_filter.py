@@ -47,7 +47,7 @@ def moves(then: Sequence[Hit], now: Sequence[Hit], shown: int, gallery: str, ver
     gone = [
         picture(gallery, hit.image_id, version, captions(hit.image_id))
         | {"then": hit.rank, "now": f"{after[hit.image_id]}" if hit.image_id in after else f"beyond {len(now)}"}
-        for hit in then[:TOP] if after.get(hit.image_id, len(now) + 1) > TOP
+        for hit in then[:TOP] if hit.image_id not in after or after[hit.image_id] > TOP
     ]
     return {
         "tiles": {hit.image_id: _move(hit.rank, before.get(hit.image_id), shown) for hit in now[:shown]},

@@ -71,10 +71,14 @@ def round_card(one: ReflectionRound, gallery: str, version: str) -> Dict:
     return {
         "number": one.number, "intent": one.intent, "satisfied": list(one.satisfied), "problems": list(one.problems),
         "strategy": one.strategy, "query": one.query, "edited": one.edited, "notes": list(one.notes),
-        "time": milliseconds(one.milliseconds) if one.milliseconds else "",
+        "time": _time(one.milliseconds),
         "pictures": [_small(gallery, image_id, version) for image_id in one.looked_at[: one.pictures]],
         "read": len(one.looked_at),
     }
+
+
+def _time(ms: float) -> str:
+    return "" if not ms else milliseconds(ms) if ms < 1000 else f"{ms / 1000:.1f} s"
 
 
 def _small(gallery: str, image_id: str, version: str) -> Dict:

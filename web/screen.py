@@ -8,7 +8,7 @@ from typing import Any
 from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.types import SearchSession
-from web import present, present_filter, present_methods, present_rounds
+from web import present, present_filter, present_methods, present_rounds, present_target
 from web.adjusted import ShownTurn, shown_turn
 from web.columns_present import chooser, columns
 from web.live import Progress
@@ -75,7 +75,10 @@ class Screen:
 
         session = self._service.session(view.session_id) if view.session_id else None
         turn = session.turn(view.turn_id or "") if session else None
-        seen = shown_turn(self._service, session, turn, view) if session and turn and not view.compare else None
+        side_by_side = view.compare is not None or view.comparison_id is not None
+        seen = None
+        if session and turn and not side_by_side:
+            seen = shown_turn(self._service, session, turn, view)
         target = self._target(session, view, version)
         reference = None
         if view.reference_id:
@@ -88,8 +91,8 @@ class Screen:
                          method=present_methods.method_line(view.method, self._services.methods),
                          language_model=searcher.language.name, base=view.method.base),
             "results": self._results(session, seen, view, version, caption_of, target),
-            "how": fill("how.html", how=None if view.compare or view.comparison_id or not (session and turn)
-                        else present.how_found(session, turn, version), changed=bool(view.adjustment)),
+            "how": fill("how.html", how=present.how_found(session, turn, version)
+                        if session and turn and not side_by_side else None, changed=bool(view.adjustment)),
             "drawers": self._drawers(view, version),
         }
 
@@ -134,8 +137,8 @@ class Screen:
             return None
         shown = session.target_revealed or session.target_live
         tip = session.tip_of(view.branch_id or "")
-        trace = present.trace(self._service.trace(session, tip.turn_id)) if shown and tip else None
-        tally = present.scores(self._service.scores(view.mine)) if session.target_revealed else None
+        trace = present_target.trace(self._service.trace(session, tip.turn_id)) if shown and tip else None
+        tally = present_target.scores(self._service.scores(view.mine)) if session.target_revealed else None
         return {
             "picture": present.picture(session.gallery, session.target_id, version), "trace": trace,
             "live": session.target_live, "ended": session.target_revealed, "scores": tally,
@@ -148,7 +151,7 @@ class Screen:
         rows = [present.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         return fill(
             "drawers.html", view=view, sessions=rows,
-            scores=present.scores(self._service.scores(view.mine)) if known else None,
+            scores=present_target.scores(self._service.scores(view.mine)) if known else None,
             chooser=chooser(view, self._services.methods, self._services.votes.votes()),
             settings=self._choices(view),
         )

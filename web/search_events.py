@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
 
-from cir_core.errors import CirqueError, SearchError
+from cir_core.errors import CirqueError
 from web.actions import LONG, arrive, begin, perform, resume
 from web.live import follow
 from web.screen import PANELS, Screen
 from web.services import Services
 from web.view import View
 
-# Events that may run the encoder share one queue; it is thread-safe, the cores are few.
-ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 4}
+# Events that may run the encoder share one queue. Most of a slow search is waiting for a
+# language model, so there is room for more of them than there are cores.
+ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
 
 _READ_MINE = """(view) => {
   try { return [view, JSON.parse(localStorage.getItem("cirque.sessions") || "[]")]; }
@@ -89,81 +89,3 @@ def _session_asked(request: gr.Request) -> str:
 def as_error(error: CirqueError) -> gr.Error:
     """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
     return gr.Error(escape(str(error), quote=False), print_exception=False, title="That did not work", duration=5)
-
-
-def wire_api(services: Services) -> None:
-    """The public call ``/search``; everything else on this screen is private."""
-
-    def search(
-        reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10
-    ) -> dict[str, Any]:
-        """Search a gallery of images with a reference image and a modification text.
-
-        Several calls with the same session id refine one search turn by turn.
-
-        Args:
-            reference: Id of a gallery image to start from. Leave empty when an image is given,
-                or to go on with the reference of the session's last turn.
-            image: An image file or URL to start from instead of a gallery image.
-            text: What should be different from the reference, e.g. "in red, with long sleeves".
-            session_id: Session to continue; empty begins a new one.
-            k: How many results to return, 1 to 1000.
-
-        Returns:
-            The session id, the turn id, the digest of the protocol, and the hits, best first,
-            each with image_id, score and rank.
-        """
-        try:
-            return run_search(services, reference, image, text, session_id, k)
-        except CirqueError as error:
-            raise gr.Error(str(error), print_exception=False) from error
-
-    inputs = [
-        # An initial value makes a parameter optional for the clients.
-        gr.Textbox("", label="Reference id", visible=False),
-        gr.File(label="Reference image", visible=False, type="filepath"),
-        gr.Textbox("", label="Modification text", visible=False),
-        gr.Textbox("", label="Session id", visible=False),
-        gr.Number(10, label="How many results", visible=False),
-    ]
-    gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
-
-
-def run_search(
-    services: Services, reference: str, image: str | None, text: str, session_id: str, k: float
-) -> dict[str, Any]:
-    """One turn for a program. Raises ``CirqueError``."""
-    from cir_core.search import clean_text
-
-    service, gallery = services.search, services.settings.gallery
-    reference_id: str | None = (reference or "").strip() or None
-    session = service.session(session_id.strip()) if (session_id or "").strip() else None
-    clean_text(text)  # before anything is stored
-    count = _whole(k)
-    if image:
-        reference_id = service.add_upload(Path(image), Path(image).name)
-    elif reference_id:
-        service.image_path(session.gallery if session else gallery, reference_id)
-    elif session is None or session.latest is None:
-        raise SearchError("Give a reference: the id of a gallery image, or an image.")
-    if session is None:
-        session = service.start(gallery)
-    parent = session.latest
-    turn = service.run_turn(
-        session.session_id, text, reference_id=reference_id,
-        parent_id=parent.turn_id if parent else None, k=count,
-    )
-    return {
-        "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
-        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits],
-    }
-
-
-def _whole(k: object) -> int:
-    try:
-        number = int(k)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        raise SearchError("k must be a whole number, 1 to 1000.") from None
-    if not 1 <= number <= 1000:
-        raise SearchError(f"k is {number}; ask for 1 to 1000 results.")
-    return int(number)

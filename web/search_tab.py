@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from web.named_calls import wire_api
 from web.screen import PANELS, Screen
-from web.search_events import wire_api, wire_screen
+from web.search_events import wire_screen
 from web.services import Services
 from web.view import View
 

@@ -52,7 +52,11 @@
     event.preventDefault();
     const data = Object.fromEntries(new FormData(form));
     if (form.dataset.form === "settings") closeDrawers();
-    if (form.dataset.form === "search") Object.assign(data, cirque.marks());
+    if (form.dataset.form === "search") {
+      Object.assign(data, cirque.marks());
+      if (act("search", data)) cirque.asked = data.text;
+      return;
+    }
     act(form.dataset.form, data);
   });
 

@@ -9,6 +9,8 @@
   const waiting = [];
   const afterDraw = [];
   cirque.onDraw = (callback) => afterDraw.push(callback);
+  const afterLive = [];
+  cirque.onLive = (callback) => afterLive.push(callback); // after each drawing of what is still going on
 
   cirque.$ = (selector, root = document) => root.querySelector(selector);
   cirque.$$ = (selector, root = document) => [...root.querySelectorAll(selector)];
@@ -38,7 +40,10 @@
 
   // Says whether the action was sent: one at a time.
   cirque.act = (name, data = {}) => {
-    if (busy()) return false;
+    if (busy()) {
+      if (cirque.$(".cq-live")) cirque.toast("Still at it. Esc stops it and keeps what has been found.");
+      return false;
+    }
     pending = { name, since: performance.now() };
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");
@@ -55,15 +60,16 @@
   // last word on them when they are.
   let queued = null;
   cirque.soon = (name, data) => {
-    queued = { name, data: queued?.name === name ? { ...queued.data, ...data } : data };
+    const { turn } = cirque.top().dataset;
+    queued = { name, turn, data: queued?.name === name && queued.turn === turn ? { ...queued.data, ...data } : data };
     flush();
   };
   cirque.waits = () => Boolean(queued);
   function flush() {
     if (!queued || busy()) return;
-    const { name, data: { shape, ...values } } = queued;
+    const { name, turn, data: { shape, ...values } } = queued;
     queued = null;
-    cirque.act(name, shape ? shape(values) : values);
+    if (turn === cirque.top().dataset.turn) cirque.act(name, shape ? shape(values) : values);
   }
 
   cirque.done = () => {
@@ -97,6 +103,7 @@
       if (pending && cirque.$(".cq-live")) { // still at it
         pending.since = performance.now();
         document.body.classList.remove("cq-loading");
+        for (const callback of afterLive) callback();
       }
       return restore();
     }

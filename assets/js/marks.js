@@ -77,6 +77,9 @@
     }
   });
 
+  // The keyboard stays where it was: a toggle is no stop of its own.
+  document.addEventListener("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); });
+
   function draw() {
     for (const tile of cirque.tiles()) {
       const set = sign(tile.dataset.image);

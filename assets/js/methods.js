@@ -18,6 +18,15 @@
   document.addEventListener("pointerdown", (event) => { if (event.button === 0 && event.target.closest("[data-stop]")) cirque.stop(); });
   document.addEventListener("click", (event) => { if (event.target.closest("[data-stop]")) cirque.stop(); });
 
+  // On a phone the query is above: what is going on comes into view once.
+  let watched = "";
+  cirque.onLive(() => {
+    const { run } = $(".cq-live").dataset;
+    if (run === watched) return;
+    watched = run;
+    if (window.matchMedia("(max-width: 720px)").matches) $("#results")?.scrollIntoView({ block: "start", behavior: "smooth" });
+  });
+
   // --- editing a text where it stands -------------------------------------------------------
 
   function edit(element, { done, gone = () => {} }) {
@@ -247,7 +256,7 @@
   cirque.onDraw(({ action, failed }) => {
     const field = $("#cq-text");
     if (!field) return;
-    if (action === "search" && !failed) keepTyped("");
+    if (action === "search" && !failed) keepTyped(field.value);
     if (restored) return;
     restored = true;
     try {

@@ -92,7 +92,7 @@
       shown = "";
       bar(null);
     }
-    if (action === "search" && !failed && field) {
+    if (action === "search" && !failed && field && field.value === cirque.asked) { // else the next text is being typed
       field.value = "";
       if (window.matchMedia("(max-width: 720px)").matches) {
         field.blur();
@@ -118,7 +118,8 @@
 
   const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
     image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show" };
-  const named = (part) => NAMES[part] || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
+  const MARKED = { picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] };
+  const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
   const number = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
   function ledger(tile) {

@@ -58,9 +58,10 @@ def test_the_table_says_what_a_method_is_made_of(cirque, monkeypatch):
     printed = result.output
     lines = {line.split()[0]: line for line in printed.splitlines() if line.split()}
     assert "Slerp, filtered [a little]" in lines["mine"] and "our lab" in lines["mine"]
-    assert "text_weight = 0.6, soft_filter.weight = 0.2" in lines["mine"]
-    assert "SoFT" in lines["corr-soft"] and "CoRR" in lines["corr-soft"]
-    assert "weighted" in lines["weighted"] and "CIRQUE_METHODS" not in printed
+    assert "slerp (text_weight = 0.6) → feedback → SoFT (weight = 0.2)" in lines["mine"]
+    assert "cirevl → feedback → CoRR → SoFT" in lines["corr-soft"]
+    assert "cirevl → weighted " in lines["weighted"] and "CoRR (fusion = linear)" in lines["corr-linear"]
+    assert "→ pseudo-feedback " in lines["corr-prf"] and "CIRQUE_METHODS" not in printed
 
 
 def test_a_bad_file_is_one_sentence(cirque):

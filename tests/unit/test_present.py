@@ -13,7 +13,7 @@ from cir_core.metrics.consistency import RankSetback, RepeatedText
 from cir_core.protocol import make_card
 from cir_core.target import TargetTrace
 from cir_core.types import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
-from web import present
+from web import present, present_target
 from web.templating import fill
 
 NASTY = "\"><img src=x onerror=alert(1)> ${alert(2)} `{{7*7}}` & 'quoted'"
@@ -72,7 +72,7 @@ def test_comparison_counts_what_both_found(session: SearchSession) -> None:
 
 
 def test_rank_plot_is_logarithmic_with_rank_one_on_top() -> None:
-    plot = present.rank_plot([1000, 100, 10, 1])
+    plot = present_target.rank_plot([1000, 100, 10, 1])
     heights = [point["y"] for point in plot["points"]]
     steps = np.diff(heights)
     assert steps == pytest.approx([steps[0]] * 3, abs=0.11)  # a decade is a decade; tenths are rounded
@@ -83,14 +83,14 @@ def test_rank_plot_is_logarithmic_with_rank_one_on_top() -> None:
 
 @pytest.mark.parametrize("ranks", [[1], [7, 7], [99_999]])
 def test_rank_plot_stays_inside(ranks: list[int]) -> None:
-    plot = present.rank_plot(ranks)
+    plot = present_target.rank_plot(ranks)
     assert all(plot["left"] <= p["x"] <= plot["right"] and plot["top"] <= p["y"] <= plot["bottom"]
                for p in plot["points"])
 
 
 def test_trace_says_which_turn_broke_what() -> None:
     found = TargetTrace("x", (5, 80), (RankSetback(2, 5, 80),), (RepeatedText(2, 1, 0.934),))
-    notes = present.trace(found)["notes"]
+    notes = present_target.trace(found)["notes"]
     assert "rank 5 to 80" in notes[0] and "ε" in notes[0]
     assert "turn 1" in notes[1] and "0.93" in notes[1]
 

@@ -126,3 +126,25 @@ def test_uploads_are_checked(app: App, content: bytes, status: int, sentence: st
 
 def test_export_of_an_unknown_session(app: App) -> None:
     assert httpx.get(f"{app.url}/export/nosuchsession000.json").status_code == 404
+
+
+def test_a_method_by_name_and_marks(client: Client, some_id: str) -> None:
+    first = client.predict(reference=some_id, text="in red", k=8, method="slerp-soft", api_name="/search")
+    plain = client.predict(reference=some_id, text="in red", k=8, method="slerp", api_name="/search")
+    assert first["protocol_digest"] != plain["protocol_digest"]
+    ids = [hit["image_id"] for hit in first["hits"]]
+    again = {"reference": ids[0], "text": "longer", "session_id": first["session_id"], "k": 8}
+    marked = client.predict(**again, more=[ids[2]], less=[ids[1]], api_name="/search")
+    assert marked["session_id"] == first["session_id"]
+    other = client.predict(reference=ids[0], text="longer", session_id=plain["session_id"], k=8, api_name="/search")
+    assert marked["hits"] != other["hits"]
+
+    for arguments, sentence in [
+        ({**again, "method": "corr"}, "A session keeps its method"), ({**again, "method": "nothing"}, "No method"),
+        ({**again, "more": [ids[1]], "less": [ids[1]]}, "both for and against"),
+        ({**again, "more": ["nothing-like-it"]}, "No image"), ({**again, "less": "x"}, "must be a list"),
+        ({"reference": some_id, "text": "in red", "more": [ids[2]]}, "Give the session"),
+    ]:
+        with pytest.raises(AppError) as caught:
+            client.predict(**arguments, api_name="/search")
+        assert sentence in str(caught.value)

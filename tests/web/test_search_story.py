@@ -241,7 +241,7 @@ def test_settings_begin_a_new_session(open_page: Open) -> None:
     screen.search(page, "in red", 1)
     before = page.url
     page.get_by_role("button", name="Settings", exact=True).click()
-    page.get_by_label("Text only").check()
+    page.get_by_role("dialog", name="Settings").get_by_label("Text only").check()
     page.get_by_role("slider", name=re.compile("^beta")).fill("0")
     page.get_by_role("button", name="Apply").click()
     expect(page.locator(".cq-banner")).to_contain_text("A session keeps its method")
@@ -287,11 +287,11 @@ def test_mistakes_are_said_where_they_happen(open_page: Open) -> None:
     expect(page.locator(".cq-banner")).to_contain_text("There is no session at this address")
     assert "session=" not in page.url
     screen.text_field(page).press("Enter")
-    expect(page.locator(".cq-inline")).to_contain_text("Say what should be different")
+    expect(page.locator(".cq-ask .cq-inline")).to_contain_text("Say what should be different")
     expect(page.locator(".toast-body")).to_contain_text("Say what should be different")
     screen.settled(page)
     screen.search(page, "in red", 1)
-    expect(page.locator(".cq-inline")).to_be_hidden()
+    expect(page.locator(".cq-ask .cq-inline")).to_be_hidden()
 
 
 def test_the_browsers_back_leads_to_the_session_before(open_page: Open) -> None:

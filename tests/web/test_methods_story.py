@@ -1,0 +1,415 @@
+"""A person sees how a method reasons, changes it, says more than one pick, and stops a search."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.fakes.chat_server import ChatServer, Reply
+from tests.web import screen
+from tests.web.conftest import ROOT, App, wait_for_address
+
+Open = Callable[..., Page]
+
+
+def choose(page: Page, method: str, **numbers: str) -> None:
+    page.get_by_role("button", name="Settings", exact=True).click()
+    drawer = page.get_by_role("dialog", name="Settings")
+    drawer.locator(f"[name=method][value={method}]").check()
+    for name, value in numbers.items():
+        drawer.locator(f"[name={name}]").fill(value)
+    drawer.get_by_role("button", name="Apply").click()
+    screen.settled(page)
+
+
+def side(page: Page, name: str) -> Locator:
+    return page.get_by_role("group", name=name, exact=True)
+
+
+def texts(page: Page, name: str) -> list[str]:
+    return side(page, name).locator(".text").all_inner_texts()
+
+
+def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
+    page = open_page()
+    choose(page, "soft")
+    screen.search(page, "in navy, with long sleeves", 1)
+    found = screen.shown_ids(page)
+    assert texts(page, "Must show") and "navy" in texts(page, "Add")
+
+    # An attribute, with the mouse: both texts are written anew.
+    side(page, "Add").get_by_role("button", name="navy", exact=True).click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("grün <b>&amp;</b> 日本")
+    page.keyboard.press("Enter")
+    expect(side(page, "Must show")).to_contain_text("grün <b>&amp;</b> 日本")
+    screen.settled(page)
+    changes = page.locator(".cq-changes")
+    expect(changes).to_contain_text("Changed by you")
+    assert page.locator("#results b", has_text="&").count() == 0
+
+    # A text, with the keyboard alone: it stays as typed and the attributes stay too.
+    side(page, "Must not show").get_by_role("button", name=re.compile("^Add to")).focus()
+    page.keyboard.press("Enter")
+    page.keyboard.type("a yellow dress")
+    page.keyboard.press("Enter")
+    expect(side(page, "Must not show").locator(".text").last).to_have_text("a yellow dress")
+    screen.settled(page)
+    expect(side(page, "Must not show").get_by_role("button", name=re.compile("^Add to"))).to_be_focused()
+    page.keyboard.press("ArrowLeft")
+    expect(side(page, "Must not show").get_by_role("button", name="a yellow dress", exact=True)).to_be_focused()
+    page.keyboard.press("Delete")
+    expect(side(page, "Must not show").get_by_text("a yellow dress")).to_have_count(0)
+    screen.settled(page)
+
+    # What moved: against the same turn without the filter.
+    page.get_by_label("Show what moved").check()
+    expect(page.locator(".meta .move").first).to_be_visible()
+    screen.settled(page)
+    assert {move.inner_text()[0] for move in page.locator(".meta .move").all()} <= set("↑↓=n")
+    expect(page.locator(".cq-gone")).to_contain_text(re.compile("left the top 20", re.IGNORECASE))
+
+    # Dragged fast: the last value counts, and all of it is one step to undo.
+    slider = page.get_by_role("slider", name="λ, how strict the filter is")
+    box = slider.bounding_box()
+    assert box
+    page.mouse.move(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(box["x"] - 20, box["y"] + box["height"] / 2, steps=25)
+    page.mouse.up()
+    expect(slider).to_have_attribute("data-value", "0.00")
+    screen.settled(page)
+    assert {move.inner_text() for move in page.locator(".meta .move").all()} == {"="}
+    expect(changes).to_contain_text("constraints, filter")
+    page.keyboard.press("ControlOrMeta+z")
+    expect(slider).to_have_attribute("data-value", "1.00")
+    screen.settled(page)
+
+    page.get_by_role("radio", name="Reward only").click()
+    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
+    screen.settled(page)
+    page.get_by_role("button", name="Copy link").click()
+    expect(page.locator(".cq-toast")).to_contain_text("without your changes")
+    kept = screen.shown_ids(page)
+    page.get_by_role("button", name="Keep as a turn").click()
+    expect(page.locator(".cq-banner")).to_contain_text("Kept as turn 1 on Branch 2")
+    screen.settled(page)
+    assert screen.shown_ids(page) == kept
+    expect(changes).to_have_count(0)
+
+    page.reload()
+    expect(page.get_by_role("radio", name="Reward only")).to_have_attribute("aria-checked", "true")
+    screen.settled(page)
+    page.get_by_role("group", name="Branches").get_by_role("button", name="Branch 1", exact=True).click()
+    expect(page.get_by_role("radio", name="Both")).to_have_attribute("aria-checked", "true")
+    screen.settled(page)
+    assert screen.shown_ids(page) == found
+
+
+def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    before = screen.shown_ids(page)
+    page.get_by_role("button", name="Filter softly").click()
+    expect(side(page, "Must show").get_by_role("button")).to_be_focused()
+    screen.settled(page)
+    page.keyboard.press("Enter")
+    page.keyboard.type("a striped dress with a belt")
+    page.keyboard.press("Enter")
+    expect(page.locator(".cq-parts")).to_contain_text("Must show")
+    screen.settled(page)
+    assert screen.shown_ids(page) != before
+    page.get_by_role("button", name="Reset").click()
+    expect(page.locator(".cq-changes")).to_contain_text("As it was found")
+    screen.settled(page)
+    assert screen.shown_ids(page) == before
+
+
+def test_rounds_of_reflection(open_page: Open) -> None:
+    page = open_page()
+    choose(page, "corr")
+    screen.search(page, "in red, with long sleeves", 1)
+    rounds = page.get_by_role("group", name="Rounds of reflection")
+    found = screen.shown_ids(page)
+    expect(rounds.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
+    expect(page.locator(".cq-parts")).to_contain_text("Reflection, round 2")
+    first = rounds.get_by_role("region", name="Round 1")
+    first.locator("summary").click()
+    expect(first.get_by_role("list", name="What the candidates show").first).to_be_visible()
+    expect(rounds.get_by_role("region", name="Round 2").locator("details")).to_have_attribute("open", "")
+    expect(first.get_by_role("button", name=re.compile("^See picture"))).to_have_count(5)
+
+    query = first.get_by_role("textbox", name="Refined query of round 1")
+    query.click()
+    page.keyboard.press("ControlOrMeta+a")
+    page.keyboard.type("a blue and white striped dress")
+    page.keyboard.press("Enter")
+    expect(first).to_contain_text("edited by you")
+    expect(rounds.get_by_role("region", name="Round 2")).to_contain_text("not counted")
+    screen.settled(page)
+    edited = screen.shown_ids(page)
+    assert edited != found
+
+    rounds.get_by_role("button", name="Back to the base query").click()
+    expect(rounds.get_by_role("region", name="Base query")).to_contain_text("in use")
+    screen.settled(page)
+    assert screen.shown_ids(page) not in (found, edited)
+    rounds.get_by_role("button", name="Count round 2 again").click()
+    expect(page.locator(".cq-changes")).to_contain_text("As it was found")
+    screen.settled(page)
+    assert screen.shown_ids(page) == found
+
+    # A search goes on from what is shown, which becomes a turn first.
+    rounds.get_by_role("button", name="Go back to round 1").click()
+    expect(page.locator(".cq-changes")).to_contain_text("reflection")
+    screen.settled(page)
+    screen.search(page, "with a collar", 2)
+    expect(page.locator(".cq-banner").first).to_contain_text("Your changes became turn 1 on Branch 2 first")
+
+
+def test_marks_go_with_the_next_search(open_page: Open) -> None:
+    page = open_page()
+    screen.search(page, "in red", 1)
+    tiles = screen.tiles(page)
+    wanted, unwanted = (tiles.nth(i).get_attribute("data-image") or "" for i in (1, 3))
+    tiles.nth(1).click()
+    page.keyboard.press("+")
+    expect(tiles.nth(1).get_by_role("button", name="More like rank 2")).to_have_attribute("aria-pressed", "true")
+    tiles.nth(3).hover()
+    tiles.nth(3).get_by_role("button", name="More like rank 4").click()
+    tiles.nth(3).get_by_role("button", name="Less like rank 4").click()  # one sign at a time
+    expect(tiles.nth(3).get_by_role("button", name="More like rank 4")).to_have_attribute("aria-pressed", "false")
+    marked = page.locator("[data-marked]")
+    expect(marked.locator("img")).to_have_count(2)
+
+    # Marks live through a new drawing; the reference is no mark.
+    tiles.nth(0).click()
+    page.keyboard.press("r")
+    screen.settled(page)
+    expect(marked.locator("img")).to_have_count(2)
+    page.keyboard.press("Escape")
+    page.keyboard.press("-")
+    expect(page.locator(".cq-toast")).to_contain_text("This is the reference already")
+    screen.search(page, "with long sleeves", 2)
+    shown = page.locator(".cq-markedrows")
+    expect(shown.get_by_role("group", name="More like these").get_by_role("button", name=f"See {wanted} large")
+           ).to_be_visible()
+    expect(shown.get_by_role("group", name="Less like these").get_by_role("button", name=f"See {unwanted} large")
+           ).to_be_visible()
+    expect(page.locator(".cq-parts")).to_contain_text("Marked less")
+    expect(marked).to_be_hidden()
+
+    page.keyboard.press("z")
+    expect(marked.locator("img")).to_have_count(2)
+    screen.settled(page)
+    marked.get_by_role("button", name="Clear").click()
+    expect(marked).to_be_hidden()
+
+    choose(page, "latest")
+    screen.search(page, "in blue", 1)
+    expect(page.get_by_text("marks do not count")).to_be_visible()
+    expect(page.get_by_role("button", name="More like rank 1")).to_have_count(0)
+
+
+def test_the_settings_show_what_applies(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("button", name="Settings", exact=True).click()
+    drawer = page.get_by_role("dialog", name="Settings")
+    expect(drawer.get_by_role("slider", name=re.compile("^beta"))).to_be_visible()
+    expect(drawer.get_by_role("slider", name=re.compile("^rounds"))).to_be_hidden()
+    expect(drawer.locator("[value=joint]")).to_be_disabled()
+    expect(drawer).to_contain_text("does not compose image and text by itself")
+    drawer.locator("[name=method][value=corr-soft]").check()
+    drawer.get_by_role("slider", name=re.compile("^rounds")).fill("1")
+    drawer.get_by_role("slider", name=re.compile("^lambda")).fill("0.5")
+    drawer.get_by_role("button", name="Apply").click()
+    screen.settled(page)
+    expect(page.locator(".cq-method")).to_contain_text("Custom: CIReVL + CoRR + SoFT")
+    expect(page.locator(".cq-method")).to_contain_text("1 round · λ 0.5")
+    page.get_by_role("button", name="Settings", exact=True).click()
+    expect(drawer.locator("[name=method][value=custom]")).to_be_checked()
+    drawer.get_by_role("button", name="Reset to the method's own numbers").click()
+    expect(drawer.get_by_role("slider", name=re.compile("^lambda"))).to_have_value("0.5")
+
+
+def test_what_was_typed_survives_a_reload(open_page: Open) -> None:
+    page = open_page()
+    screen.text_field(page).fill("half a sent")
+    page.reload()
+    expect(screen.text_field(page)).to_have_value("half a sent")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_chips_and_rounds_fit_a_phone(open_page: Open, dark: bool) -> None:
+    page = open_page("/?__theme=dark" if dark else "/", width=390, height=844)
+    choose(page, "corr-soft")
+    page.locator("#cq-text").fill("in red, with long sleeves")
+    page.locator("#cq-text").press("Enter")
+    expect(page.get_by_role("heading", name="in red, with long sleeves")).to_be_visible()
+    screen.settled(page)
+    for fold in page.locator(".cq-work > summary").all():
+        fold.click()
+    expect(page.get_by_role("group", name="Rounds of reflection")).to_be_visible()
+    expect(side(page, "Must show")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= page.evaluate("window.innerWidth")
+    page.locator(".cq-pickbar").get_by_role("button", name="More like this").click()
+    expect(page.locator("[data-marked] img")).to_have_count(1)
+
+
+# --- with a language model on a server -------------------------------------------------
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "caption": {"caption": "a black shirt with short sleeves"},
+    "merge": {"query": "a red shirt with short sleeves"},
+    "reflect": {
+        "intent": "The same shirt, but red.", "satisfied": ["it is a shirt"], "problems": ["two of five are orange"],
+        "strategy": "Say the colour first.", "query": "a bright red shirt",
+    },
+}
+
+
+class Slow:
+    """A chat server's script. ``hold`` keeps the next piece of a reflection back."""
+
+    def __init__(self) -> None:
+        self.hold = threading.Event()
+        self.hold.set()
+
+    def __call__(self, request: dict[str, Any]) -> Reply:
+        role = self._role(json.dumps(request))
+        text = json.dumps(ANSWERS[role])
+        if role != "reflect":
+            return Reply(text)
+        return Reply(text, pieces=20, between=self._between)
+
+    def _role(self, request: str) -> str:
+        return "reflect" if "problems" in request else "caption" if "image_url" in request else "merge"
+
+    def _between(self, piece: int) -> None:
+        if piece == 12:  # the intent and what is satisfied are out
+            self.hold.wait(60)
+
+
+@pytest.fixture(scope="module")
+def slow() -> Slow:
+    return Slow()
+
+
+@pytest.fixture(scope="module")
+def connected(home: Path, slow: Slow, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    with ChatServer(slow) as server:
+        folder = tmp_path_factory.mktemp("connected")
+        yield from _app(folder, home, CIRQUE_LLM_BASE_URL=server.url, CIRQUE_LLM_MODEL="slow-one",
+                        CIRQUE_LLM_PROMPT_PRICE="10", CIRQUE_LLM_COMPLETION_PRICE="10")
+
+
+@pytest.fixture(scope="module")
+def unreachable(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    yield from _app(tmp_path_factory.mktemp("unreachable"), home, CIRQUE_LLM_BASE_URL="http://127.0.0.1:9/v1",
+                    CIRQUE_LLM_MODEL="nobody", CIRQUE_LLM_RETRIES="0", CIRQUE_LLM_CONNECT_TIMEOUT="0.5")
+
+
+def _app(folder: Path, home: Path, **settings: str) -> Iterator[App]:
+    """The app once more, over the same gallery, with a database of its own."""
+    log = folder / "app.log"
+    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
+                   "CIRQUE_DATABASE_URL": f"sqlite:///{folder / 'cirque.db'}", **settings}
+    with log.open("w") as stream:
+        process = subprocess.Popen(
+            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
+        )
+    try:
+        yield App(wait_for_address(process, log), home, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@pytest.fixture
+def page_of(browser: Browser) -> Iterator[Callable[[App], Page]]:
+    contexts = []
+
+    def open_one(app: App) -> Page:
+        context = browser.new_context(viewport={"width": 1440, "height": 900})
+        context.set_default_timeout(30_000)
+        contexts.append(context)
+        page = context.new_page()
+        page.goto(app.url)
+        page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached", timeout=60_000)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+def test_a_search_is_seen_while_it_runs_and_stopped(
+    connected: App, slow: Slow, page_of: Callable[[App], Page]
+) -> None:
+    page = page_of(connected)
+    choose(page, "corr")
+    slow.hold.clear()
+    screen.text_field(page).fill("in red")
+    screen.text_field(page).press("Enter")
+    running = page.locator(".cq-live")
+    expect(running).to_contain_text("Looking at the best five…")
+    expect(running).to_contain_text("Round 1 of 2")
+    writing = page.get_by_role("region", name="Round 1, being written")
+    expect(writing).to_contain_text("The same shirt, but red.")
+    expect(writing.locator("img")).to_have_count(5)
+    expect(page.locator(".cq-sofar img").first).to_be_visible()
+    # Meanwhile the next text can be typed, but not be searched for.
+    screen.text_field(page).fill("in a brighter red")
+    screen.text_field(page).press("Enter")
+    expect(page.locator(".cq-toast")).to_contain_text("Still at it")
+    slow.hold.set()
+    expect(page.get_by_role("listbox", name="Results of turn 1: in red")).to_be_visible(timeout=60_000)
+    screen.settled(page)
+    expect(screen.text_field(page)).to_have_value("in a brighter red")
+    expect(page.get_by_role("region", name=re.compile("^Round"))).to_have_count(2)
+    expect(page.locator(".cq-usage")).to_contain_text("slow-one")
+    expect(page.locator(".cq-usage")).to_contain_text("Cost")
+
+    # Another one is stopped half-way through its first round: the base query's results are kept.
+    slow.hold.clear()
+    screen.text_field(page).press("Enter")
+    expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt, but red.")
+    page.get_by_role("button", name=re.compile("^Stop here")).click()
+    expect(page.locator(".cq-live")).to_contain_text("Stopping…")
+    slow.hold.set()
+    expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible(timeout=60_000)
+    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds of reflection.")
+    screen.settled(page)
+    assert len(screen.shown_ids(page)) == 60
+
+
+def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], Page]) -> None:
+    page = page_of(connected)
+    choose(page, "corr")
+    slow.hold.clear()
+    screen.text_field(page).fill("in green")
+    screen.text_field(page).press("Enter")
+    expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
+    page.keyboard.press("Escape")
+    expect(page.locator(".cq-live")).to_contain_text("Stopping…")
+    slow.hold.set()
+    expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=60_000)
+
+
+def test_a_server_that_is_away_is_said_where_the_results_are(
+    unreachable: App, page_of: Callable[[App], Page]
+) -> None:
+    page = page_of(unreachable)
+    screen.search(page, "in red", 1)
+    expect(page.locator(".cq-banner.warn")).to_contain_text("The built-in language model answered instead of nobody")
+    assert len(screen.shown_ids(page)) == 60

@@ -1,0 +1,118 @@
+"""The named call ``/search``: a turn for a program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from cir_core.composition import Marks
+from cir_core.errors import CirqueError, SearchError
+from cir_core.method_types import MethodSettings
+from cir_core.methods.declared import find_method
+from cir_core.search import clean_text
+from cir_core.types import SearchSession
+from web.adjust_actions import marks_of
+from web.search_events import ENCODER
+from web.services import Services
+
+
+def wire_api(services: Services) -> None:
+    """The public call ``/search``; everything else on this screen is private."""
+
+    def search(
+        reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
+        method: str = "", more: list[str] | None = None, less: list[str] | None = None,
+    ) -> dict[str, Any]:
+        """Search a gallery of images with a reference image and a modification text.
+
+        Several calls with the same session id refine one search turn by turn.
+
+        Args:
+            reference: Id of a gallery image to start from. Leave empty when an image is given,
+                or to go on with the reference of the session's last turn.
+            image: An image file or URL to start from instead of a gallery image.
+            text: What should be different from the reference, e.g. "in red, with long sleeves".
+            session_id: Session to continue; empty begins a new one.
+            k: How many results to return, 1 to 1000.
+            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes the usual one.
+                A session keeps the method it began with.
+            more: Ids of earlier results that are close to what is wanted, besides the reference.
+            less: Ids of earlier results that are not.
+
+        Returns:
+            The session id, the turn id, the digest of the protocol, and the hits, best first,
+            each with image_id, score and rank.
+        """
+        try:
+            marks = marks_of({"more": more or [], "less": less or []})
+            return run_search(services, reference, image, text, session_id, k, method, marks)
+        except CirqueError as error:
+            raise gr.Error(str(error), print_exception=False) from error
+
+    inputs = [
+        # An initial value makes a parameter optional for the clients.
+        gr.Textbox("", label="Reference id", visible=False),
+        gr.File(label="Reference image", visible=False, type="filepath"),
+        gr.Textbox("", label="Modification text", visible=False),
+        gr.Textbox("", label="Session id", visible=False),
+        gr.Number(10, label="How many results", visible=False),
+        gr.Textbox("", label="Method", visible=False),
+        gr.JSON([], label="More like these ids", visible=False),
+        gr.JSON([], label="Less like these ids", visible=False),
+    ]
+    gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
+
+
+def run_search(
+    services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
+    method: str = "", marks: Marks = Marks(),
+) -> dict[str, Any]:
+    """One turn for a program. Raises ``CirqueError``."""
+    service, gallery = services.search, services.settings.gallery
+    reference_id: str | None = (reference or "").strip() or None
+    session = service.session(session_id.strip()) if (session_id or "").strip() else None
+    settings = _method(services, (method or "").strip(), session)
+    clean_text(text, required=settings.base != "image-only")  # before anything is stored
+    count = _whole(k)
+    if image:
+        reference_id = service.add_upload(Path(image), Path(image).name)
+    elif reference_id:
+        service.image_path(session.gallery if session else gallery, reference_id)
+    elif session is None or session.latest is None:
+        raise SearchError("Give a reference: the id of a gallery image, or an image.")
+    if marks and (session is None or session.latest is None):
+        raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
+    if session is None:
+        session = service.start(gallery, method=settings)
+    parent = session.latest
+    turn = service.run_turn(
+        session.session_id, text, reference_id=reference_id,
+        parent_id=parent.turn_id if parent else None, marks=marks, k=count,
+    )
+    return {
+        "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
+        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits],
+    }
+
+
+def _method(services: Services, name: str, session: SearchSession | None) -> MethodSettings:
+    if not name:
+        return session.method if session else MethodSettings()
+    wanted = find_method(name, services.methods).settings
+    if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
+        raise SearchError(f"A session keeps its method, and this one was not begun with {name!r}. Leave the method "
+                          "out, or begin a new session.")
+    return wanted
+
+
+def _whole(k: object) -> int:
+    try:
+        number = int(k)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        raise SearchError("k must be a whole number, 1 to 1000.") from None
+    if not 1 <= number <= 1000:
+        raise SearchError(f"k is {number}; ask for 1 to 1000 results.")
+    return int(number)
