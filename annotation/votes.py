@@ -37,7 +37,12 @@ class Tally:
 def make_vote(
     comparison_id: str, annotator: str, shown: Sequence[str], chosen: str | None, *, blind: bool, seconds: float
 ) -> MethodVote:
-    """A checked vote, not stored yet. Raises ``SearchError`` when ``chosen`` was not shown."""
+    """A checked vote, not stored yet. ``shown`` are the methods that had results.
+
+    Raises ``SearchError`` when ``chosen`` was not shown, or fewer than two were.
+    """
+    if len(shown) < 2:
+        raise SearchError("Fewer than two methods had results, so there is nothing to choose between.")
     if chosen is not None and chosen not in shown:
         raise SearchError(f"{chosen!r} is not one of the methods in this comparison. Reload the page.")
     return MethodVote(

@@ -19,8 +19,8 @@ from cir_core.types import MethodSettings, SoftFilter
 
 def adjusted(
     found: Found, method: MethodSettings, adjustment: Adjustment, encoder: Encoder, stages: Stages
-) -> tuple[ComposedQuery, Composition]:
-    """The query of ``found`` and its composition after ``adjustment``.
+) -> tuple[ComposedQuery, Composition, tuple[str, ...]]:
+    """The query of ``found``, its composition and its notes after ``adjustment``.
 
     Raises ``SearchError`` for chips, λ or a text that cannot be used.
     """
@@ -36,7 +36,21 @@ def adjusted(
     query = fuse_rounds(start, rounds, method.reflection) if method.reflection else start
     if rounds == old.rounds:
         query = replace(query, vector=found.vector)  # the stored one, to the last bit
-    return query, replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
+    composition = replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
+    return query, composition, _notes(found, rounds)
+
+
+def _notes(found: Found, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
+    """What was said of rounds that were taken back is no longer said."""
+    before = found.composition.rounds
+    kept = {note for one in rounds for note in one.notes}
+    gone = {note for one in before for note in one.notes} - kept
+    notes = [note for note in found.notes if note not in gone]
+    if len(rounds) < len(before):
+        notes.append(f"{len(rounds)} of {len(before)} rounds of reflection were kept")
+    if any(one.edited and not was.edited for one, was in zip(rounds, before, strict=False)):
+        notes.append(f"the query of round {len(rounds)} was rewritten by hand")
+    return tuple(dict.fromkeys(notes))
 
 
 def _rounds(

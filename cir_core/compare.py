@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from time import perf_counter
 
 from cir_core.comparisons import Column, Comparison, ComparisonStore
-from cir_core.composition import Marks
+from cir_core.composition import Marks, Usage
 from cir_core.errors import CirqueError, SearchError, Stopped
 from cir_core.ids import new_id
 from cir_core.methods.declared import Method
 from cir_core.references import Previous, Reference
 from cir_core.search import Searcher
 from cir_core.service import SearchService
+from cir_core.stages import Stages
 from cir_core.texts import clean_text
-from cir_core.turn_watch import TurnWatch
-from cir_core.types import Exclude, Turn
+from cir_core.turn_watch import PartWatch, TurnWatch
+from cir_core.types import Exclude, MethodSettings, Turn
 
 FEWEST, MOST = 2, 6
 DEPTH = 20   # images of a column that are kept
@@ -45,23 +46,26 @@ class ComparisonService:
         with its problem. Stopping keeps the columns that are done, if there are two.
 
         Raises:
-            SearchError: fewer than two methods or more than six, one twice, an empty text.
+            SearchError: fewer than two methods or more than six, one twice, an empty text, a turn that
+            cannot be gone on from.
             CirqueError: no method at all could run.
         """
         text = clean_text(text, required=any(method.settings.base != "image-only" for method in methods))
         _check(methods)
         searcher = self._search.searcher(gallery)
-        path = self._path(session_id, parent_id)
+        path = self._search.going_on(gallery, session_id, parent_id)
         reference, _ = self._search.reference(searcher, reference_id)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         order = list(methods)
         if blind:
             random.Random(seed).shuffle(order)
+        watch = watch or TurnWatch()
+        shared = _caption(searcher, reference, [method.settings for method in methods], watch)
         columns: list[Column] = []
         for method in order:
-            if watch is not None and watch.stopped and len(columns) >= FEWEST:
+            if watch.stopped and len(columns) >= FEWEST:
                 break
-            columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch))
+            columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch, shared))
             column_done()
         if all(column.problem for column in columns):
             raise SearchError(f"None of the methods could run. {columns[0].problem}")
@@ -70,13 +74,31 @@ class ComparisonService:
             session_id if path else None, parent_id if path else None,
         ))
 
-    def _path(self, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
-        if session_id is None or parent_id is None:
-            return ()
-        path = self._search.session(session_id).path_to(parent_id)
-        if not path:
-            raise SearchError("That turn is not part of this session. Reload the page.")
-        return path
+
+@dataclass(frozen=True)
+class _Shared:
+    """The caption of the reference, which is made once. It counts for every column that needs
+    it: what a column shows is what its method costs alone."""
+
+    milliseconds: float
+    usage: Usage
+
+
+def _caption(
+    searcher: Searcher, reference: Reference, methods: Sequence[MethodSettings], watch: TurnWatch
+) -> _Shared | None:
+    needing = next((method for method in methods if searcher.needs_caption(method)), None)
+    if needing is None:
+        return None
+    part = PartWatch(watch)
+    stages = Stages(part)
+    try:
+        answer = searcher.caption(reference, needing, stages)
+    except CirqueError:
+        return None  # each column that needs it says so itself
+    if answer is None or answer.notes:  # not remembered, so each column makes its own
+        return None
+    return _Shared(stages.milliseconds["caption"], part.usage)
 
 
 def _check(methods: Sequence[Method]) -> None:
@@ -90,23 +112,24 @@ def _check(methods: Sequence[Method]) -> None:
 
 def _column(
     searcher: Searcher, reference: Reference, text: str, method: Method, exclude: Exclude,
-    path: Sequence[Turn], marks: Marks, watch: TurnWatch | None,
+    path: Sequence[Turn], marks: Marks, watch: TurnWatch, shared: _Shared | None,
 ) -> Column:
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
-    before = watch.usage if watch is not None else None
+    part = PartWatch(watch)
     began = perf_counter()
     try:
-        found = searcher.turn(reference, text, settings, previous=Previous.of(path), marks=marks, k=DEPTH, watch=watch)
+        found = searcher.turn(reference, text, settings, previous=Previous.of(path), marks=marks, k=DEPTH, watch=part)
     except Stopped:
         return Column(method.name, card, problem="Stopped before it had a result.")
     except CirqueError as error:
         return Column(method.name, card, problem=str(error))
-    total = (perf_counter() - began) * 1000
+    timings = dict(found.timings_ms) | {"total": (perf_counter() - began) * 1000}
     composition = found.composition
-    if before is not None:  # one watch counts for all columns; this is the share of this one
-        composition = replace(composition, usage=composition.usage - before)
+    if shared is not None and searcher.needs_caption(settings):
+        timings["total"] += shared.milliseconds - timings.get("caption", 0.0)
+        timings["caption"] = shared.milliseconds
+        composition = replace(composition, usage=shared.usage + composition.usage)
     return Column(
-        method.name, card, found.caption, found.merged_text, found.notes, found.hits,
-        {**found.timings_ms, "total": total}, composition,
+        method.name, card, found.caption, found.merged_text, found.notes, found.hits, timings, composition
     )

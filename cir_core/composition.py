@@ -54,15 +54,6 @@ class Usage:
             sum(known) if known else None, tuple(dict.fromkeys((*self.models, *other.models))),
         )
 
-    def __sub__(self, earlier: Usage) -> Usage:
-        """What was used since ``earlier``. The models are those of both."""
-        cost = None if self.cost is None else self.cost - (earlier.cost or 0.0)
-        return Usage(
-            self.calls - earlier.calls, self.cached - earlier.cached,
-            self.prompt_tokens - earlier.prompt_tokens, self.completion_tokens - earlier.completion_tokens,
-            cost, self.models,
-        )
-
 
 @dataclass(frozen=True)
 class ReflectionRound:

@@ -14,18 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
-from cir_core.scoring import Scoring
+from cir_core.scoring import CombinedScores, PlainScores, Products, Scored, Scoring
 from cir_core.types import Hit, Matrix, Vector
 
 _T = TypeVar("_T")
 Rows = npt.NDArray[np.int64]
-_BLOCK = 4096           # rows scored in double precision at a time
 _BLOCK_FLOATS = 2**23   # floats of one block of fast scores: 32 MiB
 
 
@@ -39,6 +38,7 @@ class FlatIndex:
                 f"{len(ids)} ids for features of shape {self._features.shape}. Index the gallery again."
             )
         self.ids = ids
+        self._products = Products(self._features, ids)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -50,18 +50,33 @@ class FlatIndex:
         hold may be excluded. Raises ``SearchError`` (k < 1, a vector that is not finite) and
         ``EncoderMismatch`` (a vector of another length).
         """
-        scored = _Plain(self, self._checked(vector, 1))
-        return self._hits(scored, self._features @ scored.query, _at_least_one(k), self._rows_of(exclude))
+        scored = PlainScores(self._products, self._checked(vector, 1))
+        return self._hits(scored, scored.fast(), _at_least_one(k), self._rows_of(exclude))
 
     def search_scored(self, scoring: Scoring, k: int, exclude: Collection[str] = ()) -> list[Hit]:
         """:meth:`search` by a combined score, with the same guarantees. One matrix product."""
-        scored = _Combined(self, scoring, self._checked(scoring.vectors, 2))
+        scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
         return self._hits(scored, scored.fast(), _at_least_one(k), self._rows_of(exclude))
 
     def rank_scored(self, scoring: Scoring, image_id: str, exclude: Collection[str] = ()) -> int:
         """:meth:`rank_of` by a combined score."""
-        scored = _Combined(self, scoring, self._checked(scoring.vectors, 2))
+        scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
         return self._rank(scored, scored.fast(), self._row_of(image_id), self._rows_of(exclude))
+
+    def search_and_rank(
+        self, query: Vector | Scoring, k: int, exclude: Collection[str], image_id: str
+    ) -> tuple[list[Hit], int]:
+        """The ``k`` best without ``exclude``, and the rank of ``image_id``, which is ranked even if
+        it is among them. Both from one matrix product; ``query`` is a vector or a scoring."""
+        scored: Scored
+        if isinstance(query, np.ndarray):
+            scored = PlainScores(self._products, self._checked(query, 1))
+        else:
+            scored = CombinedScores(self._products, query, self._checked(query.vectors, 2))
+        fast, k = scored.fast(), _at_least_one(k)
+        hidden = [other for other in exclude if other != image_id]
+        rank = self._rank(scored, fast, self._row_of(image_id), self._rows_of(hidden))
+        return self._hits(scored, fast, k, self._rows_of(exclude)), rank
 
     def search_many(
         self, vectors: npt.ArrayLike, k: int, exclude: Sequence[Collection[str]] | None = None
@@ -70,7 +85,8 @@ class FlatIndex:
         queries = self._checked(vectors, 2)
         hidden = [self._rows_of(ids) for ids in _per_query(exclude, len(queries))]
         return [
-            self._hits(_Plain(self, queries[i]), fast, _at_least_one(k), hidden[i]) for i, fast in self._fast(queries)
+            self._hits(PlainScores(self._products, queries[i]), fast, _at_least_one(k), hidden[i])
+            for i, fast in self._fast(queries)
         ]
 
     def rank_of(self, vector: npt.ArrayLike, image_id: str, exclude: Collection[str] = ()) -> int:
@@ -79,8 +95,8 @@ class FlatIndex:
         1 + images that score higher + images before it in the gallery that score the same.
         Raises ``UnknownImage``; ``SearchError`` if the image itself is excluded.
         """
-        scored = _Plain(self, self._checked(vector, 1))
-        return self._rank(scored, self._features @ scored.query, self._row_of(image_id), self._rows_of(exclude))
+        scored = PlainScores(self._products, self._checked(vector, 1))
+        return self._rank(scored, scored.fast(), self._row_of(image_id), self._rows_of(exclude))
 
     def ranks_of_many(
         self, vectors: npt.ArrayLike, target_rows: Sequence[int] | Rows,
@@ -98,17 +114,17 @@ class FlatIndex:
         ranks = np.empty(len(queries), dtype=np.int64)
         for i, fast in self._fast(queries):
             rows = np.unique(np.asarray(list(hidden[i]), dtype=np.int64))
-            ranks[i] = self._rank(_Plain(self, queries[i]), fast, int(targets[i]), rows)
+            ranks[i] = self._rank(PlainScores(self._products, queries[i]), fast, int(targets[i]), rows)
         return ranks
 
     def scores(self, vector: npt.ArrayLike, ids: Sequence[str]) -> npt.NDArray[np.float32]:
         """``[len(ids)]`` scores, the same numbers that ``search`` gives these images."""
         rows = np.array([self._row_of(image_id) for image_id in ids], dtype=np.int64)
-        return _Plain(self, self._checked(vector, 1)).exact(rows)
+        return PlainScores(self._products, self._checked(vector, 1)).exact(rows)
 
     # -- candidates --------------------------------------------------------------------
 
-    def _hits(self, scored: _Scored, fast: Vector, k: int, hidden: Rows) -> list[Hit]:
+    def _hits(self, scored: Scored, fast: Vector, k: int, hidden: Rows) -> list[Hit]:
         k = min(k, len(self) - len(hidden))
         if k < 1:
             return []
@@ -123,7 +139,7 @@ class FlatIndex:
             Hit(self.ids[rows[i]], float(scores[i]), rank) for rank, i in enumerate(best, start=1)
         ]
 
-    def _rank(self, scored: _Scored, fast: Vector, target: int, hidden: Rows) -> int:
+    def _rank(self, scored: Scored, fast: Vector, target: int, hidden: Rows) -> int:
         if target in hidden:
             raise SearchError(f"{self.ids[target]!r} is excluded from these results, so it has no rank.")
         score = scored.exact(np.array([target]))[0]
@@ -139,35 +155,6 @@ class FlatIndex:
         for start in range(0, len(queries), step):
             block = queries[start:start + step] @ self._features.T
             yield from enumerate(block, start=start)
-
-    def _products(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
-        """``[len(rows), m]``, each row added up alone and in one order: a matrix product would
-        not give the same digits for one row as for many."""
-        wide = vectors.astype(np.float64)
-        products = np.empty((len(rows), len(vectors)), dtype=np.float64)
-        for start in range(0, len(rows), _BLOCK):
-            block = self._features[rows[start:start + _BLOCK]].astype(np.float64)
-            for column, vector in enumerate(wide):
-                products[start:start + _BLOCK, column] = (block * vector).sum(axis=1)
-        return products
-
-    def _sizes(self, vectors: Matrix) -> npt.NDArray[np.float64]:
-        """The largest product each of ``vectors`` can have."""
-        lengths: npt.NDArray[np.float64] = np.linalg.norm(vectors.astype(np.float64), axis=1)
-        return self._longest * lengths
-
-    def _errors(self, vectors: Matrix) -> npt.NDArray[np.float64]:
-        """Bounds on |fast - exact|: the textbook one for a sum of dim products, doubled."""
-        share = (self._features.shape[1] + 1) * 2.0**-23
-        return np.asarray(share * self._sizes(vectors) + 1e-37)
-
-    @cached_property
-    def _longest(self) -> float:
-        squares = np.einsum("ij,ij->i", self._features, self._features)
-        if not np.isfinite(squares).all():
-            row = int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise GalleryError(f"The vector of {self.ids[row]!r} is damaged. Index the gallery again.")
-        return float(np.sqrt(squares.max(initial=0.0)))
 
     # -- arguments ---------------------------------------------------------------------
 
@@ -200,39 +187,6 @@ class FlatIndex:
         if not np.isfinite(array).all():
             raise SearchError("The query vector holds numbers that are not finite. Encode it again.")
         return array
-
-
-class _Scored(Protocol):
-    @property
-    def error(self) -> float: ...
-
-    def exact(self, rows: Rows) -> npt.NDArray[np.float32]: ...
-
-
-class _Plain:
-    """Scores that are the products with one vector."""
-
-    def __init__(self, index: FlatIndex, query: Vector) -> None:
-        self._index, self.query = index, query
-        self.error = float(index._errors(query[None])[0])
-
-    def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
-        return self._index._products(self.query[None], rows)[:, 0].astype(np.float32)
-
-
-class _Combined:
-    """Scores made of the products with several vectors."""
-
-    def __init__(self, index: FlatIndex, scoring: Scoring, vectors: Matrix) -> None:
-        self._index, self._scoring, self._vectors = index, scoring, vectors
-        self.error = scoring.error(index._errors(vectors), index._sizes(vectors))
-
-    def fast(self) -> Vector:
-        products = self._index._features @ self._vectors.T
-        return np.ascontiguousarray(self._scoring.combine(products), dtype=np.float32)
-
-    def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
-        return np.asarray(self._scoring.combine(self._index._products(self._vectors, rows)), dtype=np.float32)
 
 
 def _at_least_one(k: int) -> int:

@@ -18,14 +18,14 @@ def make_card(
     *, gallery: str, gallery_size: int, gallery_digest: str, split: str,
     encoder: EncoderIdentity, language_model: str, method: MethodSettings,
     caption_mode: str = "single", seed: int | None = None, scope: str = "whole gallery",
-    max_turns: int | None = None, captions: str = "",
+    max_turns: int | None = None, captions: str = "", domain: str = "garment",
 ) -> ProtocolCard:
     """A card with its digest filled in."""
     card = ProtocolCard(
         gallery=gallery, gallery_size=gallery_size, gallery_digest=gallery_digest, split=split,
         encoder=encoder, language_model=language_model, method=method,
         caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
-        scope=scope, max_turns=max_turns, captions=captions,
+        scope=scope, max_turns=max_turns, captions=captions, domain=domain,
     )
     return dataclasses.replace(card, digest=_digest(card))
 
@@ -37,6 +37,34 @@ def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
         return card
     changed = dataclasses.replace(card, method=method)
     return dataclasses.replace(changed, digest=_digest(changed))
+
+
+def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
+    """``card`` with the language model, captions and domain of ``now``; ``card`` itself, with the
+    digest it was stored with, where none of them differs."""
+    if not differences(card, now):
+        return card
+    changed = dataclasses.replace(card, language_model=now.language_model, captions=now.captions, domain=now.domain)
+    return dataclasses.replace(changed, digest=_digest(changed))
+
+
+def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
+    """What a session that began under ``old`` and goes on under ``new`` should say about its next
+    turn: one remark each on language model, captions and domain, where they differ."""
+    pairs = (
+        (f"the language model {old.language_model}", new.language_model),
+        (_captions(old.captions), _captions(new.captions)),
+        (f"the domain {old.domain!r}", repr(new.domain)),
+    )
+    changed = (old.language_model != new.language_model, old.captions != new.captions, old.domain != new.domain)
+    return tuple(
+        f"this session began with {before}; this turn goes on with {now}"
+        for (before, now), differs in zip(pairs, changed, strict=True) if differs
+    )
+
+
+def _captions(digest: str) -> str:
+    return f"the optimised captions {digest}" if digest else "no optimised captions"
 
 
 def _digest(card: ProtocolCard) -> str:
@@ -54,7 +82,8 @@ def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
-    """The inverse of :func:`card_to_dict`."""
+    """The inverse of :func:`card_to_dict`; fields that older versions did not write take their
+    defaults, and the digest stays the one that was stored."""
     return ProtocolCard(**{
         **content,
         "encoder": EncoderIdentity(**content["encoder"]),

@@ -24,16 +24,15 @@ def rank(
     soft: SoftScore | None = None, k: int, excluded: Sequence[str] = (), target_id: str | None = None,
 ) -> Ranked:
     """The best ``k`` without ``excluded``. A hit's parts add up to its score."""
-    if soft is None:
-        hits = index.search(query.vector, k, exclude=excluded)
-    else:
-        hits = index.search_scored(soft, k, exclude=excluded)
+    scored = soft if soft is not None else query.vector
     target_rank = None
     if target_id is not None:
         # A target that was itself picked as reference is still looked for.
-        hidden = [image_id for image_id in excluded if image_id != target_id]
-        target_rank = (index.rank_of(query.vector, target_id, exclude=hidden) if soft is None
-                       else index.rank_scored(soft, target_id, exclude=hidden))
+        hits, target_rank = index.search_and_rank(scored, k, excluded, target_id)
+    elif soft is not None:
+        hits = index.search_scored(soft, k, exclude=excluded)
+    else:
+        hits = index.search(query.vector, k, exclude=excluded)
     return Ranked(_with_ledger(hits, features_of, query, soft), target_rank)
 
 

@@ -37,6 +37,7 @@ from cir_core.references import Previous as Previous
 from cir_core.references import Reference as Reference
 from cir_core.references import check_marks, excluded_ids
 from cir_core.stages import Stages
+from cir_core.text_vectors import TextVectors
 from cir_core.texts import MAX_TEXT as MAX_TEXT
 from cir_core.texts import clean_text as clean_text
 from cir_core.turn_watch import TurnWatch
@@ -62,7 +63,7 @@ class Searcher:
     def __init__(
         self, gallery: Gallery, encoder: Encoder, language: LanguageModel,
         *, within: Collection[str] | None = None, domain: Domain = "garment",
-        captions: StoredCaptions | None = None,
+        captions: StoredCaptions | None = None, captions_problem: str = "",
     ) -> None:
         gallery.check_encoder(encoder)
         self.gallery = gallery
@@ -70,7 +71,9 @@ class Searcher:
         self.language = language
         self.domain = domain
         self.captions = captions
+        self.captions_problem = captions_problem  # why the captions that are there cannot be read
         self._captioner = Captioner(language, domain)
+        self._texts = TextVectors(encoder)
         if within is None:
             self.index = FlatIndex(gallery.features, gallery.ids)
         else:
@@ -83,7 +86,7 @@ class Searcher:
         return make_card(
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
             split=self.gallery.split, encoder=self.encoder.identity, language_model=self.language.name,
-            method=method, captions=read,
+            method=method, captions=read, domain=self.domain,
         )
 
     def features_of(self, image_ids: Sequence[str]) -> Matrix:
@@ -106,20 +109,19 @@ class Searcher:
 
     def stored_captions(self, image_ids: Sequence[str]) -> tuple[str, ...]:
         """What is known of these images: optimised captions, then those of the manifest, then a
-        model's that needs no pixels. Nothing at all where one of them has none."""
-        captions = []
-        for image_id in image_ids:
-            optimised = self.captions.caption_of(image_id) if self.captions else None
-            known = optimised or self.gallery.caption_of(image_id)
-            if not known and not self.language.sees:
-                try:
-                    known = self._captioner.caption(image_id, self.picture_of(image_id)).caption
-                except LanguageModelError:
-                    known = ""
-            if not known:
-                return ()
-            captions.append(known)
-        return tuple(captions)
+        model's that needs no pixels; "" where there is none, () if that is everywhere."""
+        captions = tuple(self._stored_caption(image_id) for image_id in image_ids)
+        return captions if any(captions) else ()
+
+    def _stored_caption(self, image_id: str) -> str:
+        optimised = self.captions.caption_of(image_id) if self.captions else None
+        known = optimised or self.gallery.caption_of(image_id)
+        if known or self.language.sees:
+            return known or ""
+        try:
+            return self._captioner.caption(image_id, self.picture_of(image_id)).caption
+        except LanguageModelError:
+            return ""
 
     def turn(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
@@ -137,7 +139,7 @@ class Searcher:
             check_marks(self.gallery, reference, marks)
         stages = Stages(watch)
 
-        caption = self._caption(reference, method, stages)
+        caption = self.caption(reference, method, stages)
         base = base_query(reference, text, method, encoder=self.encoder, language=self.language, caption=caption,
                           domain=self.domain, stages=stages)
         start = self._joined(base, reference, previous, marks, method)
@@ -147,6 +149,13 @@ class Searcher:
 
         said = caption.caption if caption else ""
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
+        if marks and (previous is None or method.history != "feedback"):
+            marks = Marks()
+            notes.append("the marks were not used: only feedback (eq. 9) of a later turn takes them in")
+        constraints = None
+        if method.soft_filter is not None:  # before the rounds, so that stopping those leaves the filter
+            constraints, more = ask_constraints(self.language, reference, said, text, self.domain, stages)
+            notes += more
         rounds: tuple[ReflectionRound, ...] = ()
         if method.reflection is not None:
             query, rounds, more = reflect(
@@ -155,12 +164,8 @@ class Searcher:
                 stages=stages,
             )
             notes += more
-        constraints = None
-        if method.soft_filter is not None:
-            constraints, more = ask_constraints(self.language, reference, said, text, self.domain, stages)
-            notes += more
         composition = Composition(
-            base.vector, tuple(start.terms.items()), rounds, marks if previous else Marks(), constraints,
+            base.vector, tuple(start.terms.items()), rounds, marks, constraints,
             method.soft_filter, stages.watch.usage,
         )
         ranked = self._rank(query, composition, k, excluded, target_id, stages)
@@ -177,17 +182,24 @@ class Searcher:
         language model. Raises ``SearchError`` for chips, λ, a text or a k that cannot be used."""
         _check_k(k)
         stages = Stages()
-        query, composition = adjusted(found, method, adjustment, self.encoder, stages)
+        query, composition, notes = adjusted(found, method, adjustment, self.encoder, stages)
         ranked = self._rank(query, composition, k, found.excluded_ids, target_id, stages)
         return replace(
-            found, vector=query.vector, hits=ranked.hits, target_rank=ranked.target_rank,
+            found, vector=query.vector, notes=notes, hits=ranked.hits, target_rank=ranked.target_rank,
             timings_ms=stages.milliseconds, composition=composition,
         )
 
-    def _caption(self, reference: Reference, method: MethodSettings, stages: Stages) -> CaptionAnswer | None:
+    def needs_caption(self, method: MethodSettings) -> bool:
+        """Whether the reference has to be put into words."""
+        if method.base == "cirevl":
+            return True
         reflects = method.reflection is not None and method.reflection.fusion != "pseudo-feedback"
         # A model that sees looks for itself when it reflects or filters.
-        if method.base != "cirevl" and (self.language.sees or not (reflects or method.soft_filter is not None)):
+        return not self.language.sees and (reflects or method.soft_filter is not None)
+
+    def caption(self, reference: Reference, method: MethodSettings, stages: Stages) -> CaptionAnswer | None:
+        """The reference in words; None where ``method`` needs none. Raises ``LanguageModelError``."""
+        if not self.needs_caption(method):
             return None
         with stages("caption"):
             return self._captioner.caption(reference.image_id, reference.picture, stages.watch)
@@ -216,7 +228,7 @@ class Searcher:
         if composition.soft_filter is not None:
             with stages("encode constraints"):
                 soft = soft_score(query.vector, composition.constraints or Constraints(), composition.soft_filter,
-                                  self.encoder)
+                                  self._texts)
         with stages("search"):
             return rank(self.index, self.features_of, query, soft=soft, k=k, excluded=excluded, target_id=target_id)
 

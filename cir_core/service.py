@@ -53,14 +53,14 @@ class SearchService:
         return searcher.index.search(searcher.encoder.encode_texts([clean_text(text)])[0], k)
 
     def random_images(self, gallery: str, count: int, seed: int | None = None) -> list[str]:
-        ids = self._pool.searcher(gallery).gallery.ids
+        ids = self._pool.gallery(gallery).ids
         return random.Random(seed).sample(list(ids), min(count, len(ids)))
 
     def image_path(self, gallery: str, reference_id: str, *, thumbnail: bool = False) -> Path:
         """The file of a gallery image or an upload. Raises ``UnknownImage``."""
         if is_upload(reference_id):
             return self._uploads.path(reference_id)
-        images = self._pool.searcher(gallery).gallery
+        images = self._pool.gallery(gallery)
         return images.thumbnail_of(reference_id) if thumbnail else images.path_of(reference_id)
 
     def add_upload(self, source: Path | bytes | BinaryIO | Image.Image, name: str = "") -> str:
@@ -130,6 +130,20 @@ class SearchService:
         digest = with_method(session.protocol, method).digest
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
+    def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
+        """The turns up to ``parent_id``, from which a search of ``gallery`` may go on; () without one.
+
+        Raises ``SearchError``, e.g. when the gallery has changed since.
+        """
+        if parent_id is None:
+            return ()
+        session = self._store.session(session_id or "")
+        path = session.path_to(parent_id)
+        if not path or session.gallery != gallery:
+            raise SearchError("That turn is not part of this session. Reload the page.")
+        self._check_unchanged(session, self._pool.searcher(gallery))
+        return path
+
     def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Found:
         """What a turn becomes with other constraints, another λ or other rounds. Asks no
         language model and stores nothing."""
@@ -177,8 +191,9 @@ class SearchService:
         return self._store.add_turn(session.session_id, parent_id, make)
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
-        """A session goes on only where it began: vectors of two encoders do not mix, and its
-        protocol card must stay true of every turn."""
+        """A session goes on only where it began: vectors of two encoders do not mix, and ranks in
+        two galleries do not compare. Another language model, captions or domain may answer: the
+        turn says so (see :func:`cir_core.protocol.differences`)."""
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
             raise SearchError(
                 f"This session was made with encoder {session.protocol.encoder.spec!r} "

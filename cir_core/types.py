@@ -81,6 +81,7 @@ class ProtocolCard:
     scope: str = "whole gallery"   # what a query is ranked against, e.g. "each category by itself"
     max_turns: int | None = None   # longest session of an evaluation; its AUC depends on it
     captions: str = ""             # 16 hex of the gallery's optimised captions, if it has any
+    domain: str = "garment"        # what language models are told the images show
 
 
 @dataclass(frozen=True)

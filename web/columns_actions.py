@@ -47,11 +47,13 @@ def vote(services: Services, view: View, data: Data) -> View:
     if not view.annotator:
         raise SearchError("The page is out of date. Reload it and compare again.")
     comparison = services.compare.comparison(view.comparison_id)
-    shown = [column.method for column in comparison.columns]
+    columns = comparison.columns
     choice = text_of(data, "choice")
-    if choice != NEITHER and not (choice.isdecimal() and int(choice) < len(shown)):
+    if choice != NEITHER and not (choice.isdecimal() and int(choice) < len(columns)):
         raise SearchError("That column is not part of this comparison. Reload the page.")
-    chosen = None if choice == NEITHER else shown[int(choice)]
+    # A method that could not run was not judged, so it neither wins nor loses.
+    shown = [column.method for column in columns if not column.problem]
+    chosen = None if choice == NEITHER else columns[int(choice)].method
     earlier = services.votes.votes(comparison.comparison_id)
     # Once the names have been seen, a changed mind is no longer a blind one.
     seen = any(one.annotator == view.annotator for one in earlier)

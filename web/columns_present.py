@@ -41,7 +41,6 @@ def columns(
         "id": comparison.comparison_id, "text": comparison.modification_text or "Like the reference",
         "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
         "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
-        "captioned": open_names and sum("caption" in column.timings_ms for column in comparison.columns) > 1,
         "votes": len(votes) if open_names else 0,
         "reference": present.picture(comparison.gallery, comparison.reference_id, version),
         "continued": comparison.parent_id is not None,

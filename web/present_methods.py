@@ -145,6 +145,13 @@ _WARNINGS = ("the built-in language model answered instead", "stopped after", "t
 
 
 def warnings(turn: Turn) -> list[str]:
-    """Notes that the person must not miss: what was asked for was not done, or not by whom."""
-    return [note for note in turn.notes
-            if note.startswith(_WARNINGS) or (note.startswith("round ") and "failed" in note)]
+    """Notes that the person must not miss: what was asked for was not done, or not by whom.
+    Of each kind the first: a server that is away is away for every role."""
+    found: dict[str, str] = {}
+    for note in turn.notes:
+        kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
+        if not kind and note.startswith("round ") and "failed" in note:
+            kind = "round"
+        if kind:
+            found.setdefault(kind, note)
+    return list(found.values())

@@ -1,4 +1,8 @@
-"""One turn's image and text as a vector: the base that refiners and rerankers build on."""
+"""One turn's image and text as a vector: the base that refiners and rerankers build on.
+
+``cirevl`` is CIReVL section 3, which CIRCLED uses for every turn's text (its eq. 4 and 8):
+caption the reference, merge in the modification, encode the text.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,8 @@ import numpy as np
 from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import EncoderUnavailable
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import CaptionAnswer, Domain
+from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
 from cir_core.method_types import MethodSettings
-from cir_core.methods.captions_edit import merge_texts
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
 from cir_core.references import Reference
@@ -46,9 +49,10 @@ def base_query(
     if method.base == "joint":
         return _joint(reference, text, encoder, stages)
     if method.base == "cirevl":
-        merged = merge_texts(language, caption or CaptionAnswer(caption=""), text, domain, stages)
-        vector = _encode(merged.merged, encoder, stages)
-        return BaseQuery(vector, {TEXT: vector}, merged.merged, merged.notes)
+        with stages("merge"):
+            answer = language.complete(MergeTask(caption.caption if caption else "", text, domain), stages.watch)
+        vector = _encode(answer.query, encoder, stages)
+        return BaseQuery(vector, {TEXT: vector}, answer.query, answer.notes)
     vector = _encode(text, encoder, stages)
     if method.base == "text-only":
         return BaseQuery(vector, {TEXT: vector}, merged=text)

@@ -40,7 +40,7 @@ class Looking:
     best: Callable[[Vector, int], Sequence[Hit]]            # the best k for a query
     features: Callable[[Sequence[str]], Matrix]
     picture: Callable[[str], Picture]
-    captions: Callable[[Sequence[str]], tuple[str, ...]]    # of these images; () if there are none
+    captions: Callable[[Sequence[str]], tuple[str, ...]]    # of these images; () if none has one
 
 
 def fuse_rounds(
@@ -84,10 +84,10 @@ def reflect(
         began = perf_counter()
         depth = reflection.images if reflection.fusion == "pseudo-feedback" else \
             max(reflection.images, reflection.captions)
-        hits = looking.best(query.vector, depth)
-        watch.found(hits)
         try:
             with stages("reflect"):
+                hits = looking.best(query.vector, depth)
+                watch.found(hits)
                 one = _round(number, hits, reflection, reference, caption, text, previous_query, looking,
                              encoder, language, domain, stages)
         except Stopped:
@@ -125,6 +125,6 @@ def _round(
     return ReflectionRound(
         number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
         looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured),
-        notes=answer.notes if captions or not reflection.captions else (*answer.notes, _NO_CAPTIONS),
+        notes=answer.notes if any(captions) or not reflection.captions else (*answer.notes, _NO_CAPTIONS),
         vector=encoder.encode_texts([answer.query])[0],
     )

@@ -15,17 +15,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from cir_core.composition import Constraints
-from cir_core.encoders.base import Encoder
 from cir_core.method_types import SoftFilter
 from cir_core.types import Matrix, Vector
 
 REWARD, PENALTY = "reward", "penalty"
 Scores = npt.NDArray[np.floating]
+
+
+class TextEncoder(Protocol):
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` unit rows."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +83,7 @@ class SoftScore:
         return (1 - weight / 2) + (weight / 2) * (reward - penalty)
 
 
-def soft_score(query: Vector, constraints: Constraints, soft_filter: SoftFilter, encoder: Encoder) -> SoftScore:
+def soft_score(query: Vector, constraints: Constraints, soft_filter: SoftFilter, encoder: TextEncoder) -> SoftScore:
     """Encode the constraints and join them to ``query`` ``[dim]``."""
     if soft_filter.mode == "reward" and not constraints.prescriptive:
         # s · r would make one large tie of the gallery where there is nothing to reward.

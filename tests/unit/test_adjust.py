@@ -345,3 +345,34 @@ def test_a_gallery_indexed_anew_does_not_change_an_old_turn(service):
         turn, turn_id="old", session_id=other.session_id, branch_id=branch.branch_id))
     with pytest.raises(SearchError, match="has changed since this session began"):
         service.adjusted(other.session_id, "old", Adjustment(soft_filter=SoftFilter(0.0)))
+
+
+def test_notes_of_rounds_taken_back_go_with_them(gallery):
+    said = {"reflect": [ReflectAnswer(intent="i", query="blue", notes=("first round",)),
+                        ReflectAnswer(intent="i", query="red", notes=("second round",))]}
+    searcher = Searcher(gallery, FakeEncoder(), ReplayingLanguageModel(said, caption="green"))
+    found = first_turn(searcher, CORR)
+    assert {"first round", "second round"} <= set(found.notes)
+    one = searcher.adjust(found, CORR, Adjustment(rounds=1))
+    assert "first round" in one.notes and "second round" not in one.notes
+    assert "1 of 2 rounds of reflection were kept" in one.notes
+    rewritten = searcher.adjust(found, CORR, Adjustment(rewritten="green"))
+    assert "the query of round 2 was rewritten by hand" in rewritten.notes
+
+
+def test_only_what_is_new_is_encoded_again(gallery):
+    class Counting(FakeEncoder):
+        asked: list[str] = []
+
+        def encode_texts(self, texts):
+            self.asked.extend(texts)
+            return super().encode_texts(texts)
+
+    searcher = Searcher(gallery, Counting(), ReplayingLanguageModel(SAID, caption="green"))
+    found = first_turn(searcher, FILTER)
+    Counting.asked.clear()
+    searcher.adjust(found, FILTER, Adjustment(soft_filter=SoftFilter(0.9)))
+    assert Counting.asked == []
+    changed = replace(found.composition.constraints, prescriptive=("red", "blue"))
+    searcher.adjust(found, FILTER, Adjustment(constraints=changed))
+    assert Counting.asked == ["blue"]

@@ -139,3 +139,15 @@ def test_the_form_ticks_the_own_method(services):
     shown = chooser(View(gallery=NAME, method=METHODS["slerp"].settings), METHODS, [])
     ticked = [row["name"] for row in shown["methods"] if row["chosen"]]
     assert "slerp" in ticked and len(ticked) == 3
+
+
+def test_a_method_that_could_not_run_neither_wins_nor_loses(services):
+    view, _ = compared(services, blind=False, methods=["text-only", "image-only", "joint"])
+    COLUMN_ACTIONS["vote"](services, view, {"choice": "0"})
+    (vote,) = services.votes.votes()
+    assert vote.shown == ("text-only", "image-only")
+    with pytest.raises(SearchError, match="joint"):
+        COLUMN_ACTIONS["vote"](services, view, {"choice": "2"})
+    lame, _ = compared(services, blind=False, methods=["text-only", "joint"])
+    with pytest.raises(SearchError, match="nothing to choose"):
+        COLUMN_ACTIONS["vote"](services, lame, {"choice": "0"})

@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from cir_core.compare import DEPTH, ComparisonService
-from cir_core.errors import LanguageModelError, SearchError
+from cir_core.errors import LanguageModelError, SearchError, UnknownSession
+from cir_core.indexing import index_folder
 from cir_core.language.tasks import MergeTask
 from cir_core.methods.declared import Method, builtin_methods
 from cir_core.pool import SearcherPool
@@ -16,7 +17,7 @@ from cir_core.uploads import UploadFolder
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.encoder import FakeEncoder
-from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 
 METHODS = builtin_methods()
@@ -123,3 +124,27 @@ def test_stopping_keeps_what_is_done(make):
 
     made = compare.run(NAME, "r0g3b0", "red", [TEXT, IMAGE, CIREVL], watch=watch, column_done=column_done)
     assert [column.method for column in made.columns] == ["text-only", "image-only"]
+
+
+def test_the_caption_counts_for_every_column_that_needs_it(make):
+    """It is made once; what a column shows is what its method costs alone."""
+    language = ReplayingLanguageModel({}, caption="green")
+    _, compare = make(language)
+    made = compare.run(NAME, "r0g3b0", "red", [CIREVL, METHODS["average"], TEXT])
+    assert sum(task.role == "caption" for task in language.asked) == 1
+    first, second, text = made.columns
+    assert first.timings_ms["caption"] == second.timings_ms["caption"] > 0 and "caption" not in text.timings_ms
+    # one caption and one merge each; text alone asks nobody
+    assert [column.composition.usage.calls for column in made.columns] == [2, 2, 0]
+    assert text.composition.usage.models == ()
+
+
+def test_it_does_not_go_on_in_another_gallery(make, tmp_path):
+    search, compare = make()
+    index_folder(tmp_path / "photos", name="other", encoder=FakeEncoder(), home=tmp_path / "home")
+    session = search.start(NAME)
+    one = search.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    with pytest.raises(SearchError, match="not part of this session"):
+        compare.run("other", "r0g3b0", "red", [TEXT, CIREVL], session_id=session.session_id, parent_id=one.turn_id)
+    with pytest.raises(UnknownSession):
+        compare.run(NAME, "r0g3b0", "red", [TEXT, CIREVL], parent_id=one.turn_id)

@@ -266,7 +266,8 @@ def test_captions_belong_to_the_best_without_a_gap(searcher_for):
     """One image without a caption would shift the others by one."""
     best = ids_of(searcher_for().index.search(texts(searcher_for(), "red")[0], 10, exclude=["r0g3b0"]))
     searcher = searcher_for(sees=True, captions=NumberedCaptions(without={best[2]}))
-    assert searcher.stored_captions(best) == ()
+    assert searcher.stored_captions(best[1:4]) == (f"caption of {best[1]}", "", f"caption of {best[3]}")
+    assert searcher.stored_captions([best[2]]) == ()
     assert searcher.stored_captions(best[:2]) == tuple(f"caption of {image_id}" for image_id in best[:2])
     blind = searcher_for(captions=NumberedCaptions(without={best[2]}), caption="asked for")
     assert blind.stored_captions(best[1:4]) == (f"caption of {best[1]}", "asked for", f"caption of {best[3]}")
@@ -301,3 +302,22 @@ def test_the_ledger_adds_up_on_two_turns(gallery, base, soft_filter):
     latest = {"cirevl": "text", "slerp": "image and text", "text-only": "text", "image-only": "image"}[base]
     sides = ["reward", "penalty"] if soft_filter else []
     assert names == ["history", "picked", "not picked", latest, "reflection 1", "reflection 2", *sides]
+
+
+def test_stopping_the_rounds_leaves_the_filter(searcher_for):
+    """What the person stops is the reflection; the filter they chose still counts."""
+    watch = TurnWatch()
+
+    def stop_after(task):
+        watch.stop()
+        return SAY[0]
+
+    language = ReplayingLanguageModel({
+        "reflect": [stop_after], "constraints": [ConstraintsAnswer(prescriptive="red", proscriptive="green")],
+    })
+    searcher = Searcher(searcher_for().gallery, FakeEncoder(), language)
+    found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", method(rounds=2, soft_filter=SoftFilter()),
+                          watch=watch)
+    assert len(found.composition.rounds) == 1
+    assert found.composition.constraints.prescriptive == ("red",)
+    assert dict(found.hits[0].parts)["reward"] > 0

@@ -122,7 +122,7 @@ def test_the_fast_pass_stays_within_the_bound():
                 score = SoftScore(vectors, SoftFilter(weight, mode))
                 fast = score.combine(features @ vectors.T)
                 exact = score.combine(features.astype(np.float64) @ vectors.astype(np.float64).T)
-                bound = score.error(index._errors(vectors), index._sizes(vectors))
+                bound = score.error(index._products.errors(vectors), index._products.sizes(vectors))
                 assert np.abs(fast - exact).max() <= bound < 1e-3
 
 
@@ -140,3 +140,20 @@ def test_what_cannot_be_searched_says_why():
     with pytest.raises(SearchError, match="not finite"):
         index.search_scored(SoftScore(np.full((3, 3), np.nan, np.float32), SoftFilter()), 1)
     assert index.search_scored(score, 5, ["00000", "00001", "00002", "00003"]) == []
+
+
+@pytest.mark.parametrize("hidden", [(), ("image 3",), ("image 7", "image 1")])
+def test_hits_and_the_rank_of_one_come_from_one_pass(hidden):
+    rng = np.random.default_rng(3)
+    features = units(40, 12, seed=5)
+    ids = [f"image {row}" for row in range(40)]
+    index = FlatIndex(features, ids)
+    query = units(1, 12, seed=9)[0]
+    sides = units(2, 12, seed=int(rng.integers(99)))
+    score = SoftScore(np.stack([query, *sides]), SoftFilter(0.7))
+    # "image 7" is hidden from the hits in one case and still has the rank it would have.
+    others = [image_id for image_id in hidden if image_id != "image 7"]
+    assert index.search_and_rank(query, 9, hidden, "image 7") == (
+        index.search(query, 9, hidden), index.rank_of(query, "image 7", others))
+    assert index.search_and_rank(score, 9, hidden, "image 7") == (
+        index.search_scored(score, 9, hidden), index.rank_scored(score, "image 7", others))
