@@ -41,7 +41,8 @@ def _weight(i: int) -> Adjustment:
 
 
 def _chip(i: int) -> Adjustment:
-    return Adjustment(constraints=replace(CHIPS, prescriptive=(f"a dress {TEXTS[i % len(TEXTS)]}",)))
+    # A text that was never encoded: one that was costs no encoding.
+    return Adjustment(constraints=replace(CHIPS, prescriptive=(f"a dress {TEXTS[i % len(TEXTS)]}, number {i}",)))
 
 
 def _rerank(gallery: Gallery, encoder: Encoder, change: Callable[[int], Adjustment], pairs: int) -> Pairs:

@@ -88,17 +88,19 @@ class SearcherPool:
         with loading:
             with self._lock:
                 known = self._known(gallery, captions, problem)
+                if known is not None:
+                    return known
                 self._let_go()
                 models = self._models(gallery.encoder)
-            if known is not None:
-                return known
             encoder, language = models or self._loaded(gallery)
             searcher = Searcher(
                 gallery, encoder, language, domain=self._domain, captions=captions, captions_problem=problem,
             )
             with self._lock:
-                self._searchers[name] = searcher
-                self._refused.pop(name, None)
+                # It may have been indexed again or removed while the encoder was loaded.
+                if (held := self._galleries.get(name)) and held.generation == gallery.generation:
+                    self._searchers[name] = searcher
+                    self._refused.pop(name, None)
             return searcher
 
     def _known(self, gallery: Gallery, captions: GalleryCaptions | None, problem: str) -> Searcher | None:
@@ -145,7 +147,7 @@ class SearcherPool:
 
     def _forget(self, name: str) -> None:
         for held in (self._galleries, self._searchers, self._refused):
-            held.pop(name, None)  # type: ignore[attr-defined]
+            held.pop(name, None)
 
 
 def _captions(gallery: Gallery) -> tuple[GalleryCaptions | None, str]:

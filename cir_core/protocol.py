@@ -51,20 +51,18 @@ def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
 def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
     """What a session that began under ``old`` and goes on under ``new`` should say about its next
     turn: one remark each on language model, captions and domain, where they differ."""
-    pairs = (
-        (f"the language model {old.language_model}", new.language_model),
-        (_captions(old.captions), _captions(new.captions)),
-        (f"the domain {old.domain!r}", repr(new.domain)),
-    )
-    changed = (old.language_model != new.language_model, old.captions != new.captions, old.domain != new.domain)
     return tuple(
         f"this session began with {before}; this turn goes on with {now}"
-        for (before, now), differs in zip(pairs, changed, strict=True) if differs
+        for before, now in zip(_models(old), _models(new), strict=True) if before != now
     )
 
 
-def _captions(digest: str) -> str:
-    return f"the optimised captions {digest}" if digest else "no optimised captions"
+def _models(card: ProtocolCard) -> tuple[str, str, str]:
+    return (
+        f"the language model {card.language_model}",
+        f"the optimised captions {card.captions}" if card.captions else "no optimised captions",
+        f"the domain {card.domain!r}",
+    )
 
 
 def _digest(card: ProtocolCard) -> str:

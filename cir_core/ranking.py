@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -48,4 +48,6 @@ def _with_ledger(
     if soft is not None:
         sides = features @ soft.vectors[1:].T  # [hits, 2]
         ledgers = [soft.ledger(ledger, float(r), float(p)) for ledger, (r, p) in zip(ledgers, sides, strict=True)]
-    return tuple(replace(hit, parts=ledger) for hit, ledger in zip(hits, ledgers, strict=True))
+    return tuple(
+        Hit(hit.image_id, hit.score, hit.rank, ledger) for hit, ledger in zip(hits, ledgers, strict=True)
+    )

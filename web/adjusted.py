@@ -41,7 +41,7 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
         if found is not None and adjustment:
             result = replace(result, shown=replace(
                 turn, hits=found.hits[: view.k], vector=found.vector, target_rank=found.target_rank,
-                composition=found.composition,
+                notes=found.notes, composition=found.composition,
             ))
         if found is not None and compared:
             unfiltered = adjusted(replace(adjustment, soft_filter=SoftFilter(0.0)), DEEP)
