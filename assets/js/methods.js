@@ -19,9 +19,12 @@
   document.addEventListener("click", (event) => { if (event.target.closest("[data-stop]")) cirque.stop(); });
 
   // On a phone the query is above: what is going on comes into view once.
-  let watched = "";
+  let watched = "", rounds = 0;
   cirque.onLive(() => {
     const { run } = $(".cq-live").dataset;
+    const cards = $$(".cq-live .cq-round").length;
+    if (cards > rounds) $(".cq-live .cq-rounds").scrollTo({ left: 1e6, behavior: "smooth" }); // to the one being written
+    rounds = cards;
     if (run === watched) return;
     watched = run;
     if (window.matchMedia("(max-width: 720px)").matches) $("#results")?.scrollIntoView({ block: "start", behavior: "smooth" });
