@@ -1,4 +1,4 @@
-"""Captions of images as methods need them: stored ones first, a language model's otherwise."""
+"""Captions of images as methods need them: a language model is asked once for each image."""
 
 from __future__ import annotations
 

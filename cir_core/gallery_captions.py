@@ -4,7 +4,7 @@
         captions.jsonl      the published captions, replaced atomically, in three lines:
                             their header, one caption for each image, how each was chosen
         texts.jsonl         everything a language model said so far (see ``construct``)
-        ranks.jsonl         what an unfinished run has chosen so far
+        ranks.jsonl         what was chosen from the same candidates before, so that it is not ranked again
         lock
 
 Captions belong to the images they were ranked against: after the gallery was indexed again

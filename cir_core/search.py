@@ -158,6 +158,8 @@ class Searcher:
             notes += more
         rounds: tuple[ReflectionRound, ...] = ()
         if method.reflection is not None:
+            if self.captions_problem and method.reflection.fusion != "pseudo-feedback":
+                notes.append(self.captions_problem)
             query, rounds, more = reflect(
                 start, method.reflection, reference=reference, caption=said, text=text, merged=base.merged,
                 looking=self._looking(excluded), encoder=self.encoder, language=self.language, domain=self.domain,

@@ -18,13 +18,13 @@ from PIL import Image
 
 from cir_core.composition import Adjustment, Marks, Usage
 from cir_core.errors import SearchError, UnknownSession
-from cir_core.gallery import GalleryInfo
+from cir_core.gallery import Gallery, GalleryInfo
 from cir_core.ids import new_id
 from cir_core.language.tasks import Picture
 from cir_core.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
 from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores
 from cir_core.pool import SearcherPool
-from cir_core.protocol import with_method
+from cir_core.protocol import differences, with_method, with_models
 from cir_core.search import Found, Previous, Reference, Searcher, clean_text
 from cir_core.sessions import SessionStore, SessionSummary
 from cir_core.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
@@ -46,6 +46,10 @@ class SearchService:
 
     def searcher(self, gallery: str) -> Searcher:
         return self._pool.searcher(gallery)
+
+    def gallery(self, name: str) -> Gallery:
+        """A gallery without its encoder: for pictures and counts."""
+        return self._pool.gallery(name)
 
     def find_images(self, gallery: str, text: str, k: int = 24) -> list[Hit]:
         """Gallery images by plain text, for choosing a reference."""
@@ -127,7 +131,10 @@ class SearchService:
         )
         timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
         text = clean_text(text, required=False)
-        digest = with_method(session.protocol, method).digest
+        # Settings may have changed since the session began: the turn says so and has its own digest.
+        now = searcher.card(method)
+        found = replace(found, notes=(*differences(session.protocol, now), *found.notes))
+        digest = with_models(with_method(session.protocol, method), now).digest
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
@@ -158,8 +165,10 @@ class SearchService:
         began = perf_counter()
         session, turn = self._turn(session_id, turn_id)
         found = self.adjusted(session_id, turn_id, adjustment, k)
-        method = replace(session.method, soft_filter=found.composition.soft_filter)
-        digest = with_method(session.protocol, method).digest
+        digest = turn.protocol_digest
+        if found.composition.soft_filter != Found.of(turn).composition.soft_filter:
+            method = replace(session.method, soft_filter=found.composition.soft_filter)
+            digest = with_method(session.protocol, method).digest
         # What the answers cost was paid for the old turn.
         usage = Usage(models=found.composition.usage.models)
         found = replace(found, composition=replace(found.composition, usage=usage))

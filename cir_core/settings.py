@@ -10,11 +10,11 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from cir_core.domains import Domain
 from cir_core.errors import SettingsError
 
 
@@ -47,8 +47,7 @@ class Settings(BaseSettings):
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     methods: Path | None = Field(None, description="TOML file with methods of one's own.")
-    domain: Literal["garment", "dress", "shirt", "toptee", "scene", "circo"] = Field(
-        "garment", description="What galleries show; prompts are worded by it.")
+    domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")
     captioner: str = Field("", description="A local model that captions: blip:/path/to/checkpoint.")
     llm_base_url: str = Field("", description="Address of an OpenAI-compatible server; empty: built-in model.")
     llm_model: str = Field("", description="Model on that server.")

@@ -22,6 +22,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from cir_core.domains import Domain
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out
 
@@ -35,15 +36,6 @@ app = typer.Typer(help="Captions of a gallery that find their images.", no_args_
 Name = Annotated[str, typer.Argument(help="Name of the gallery.")]
 _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
-
-
-class Domain(StrEnum):
-    garment = "garment"
-    dress = "dress"
-    shirt = "shirt"
-    toptee = "toptee"
-    scene = "scene"
-    circo = "circo"
 
 
 class Model(StrEnum):
@@ -71,7 +63,7 @@ def build(
     settings = get_settings()
     gallery = open_gallery(name, home=settings.home)
     encoder = open_encoder(gallery.encoder.spec)
-    shows = domain.value if domain is not None else settings.domain
+    shows = domain or settings.domain
     with ExitStack() as stack:
         language = _language(model, encoder, stack)
         at_a_time = workers or (1 if language.name.startswith("built-in/") else settings.llm_concurrency)

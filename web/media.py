@@ -47,7 +47,7 @@ def media_routes(services: Services) -> APIRouter:
     def find(gallery: str, text: str = "") -> JSONResponse:
         """Pictures for the gallery picker: the closest to ``text``, or random ones."""
         try:
-            images = service.searcher(gallery).gallery
+            images = service.gallery(gallery)
             ids = ([hit.image_id for hit in service.find_images(gallery, text, _PICKED)] if text.strip()
                    else service.random_images(gallery, _PICKED))
             version = images.digest[:8]

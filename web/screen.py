@@ -41,7 +41,7 @@ class Screen:
     def draw_progress(self, view: View, progress: Progress) -> str:
         """The results panel while a long action runs."""
         try:
-            gallery = self._service.searcher(view.gallery).gallery
+            gallery = self._service.gallery(view.gallery)
             version, captions = gallery.digest[:8], gallery.caption_of
         except CirqueError:
             return fill("waiting.html")

@@ -17,7 +17,6 @@ from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_ma
 from cir_core.encoders.offline import hub_access
 from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
-from cir_core.language.given import given_answer
 from cir_core.language.nucleus import NucleusNoise, seed_of
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
 from cir_core.language.watch import Watch
@@ -79,9 +78,6 @@ class BlipCaptioner:
                 f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language model for "
                 "this (docs/language-models.md)."
             )
-        given = given_answer(task)
-        if given is not None:
-            return cast(A, given)
         if task.picture.load is None:
             return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
         (caption,) = self._captions([task.picture.load()], task.sample, watch)
@@ -110,7 +106,8 @@ class BlipCaptioner:
         if watch is not None:
             if watch.stopped:
                 raise Stopped(f"Stopped before {self._name} had answered. Search again to ask anew.")
-            watch.spent(Usage(calls=1, completion_tokens=int(tokens.numel()), models=(self._name,)))
+            # Nothing went to a server, so it is no call.
+            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self._name,)))
         return [_tidy(text) for text in texts]
 
     def _generate(self, pixels: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, cast
 
 from pydantic import ValidationError
@@ -15,6 +15,7 @@ from cir_core.composition import Usage
 from cir_core.errors import StorageError
 from cir_core.language.base import LanguageModel
 from cir_core.language.cache import AnswerCache
+from cir_core.language.conditions import Conditions as Conditions
 from cir_core.language.given import given_answer
 from cir_core.language.tasks import A, Picture, Task
 from cir_core.language.watch import Watch
@@ -22,21 +23,15 @@ from cir_core.language.watch import Watch
 _log = logging.getLogger("cirque.language")
 
 
-@dataclass(frozen=True)
-class Conditions:
-    """What an answer depends on besides the model and the task's inputs."""
-
-    prompt_version: str = ""
-    image_edge: int = 0          # pixels; 0: no images are shown
-    temperature: float = 0.0
-
-
 class CachedLanguageModel:
     """Answers again what ``inner`` answered before. Put it directly around a model: what a
     fallback answers in its place must not be kept under its name. Answers with notes are not
-    kept either: something was in the way of a better one.
+    kept either: something was in the way of a better one. But if ``inner`` has drawn its
+    conclusions, so that its conditions are others now (it sends smaller images), the answer is
+    what those conditions give, and kept under them.
 
-    ``conditions`` tells what else ``inner`` depends on for a task.
+    ``conditions`` tells what else ``inner`` depends on for a task. A caption from the gallery's
+    manifest is given here, for every model that costs something is wrapped in this one.
     """
 
     def __init__(
@@ -58,7 +53,7 @@ class CachedLanguageModel:
         given = given_answer(task)
         if given is not None:
             return given
-        conditions = self._conditions(task)
+        conditions = self.conditions(task)
         key = answer_key(self.name, task, conditions)
         kept = self._kept(key, task)
         if kept is not None:
@@ -67,16 +62,24 @@ class CachedLanguageModel:
             return kept
         meter = _Meter(watch or Watch())
         answer = self._inner.complete(task, meter)
-        if not answer.notes:
-            try:
-                self._cache.put(
-                    key, answer.model_dump_json(), model=self.name, role=task.role,
-                    prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
-                    completion_tokens=meter.usage.completion_tokens,
-                )
-            except StorageError as error:  # an answer that is there is worth more than one that is kept
-                _log.warning("An answer could not be kept: %s", error)
+        if answer.notes:
+            now = self.conditions(task)
+            if now == conditions:
+                return answer
+            key, conditions = answer_key(self.name, task, now), now
+        try:
+            self._cache.put(
+                key, answer.model_dump_json(), model=self.name, role=task.role,
+                prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
+                completion_tokens=meter.usage.completion_tokens,
+            )
+        except StorageError as error:  # an answer that is there is worth more than one that is kept
+            _log.warning("An answer could not be kept: %s", error)
         return answer
+
+    def conditions(self, task: Task[Any]) -> Conditions:
+        """What the answer to ``task`` depends on besides its inputs and the model."""
+        return self._conditions(task)
 
     def _kept(self, key: str, task: Task[A]) -> A | None:
         try:
@@ -120,6 +123,10 @@ class _Meter(Watch):
 
     def partial(self, role: str, fields: Mapping[str, Any]) -> None:
         self._outer.partial(role, fields)
+
+    @property
+    def follows(self) -> bool:
+        return self._outer.follows
 
     def spent(self, usage: Usage) -> None:
         super().spent(usage)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.base import LanguageModel
+from cir_core.language.conditions import Conditions, conditions_of
 from cir_core.language.tasks import A, Task
 from cir_core.language.watch import Watch
 
@@ -25,6 +28,10 @@ class FallbackLanguageModel:
     @property
     def sees(self) -> bool:
         return self._primary.sees
+
+    def conditions(self, task: Task[Any]) -> Conditions:
+        """Those of the model that is asked first."""
+        return conditions_of(self._primary, task)
 
     def complete(self, task: Task[A], watch: Watch | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from cir_core.language.base import LanguageModel
-from cir_core.language.given import given_answer
+from cir_core.language.conditions import Conditions, conditions_of
 from cir_core.language.tasks import A, Task
 from cir_core.language.watch import Watch
 
@@ -29,7 +30,11 @@ class RoutedLanguageModel:
 
     def complete(self, task: Task[A], watch: Watch | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
-        given = given_answer(task)
-        if given is not None:
-            return given
-        return self._by_role.get(task.role, self._default).complete(task, watch)
+        return self._model(task).complete(task, watch)
+
+    def conditions(self, task: Task[Any]) -> Conditions:
+        """Those of the model that fills the role of ``task``."""
+        return conditions_of(self._model(task), task)
+
+    def _model(self, task: Task[Any]) -> LanguageModel:
+        return self._by_role.get(task.role, self._default)

@@ -13,8 +13,8 @@ class Watch:
     """Handed down to every ``complete`` of one turn. Thread-safe; subclasses override
     :meth:`partial` to see an answer grow.
 
-    ``stop`` asks to finish early: methods look at it between their rounds, a streaming
-    model between two pieces of text (it then raises ``Stopped``).
+    ``stop`` asks to finish early: methods look at it between their rounds, a model that
+    waits for a server all the while (it then raises ``Stopped``).
     """
 
     def __init__(self) -> None:
@@ -24,6 +24,11 @@ class Watch:
 
     def partial(self, role: str, fields: Mapping[str, Any]) -> None:
         """``fields`` of the answer so far; the last text may be cut anywhere."""
+
+    @property
+    def follows(self) -> bool:
+        """Whether anybody looks at :meth:`partial`; else an answer may come in one piece."""
+        return type(self).partial is not Watch.partial
 
     def spent(self, usage: Usage) -> None:
         """Counts a request, or an answer from the cache."""

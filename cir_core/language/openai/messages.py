@@ -9,16 +9,7 @@ from cir_core.errors import UnsupportedTask
 from cir_core.language.openai.form import in_words
 from cir_core.language.openai.pictures import data_url
 from cir_core.language.prompts import Prompt, quoted
-from cir_core.language.tasks import (
-    CaptionTask,
-    ConfidenceTask,
-    DifferenceTask,
-    JudgeTask,
-    Picture,
-    ReflectTask,
-    RewriteTask,
-    Task,
-)
+from cir_core.language.tasks import Picture, Task
 
 Message = dict[str, Any]
 _LOW_DETAIL = 512  # pixels: OpenAI's "low" looks at no more, and costs least
@@ -32,39 +23,21 @@ def messages(task: Task[Any], prompt: Prompt, *, sees: bool, edge: int) -> list[
         UnsupportedTask: there is neither image nor caption to go by.
     """
     system, user = prompt.fill(task, in_words(task))
-    shown = [_shown(label, picture, sees, edge)
-             for label, picture in zip(labels(task), task.pictures(), strict=True)]
+    labels = prompt.labels_of(task)
+    shown = [_shown(label, picture, sees, edge) for label, picture in zip(labels, task.pictures(), strict=True)]
     if shown and not any(isinstance(one, list) or one for one in shown) and not _captions(task):
         raise UnsupportedTask(
             f"The role '{task.role}' needs images or their captions, and there are none that can be sent. Add "
             "captions to the gallery's manifest, or connect a model that sees (CIRQUE_LLM_SEES)."
         )
     parts: list[Message] = []
-    for label, one in zip(labels(task), shown, strict=True):
+    for label, one in zip(labels, shown, strict=True):
         parts += one if isinstance(one, list) else [_text(f"{label}: {one or '(no caption)'}")]
     parts.append(_text(user))
     if all(part["type"] == "text" for part in parts):
         # Servers of text models often know plain strings only.
         return [_message("system", system), _message("user", "\n\n".join(part["text"] for part in parts))]
     return [_message("system", system), _message("user", parts)]
-
-
-def labels(task: Task[Any]) -> Sequence[str]:
-    """What each of the task's pictures is, in their order."""
-    match task:
-        case CaptionTask():
-            return ("Image",)
-        case ReflectTask():
-            return ("Reference image", *(f"Result {n}" for n in range(1, len(task.candidates) + 1)))
-        case DifferenceTask():
-            return ("First image", "Second image")
-        case ConfidenceTask():
-            return ("Reference image", *(quoted(name) for name in task.names))
-        case RewriteTask():
-            return ("Reference image", "Target", *(f"Distractor {n}" for n in range(1, len(task.distractors) + 1)))
-        case JudgeTask():
-            return (*(f"Turn {n}" for n in range(1, len(task.references) + 1)), "Target")
-    return ("Reference image",) * len(task.pictures())
 
 
 def repair(answer: str, fault: str) -> list[Message]:

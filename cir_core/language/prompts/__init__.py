@@ -1,47 +1,88 @@
-"""What language models are told: one TOML file per role, with a version.
+"""What language models are told: one TOML file per role.
 
-A file holds ``version``, ``max_tokens``, ``system`` and ``user``; ``[domains]`` words
-``{domain}`` for each kind of gallery; a text under ``[parts]`` is added to ``user`` when
-the input it is named after differs from the task's default. ``{name}`` stands for an
-input: texts appear as JSON strings, so nothing a person types can pass for the prompt.
+A file holds ``version``, ``max_tokens``, ``labels`` of the pictures, ``system`` and ``user``;
+``[domains]`` words ``{domain}`` for each kind of gallery (common.toml does for files without);
+a text under ``[parts]`` is added to ``user`` when the input it is named after differs from
+the task's default. ``{name}`` stands for an input: texts appear as JSON strings, so nothing
+a person types can pass for the prompt.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from cir_core.language.tasks import Task
+from cir_core.domains import DOMAINS
+from cir_core.errors import SettingsError
+from cir_core.language.tasks import ROLES, Task
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """One role's prompt. ``version`` changes with its words: answers are cached by it."""
+    """One role's prompt."""
 
     role: str
-    version: str
+    number: str                # counted up by hand
     max_tokens: int            # of the answer
     system: str
     user: str
+    labels: Sequence[str] = () # of the pictures, in their order; one with a place stands for any number of them
     domains: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
+    common: Sequence[str] = () # what follows ``system``
+    form: Mapping[str, Any] = field(default_factory=dict)  # JSON schema of the answer's fields
+
+    @cached_property
+    def version(self) -> str:
+        """The number, and 8 hex of a SHA-256 over every word a model is told: answers are cached by it."""
+        words = (self.system, self.user, self.labels, self.domains, self.parts, self.common, self.form)
+        content = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
+        return f"{self.number}.{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     def fill(self, task: Task[Any], fields: str) -> tuple[str, str]:
-        """System and user text for ``task``; ``fields`` describes the answer's form."""
+        """System and user text for ``task``; ``fields`` describes the answer's form.
+
+        Raises ``SettingsError`` for a domain that there is none of.
+        """
         inputs, usual = task.inputs(), type(task)().inputs()
         values = {name: quoted(value) for name, value in inputs.items()}
-        values |= {"domain": self.domains.get(str(inputs.get("domain")), ""), "fields": fields}
-        system = "\n\n".join((self.system, common()["data"].strip(), common()["form"].strip()))
+        values |= {"domain": self._domain(inputs), "fields": fields}
+        system = "\n\n".join((self.system, *self.common))
         user = [self.user, *(text for name, text in self.parts.items() if inputs[name] != usual[name])]
         return substitute(system, values).strip(), substitute("\n\n".join(user), values).strip()
+
+    def labels_of(self, task: Task[Any]) -> list[str]:
+        """What each of the task's pictures is, in their order."""
+        several = len(task.pictures()) - sum(not _PLACE.search(label) for label in self.labels)
+        names, found = task.inputs().get("names", ()), list[str]()
+        for label in self.labels:
+            if _PLACE.search(label):
+                found += [
+                    substitute(label, {"number": str(n + 1), "name": quoted(names[n]) if n < len(names) else ""})
+                    for n in range(several)
+                ]
+            else:
+                found.append(label)
+        return found
+
+    def _domain(self, inputs: Mapping[str, Any]) -> str:
+        if "domain" not in inputs:
+            return ""
+        try:
+            return self.domains[inputs["domain"]]
+        except KeyError:
+            raise SettingsError(
+                f"There is no domain '{inputs['domain']}'. Choose one of {', '.join(DOMAINS)} (CIRQUE_DOMAIN)."
+            ) from None
 
 
 def load(role: str) -> Prompt | None:
@@ -66,25 +107,30 @@ def substitute(template: str, values: Mapping[str, str]) -> str:
 
 
 @cache
-def common() -> dict[str, str]:
-    """What every prompt says, with its version."""
-    return _read("common")
-
-
-@cache
 def _all() -> dict[str, Prompt]:
-    names = (entry.name for entry in files(__name__).iterdir())
-    roles = sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
-    return {role: _prompt(role) for role in roles if role != "common"}
+    return {role: _prompt(role, task) for role, task in ROLES.items() if _file(role).is_file()}
 
 
-def _prompt(role: str) -> Prompt:
-    table = _read(role)
-    version = f"{common()['version']}.{table.pop('version')}"
-    texts = {name: {key: text.strip() for key, text in table.pop(name, {}).items()} for name in ("domains", "parts")}
-    return Prompt(role=role, version=version, max_tokens=table["max_tokens"], system=table["system"].strip(),
-                  user=table["user"].strip(), **texts)
+def _prompt(role: str, task: type[Task[Any]]) -> Prompt:
+    table, common = _read(role), _read("common")
+    form = task.answer_type.model_json_schema()
+    form = {name: value for name, value in form.items() if name in ("properties", "$defs")}
+    form["properties"].pop("notes")
+    return Prompt(
+        role=role, number=table["version"], max_tokens=table["max_tokens"], system=table["system"].strip(),
+        user=table["user"].strip(), labels=table.get("labels", ()),
+        domains=_stripped(table.get("domains", common["domains"])), parts=_stripped(table.get("parts", {})),
+        common=(common["data"].strip(), common["form"].strip()), form=form,
+    )
+
+
+def _stripped(texts: Mapping[str, str]) -> dict[str, str]:
+    return {name: text.strip() for name, text in texts.items()}
 
 
 def _read(name: str) -> dict[str, Any]:
-    return tomllib.loads(files(__name__).joinpath(f"{name}.toml").read_text("utf-8"))
+    return tomllib.loads(_file(name).read_text("utf-8"))
+
+
+def _file(name: str) -> Any:
+    return files(__name__).joinpath(f"{name}.toml")

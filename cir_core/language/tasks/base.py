@@ -9,11 +9,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
+from cir_core.domains import Domain as Domain
 from cir_core.vectors import Vector
-
-Domain = str
-"""What a gallery shows: ``garment``, ``dress``, ``shirt``, ``toptee``, ``scene`` (CIRR) or
-``circo``. Prompts word their request by it."""
 
 
 class Answer(BaseModel):
