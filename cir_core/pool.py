@@ -15,6 +15,7 @@ from cir_core.gallery import Gallery, GalleryInfo, list_galleries, open_gallery
 from cir_core.gallery_captions import GalleryCaptions, read_captions
 from cir_core.gallery_files import gallery_folder, read_header
 from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import Domain
 from cir_core.search import Searcher
 from cir_core.types import EncoderIdentity
 
@@ -41,7 +42,7 @@ class SearcherPool:
 
     def __init__(
         self, home: Path, language_for: Callable[[Encoder], LanguageModel],
-        encoder_loader: Callable[[str], Encoder] = load_encoder, *, domain: str = "garment",
+        encoder_loader: Callable[[str], Encoder] = load_encoder, *, domain: Domain = "garment",
         rest: float = REST, clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._home = home

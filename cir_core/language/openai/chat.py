@@ -1,10 +1,12 @@
-"""Requests to one server: in the dialect it takes, again when it fails, as a stream when watched."""
+"""Requests to one server: in the dialect it takes, again when it fails, as a stream when somebody follows."""
 
 from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -12,7 +14,7 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from cir_core.errors import LanguageModelError, Stopped
-from cir_core.language.openai.dialect import FEATURES, mode, refused_feature
+from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
 from cir_core.language.openai.failures import (
     Dropped,
     Fault,
@@ -20,6 +22,7 @@ from cir_core.language.openai.failures import (
     NotStream,
     TooLarge,
     explained,
+    is_policy,
     is_too_large,
     out_of_time,
     passes,
@@ -29,12 +32,12 @@ from cir_core.language.openai.failures import (
 from cir_core.language.openai.messages import Message, without_system
 from cir_core.language.openai.reading import has_object
 from cir_core.language.openai.server import Server
+from cir_core.language.openai.waiting import NAP, finish, pieces
 
 _THINKING = 4000        # tokens on top for models that count their thoughts as part of the answer
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
 _LONGEST = 100_000      # characters; a model that writes more has lost itself
-_NAP = 0.1              # seconds between two looks at whether to stop
 
 
 @dataclass(frozen=True)
@@ -76,13 +79,18 @@ class Call:
 
 
 class Chat:
-    """A model on a server. Thread-safe; what the server refuses is remembered."""
+    """A model on a server. Thread-safe; what the server refuses is remembered.
+
+    Stopping and the end of a call's time take effect within :data:`~cir_core.language.openai.waiting.NAP`
+    seconds, whatever the server is at; its connection is closed then.
+    """
 
     def __init__(self, server: Server, clock: Clock = Clock()) -> None:
         self._server, self._clock = server, clock
         self._refused: frozenset[str] = frozenset()
         # Given in full: the client would else take keys and headers from variables meant for other servers.
-        self._client = openai.OpenAI(
+        self._edges: dict[int, int] = {}
+        self._client = openai.AsyncOpenAI(
             api_key=server.key or "none", admin_api_key="", base_url=server.url, default_query=server.query,
             max_retries=0,
         )
@@ -90,13 +98,23 @@ class Chat:
             "Authorization": server.authorization or openai.Omit(),
             "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit(),
         }
+        weakref.finalize(self, finish, self._client.close, wait=False).atexit = False
 
     @property
     def mode(self) -> str:
         return mode(self._refused)
 
+    def edge(self, pictures: int) -> int:
+        """Pixels on the longer edge of each of so many pictures in a request, as far as is known."""
+        known = [edge for count, edge in self._edges.items() if count <= pictures]
+        return min(known, default=self._server.image_edge)
+
+    def remember_edge(self, pictures: int, edge: int) -> None:
+        """The server takes no larger ones where there are so many, or more."""
+        self._edges = {**self._edges, pictures: edge}
+
     def close(self) -> None:
-        self._client.close()
+        finish(self._client.close, wait=True)
 
     def ask(self, request: Request, call: Call) -> Reply:
         """The reply to ``request``.
@@ -105,23 +123,28 @@ class Chat:
             TooLarge: the server wants smaller images.
             LanguageModelUnavailable, LanguageModelError, Stopped: as ``LanguageModel.complete``.
         """
-        refused, tries = self._refused, 0
+        refused, named, tries = self._refused, frozenset[str](), 0
         while True:
             self._still(call)
             result = self._once(request, refused, call)
             if isinstance(result, Reply):
-                self._refused |= refused
+                self._refused |= named
                 if result.declined:
                     raise LanguageModelError(
                         f"{self._server.name} declined to answer. Word the request differently, or take another "
                         "image."
                     )
                 return result
+            if is_policy(result):
+                raise explained(result, self._server, tries)
             if is_too_large(result):
                 raise TooLarge(words_of(result))
             feature = refused_feature(result, self._used(request, refused, call))
             if feature:
-                refused |= {feature}
+                refused, named = refused | {feature}, named | {feature}
+                continue
+            if says_nothing(result) and not refused.issuperset(FORMS):
+                refused |= set(FORMS)
                 continue
             tries += 1
             if not passes(result) or tries > self._server.retries:
@@ -155,7 +178,8 @@ class Chat:
         return FEATURES.keys() - refused - unused
 
     def _whole(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
-        completion = self._create(request, refused, call)
+        with closing(pieces(self._completion(request, refused, call), lambda: self._still(call))) as replies:
+            [completion] = replies
         if not isinstance(completion, ChatCompletion) or not completion.choices:
             raise NotChat("no choices in the reply")
         choice = completion.choices[0]
@@ -164,16 +188,9 @@ class Chat:
         return self._reply(choice.message.content or "", choice.message.refusal, choice.finish_reason, completion.usage)
 
     def _streamed(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
-        extra: dict[str, Any] = {"stream": True}
-        if "usage" not in refused:
-            extra["stream_options"] = {"include_usage": True}
-        stream = self._create(request, refused, call, **extra)
         text, refusal, finish, usage = "", "", None, None
-        with stream:
-            if "text/event-stream" not in stream.response.headers.get("content-type", ""):
-                raise NotStream("a whole reply where a stream was asked for")
-            for chunk in _chunks(stream):
-                self._still(call)
+        with closing(pieces(self._chunks(request, refused, call), lambda: self._still(call))) as chunks:
+            for chunk in chunks:
                 usage = getattr(chunk, "usage", None) or usage
                 for choice in getattr(chunk, "choices", None) or ():
                     finish = choice.finish_reason or finish
@@ -189,7 +206,24 @@ class Chat:
             raise Dropped("the stream ended before the answer did")
         return self._reply(text, refusal, finish, usage)
 
-    def _create(self, request: Request, refused: frozenset[str], call: Call, **extra: Any) -> Any:
+    async def _completion(self, request: Request, refused: frozenset[str], call: Call) -> AsyncIterator[Any]:
+        yield await self._create(request, refused, call)
+
+    async def _chunks(self, request: Request, refused: frozenset[str], call: Call) -> AsyncIterator[Any]:
+        """The pieces of a stream. Raises ``Dropped`` for one that is cut through."""
+        extra: dict[str, Any] = {"stream": True}
+        if "usage" not in refused:
+            extra["stream_options"] = {"include_usage": True}
+        async with await self._create(request, refused, call, **extra) as stream:
+            if "text/event-stream" not in stream.response.headers.get("content-type", ""):
+                raise NotStream("a whole reply where a stream was asked for")
+            try:
+                async for chunk in stream:
+                    yield chunk
+            except ValueError:
+                raise Dropped("the stream was cut through") from None
+
+    async def _create(self, request: Request, refused: frozenset[str], call: Call, **extra: Any) -> Any:
         server, left = self._server, max(0.05, call.until - self._clock.now())
         body: dict[str, Any] = {"model": server.model, "messages": list(request.messages), **extra}
         if "system" in refused:
@@ -210,7 +244,7 @@ class Chat:
         timeout = openai.Timeout(min(server.timeout, left), connect=min(server.connect_timeout, left))
         create = cast(Callable[..., Any], self._client.chat.completions.create)
         try:
-            return create(**body, extra_headers=self._headers, timeout=timeout)
+            return await create(**body, extra_headers=self._headers, timeout=timeout)
         except ValueError as error:  # a body that says it is JSON and is not
             raise NotChat(type(error).__name__) from None
 
@@ -235,14 +269,6 @@ class Chat:
             raise out_of_time(error, self._server, call.seconds)
         while seconds > 0:
             self._still(call)
-            nap = min(seconds, _NAP)
+            nap = min(seconds, NAP)
             self._clock.sleep(nap)
             seconds -= nap
-
-
-def _chunks(stream: Any) -> Iterator[Any]:
-    """The pieces of a stream. Raises ``Dropped`` for one that is cut through."""
-    try:
-        yield from stream
-    except ValueError:
-        raise Dropped("the stream was cut through") from None

@@ -21,26 +21,42 @@ FEATURES = {
 }
 """Each with how servers speak of it when they refuse it."""
 
-_VAGUE = ("json_schema", "json_object")
+FORMS = ("json_schema", "json_object")
+_SAYS_NOTHING = re.compile(
+    r"(?:error|code|type|message|detail|http|status|none|null|bad|invalid|request|unprocessable|entity|content|"
+    r"[\W\d_])*", re.IGNORECASE)
 
 
 def refused_feature(error: Fault, used: Collection[str]) -> str | None:
-    """The feature among ``used`` to go without on the next try; None if that is not the matter.
-
-    A refusal that names nothing we know is put down to the form of the answer: that is
-    what servers differ in most.
-    """
+    """The feature among ``used`` that ``error`` names, to go without on the next try; None if
+    that is not the matter."""
     if isinstance(error, NotStream):
         return "stream"
     if status_of(error) not in (400, 422) or is_final(error):
         return None
-    said = f"{words_of(error)} {(isinstance(error, openai.APIError) and error.param) or ''}"
+    said = f"{words_of(error)} {_param(error)}"
     for feature, pattern in FEATURES.items():
         if feature in used and re.search(pattern, said, re.IGNORECASE):
             return feature
-    return next((feature for feature in _VAGUE if feature in used), None)
+    return None
+
+
+def says_nothing(error: Fault) -> bool:
+    """Whether a refusal gives no reason at all: no words but "Bad Request" and the like.
+
+    The form of the answer is what servers differ in most, so such a request is worth one try
+    without a form. A refusal with a reason that we do not know is final: it would be the
+    same again.
+    """
+    if status_of(error) not in (400, 422) or _param(error):
+        return False
+    return bool(_SAYS_NOTHING.fullmatch(re.sub(r"<[^>]*>", " ", words_of(error))))
 
 
 def mode(refused: Collection[str]) -> str:
     """How answers are asked for: ``json_schema``, ``json_object`` or ``plain``."""
-    return next((feature for feature in _VAGUE if feature not in refused), "plain")
+    return next((feature for feature in FORMS if feature not in refused), "plain")
+
+
+def _param(error: Fault) -> str:
+    return (isinstance(error, openai.APIError) and error.param) or ""

@@ -24,6 +24,8 @@ _CONTEXT = re.compile(r"context (length|size|window)|too many tokens|maximum.{0,
                       re.IGNORECASE)
 _MODEL = re.compile(r"model\b.{0,80}(not found|not exist|n't exist|not a valid|not available)"
                     r"|(unknown|invalid|no such) model|pinned to", re.IGNORECASE | re.DOTALL)
+_POLICY = re.compile(r"content[_ -]?(filter|policy|management)|\bmoderation\b|\bsafety\b|invalid_prompt|usage polic|"
+                     r"\bflagged\b|responsible.?ai", re.IGNORECASE)
 _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 
 
@@ -94,6 +96,13 @@ def is_too_large(error: Fault) -> bool:
     return status == 413 or (status in (400, 422) and bool(_TOO_LARGE.search(said)) and not _CONTEXT.search(said))
 
 
+def is_policy(error: Fault) -> bool:
+    """Whether the server finds text or images against its rules. Asking again changes nothing."""
+    if status_of(error) not in (400, 403, 422) or not isinstance(error, openai.APIError):
+        return False
+    return bool(_POLICY.search(f"{error.code} {error.type} {words_of(error)}"))
+
+
 def is_final(error: Fault) -> bool:
     """Whether a 400 or 422 is about something that another form of the request would not change."""
     said = words_of(error)
@@ -138,6 +147,11 @@ def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
 
 def _by_status(error: Fault, status: int, server: Server, tries: int) -> LanguageModelError:
     said = _short(error, server)
+    if is_policy(error):
+        return LanguageModelError(
+            f"{server.host} finds the request against its rules (HTTP {status}): {said} Word the request differently, "
+            "or take another image."
+        )
     if status in (401, 403):
         key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
         return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")

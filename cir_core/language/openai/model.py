@@ -11,8 +11,7 @@ from typing import Any, cast
 
 from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
-from cir_core.language.cached import Conditions
-from cir_core.language.given import given_answer
+from cir_core.language.conditions import Conditions
 from cir_core.language.openai.chat import Call, Chat, Clock, Reply, Request
 from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
 from cir_core.language.openai.form import schema
@@ -65,16 +64,18 @@ class OpenAILanguageModel:
     def conditions(self, task: Task[Any]) -> Conditions:
         """What the answer to ``task`` depends on besides its inputs."""
         prompt = _prompt(task)
-        return Conditions(prompt.version, self.server.image_edge if self.sees else 0, self._temperature(task))
+        edge = self._chat.edge(self.shown(task)) if self.sees else 0
+        return Conditions(prompt.version, edge, self._temperature(task))
 
     def complete(self, task: Task[A], watch: Watch | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
-        given = given_answer(task)
-        if given is not None:
-            return given
         prompt = _prompt(task)
         with self._slot(watch):
             return cast(A, _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer())
+
+    def shown(self, task: Task[Any]) -> int:
+        """How many pictures the request for ``task`` holds."""
+        return sum(picture.load is not None for picture in task.pictures()) if self.sees else 0
 
     def request(self, task: Task[Any], prompt: Prompt, edge: int) -> Request:
         """What is sent first, with images of ``edge`` pixels."""
@@ -100,7 +101,7 @@ class OpenAILanguageModel:
                     shown.update(fields)
                     watch.partial(task.role, fields)
 
-            call.stopped, call.seen = lambda: watch.stopped, seen
+            call.stopped, call.seen = lambda: watch.stopped, seen if watch.follows else None
             call.sent = lambda reply: watch.spent(self._usage(reply))
         return call
 
@@ -137,33 +138,35 @@ class _Exchange:
 
     def answer(self) -> Any:
         request, reply, notes = self._first()
-        fault = self._fault(reply)
-        if isinstance(fault, WrongForm):
+        found = self._read(reply)
+        if isinstance(found, WrongForm):
             # An answer that ran out of room gets more of it.
             room = request.max_tokens * (2 if reply.finish == "length" else 1)
-            again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], str(fault))]
+            again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], str(found))]
             reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
-            fault = self._fault(reply)
-        if isinstance(fault, WrongForm):
+            found = self._read(reply)
+        if isinstance(found, WrongForm):
             raise LanguageModelError(
                 f"{self.model.name} answered the role '{self.task.role}' twice in a form that cannot be used; "
-                f"{self.model.server.redacted(str(fault))}. Try again, or connect a model that follows "
+                f"{self.model.server.redacted(str(found))}. Try again, or connect a model that follows "
                 "instructions better (CIRQUE_LLM_MODEL)."
             )
-        return fault.model_copy(update={"notes": (*fault.notes, *notes)})
+        return found.model_copy(update={"notes": (*found.notes, *notes)})
 
     def _first(self) -> tuple[Request, Reply, tuple[str, ...]]:
-        edge = self.model.server.image_edge
+        pictures = self.model.shown(self.task)
+        edge = self.chat.edge(pictures)
         request = self.model.request(self.task, self.prompt, edge)
         said = self._too_large(request)
         if isinstance(said, Reply):
             return request, said, ()
-        if not self.model.sees or not self.task.pictures():
+        if not pictures:
             raise refused_size(said, self.model.server)
         half = max(1, edge // 2)
         request = self.model.request(self.task, self.prompt, half)
         again = self._too_large(request)
         if isinstance(again, Reply):
+            self.chat.remember_edge(pictures, half)
             note = (f"{self.model.server.host} did not take images of {edge} pixels; they were sent with {half} "
                     "(CIRQUE_LLM_IMAGE_EDGE)")
             return request, again, (note,)
@@ -175,7 +178,7 @@ class _Exchange:
         except TooLarge as error:
             return str(error)
 
-    def _fault(self, reply: Reply) -> Any:
+    def _read(self, reply: Reply) -> Any:
         """The validated answer, or what is wrong with it."""
         try:
             return read_answer(self.task, reply.text)

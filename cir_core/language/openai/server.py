@@ -12,6 +12,7 @@ from cir_core.errors import SettingsError
 _SECRET_LENGTH = 8  # placeholders that servers without keys are given ("EMPTY", "ollama") are shorter
 _DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]*")
 _USUAL_PORT = {"https": 443, "http": 80}
+_HARMLESS = {"api-version": re.compile(r"[\w.-]{1,40}")}   # query parameters that hold no secret, with their values
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Server:
     """A model on an OpenAI-compatible server. Times in seconds.
 
     ``base_url`` may hold a user name and password (sent as basic authentication if there
-    is no key) and a query string. Neither these nor ``key`` are in ``repr`` or ``name``.
+    is no key) and an ``api-version``; no other query parameter, for the HTTP library logs what
+    it asks for. Neither these nor ``key`` are in ``repr`` or ``name``.
     """
 
     base_url: str = field(repr=False)
@@ -46,6 +48,12 @@ class Server:
                 "CIRQUE_LLM_BASE_URL is not the address of a server. It looks like https://api.openai.com/v1 or "
                 "http://localhost:11434/v1."
             )
+        for name, value in parse_qsl(parts.query, keep_blank_values=True):
+            if name not in _HARMLESS or not _HARMLESS[name].fullmatch(value):
+                raise SettingsError(
+                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and addresses get into logs. Write "
+                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version may stay."
+                )
         if not re.fullmatch(r"[!-~]*", self.key):
             raise SettingsError(
                 "CIRQUE_LLM_API_KEY has blanks, line ends or letters that no key has. Copy the key again."
@@ -88,7 +96,7 @@ class Server:
         """``text`` without keys, passwords and images, for messages, logs and answers."""
         parts = urlsplit(self.base_url)
         secrets = [self.key, unquote(parts.password or ""), parts.password or "",
-                   (self.authorization or "").partition(" ")[2], *self.query.values()]
+                   (self.authorization or "").partition(" ")[2]]
         for secret in secrets:
             if len(secret) >= _SECRET_LENGTH:
                 text = text.replace(secret, "[key]")

@@ -1,0 +1,69 @@
+"""Waiting for a server in a way that can be given up at any moment.
+
+A thread that is blocked in a socket cannot be called off, so requests run in an event loop
+on a thread of their own, one for the process. Whoever asks waits in short naps and looks
+between them whether to go on; a request that is given up is cancelled wherever it stands,
+and its connection closed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+NAP = 0.1   # seconds between two looks at whether to go on
+_CLOSING = 5.0
+_END = object()
+
+_starting = threading.Lock()
+_loop: asyncio.AbstractEventLoop | None = None
+
+
+def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Iterator[T]:
+    """The items of ``source`` as they come. ``still`` is called before each and in every nap;
+    what it raises ends the waiting, and ``source`` with it."""
+    items: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    async def run() -> None:
+        async for item in source:
+            items.put(item)
+
+    future = _started(run())
+    future.add_done_callback(lambda _: items.put(_END))
+    try:
+        while True:
+            still()
+            try:
+                item = items.get(timeout=NAP)
+            except queue.Empty:
+                continue
+            if item is _END:
+                future.result()
+                return
+            yield item
+    finally:
+        future.cancel()
+
+
+def finish(end: Callable[[], Coroutine[Any, Any, None]], *, wait: bool) -> None:
+    """Run ``end``, which closes what requests have left open. Without any request there is nothing."""
+    if _loop is None:
+        return
+    future = _started(end())
+    if wait:
+        future.result(_CLOSING)
+
+
+def _started(work: Coroutine[Any, Any, None]) -> Future[None]:
+    global _loop
+    with _starting:
+        if _loop is None:
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="language", daemon=True).start()
+    return asyncio.run_coroutine_threadsafe(work, _loop)
