@@ -42,6 +42,10 @@ class PartWatch(TurnWatch):
     def partial(self, role: str, fields: Mapping[str, Any]) -> None:
         self._outer.partial(role, fields)
 
+    @property
+    def follows(self) -> bool:
+        return self._outer.follows
+
     def spent(self, usage: Usage) -> None:
         super().spent(usage)
         self._outer.spent(usage)

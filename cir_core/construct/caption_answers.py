@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cir_core.construct.lines import Lines, read_heading
+from cir_core.errors import GalleryError
+
+FORMAT = 1
 
 
 @dataclass(frozen=True)
@@ -18,11 +21,12 @@ class CaptionPlan:
     samples: int            # M
     domain: str
     encoder_revision: str   # of the features it describes; "" for a model that looks at the images
+    prompt_version: str = ""    # "" for a model without prompts
 
     def differences(self, other: CaptionPlan) -> tuple[str, str]:
         """What is different, for people: here and in ``other``."""
         words = {"model": "model {}", "samples": "{} samples", "domain": "domain {}",
-                 "encoder_revision": "encoder revision {}"}
+                 "encoder_revision": "encoder revision {}", "prompt_version": "prompt version {}"}
         mine, theirs = asdict(self), asdict(other)
         changed = [key for key in words if mine[key] != theirs[key]]
         here, there = (
@@ -50,9 +54,9 @@ class CaptionAnswers:
     """Answers by the SHA-256 of the image's file, on disk. Thread-safe, one process at a time."""
 
     def __init__(self, path: Path, plan: CaptionPlan) -> None:
-        """Go on with the file at ``path``, or begin it anew if it is of another plan."""
+        """Go on with the file at ``path``, or begin it anew if it is of another plan (see :func:`read_plan`)."""
         self._none = Answers((None,) * plan.samples)
-        self._lines = Lines(path, asdict(plan))
+        self._lines = Lines(path, {"format": FORMAT, **asdict(plan)})
         self._lock = threading.Lock()
         self._offsets: dict[str, int] = {}      # the texts stay on disk: there may be millions
         self._unfinished: set[str] = set()
@@ -85,12 +89,23 @@ class CaptionAnswers:
 
 
 def read_plan(path: Path) -> CaptionPlan | None:
-    """The plan of the answers at ``path``; None if there are none."""
+    """The plan of the answers at ``path``; None if there are none.
+
+    Raises ``GalleryError`` for answers that do not say what they belong to: they were paid for,
+    so nothing is written over them unasked.
+    """
     heading = read_heading(path)
-    try:
-        return None if heading is None else CaptionPlan(**heading)
-    except TypeError:  # of another version: there is nothing to go on with
+    if heading is None and (not path.exists() or path.stat().st_size == 0):
         return None
+    try:
+        if heading is None or heading.pop("format") != FORMAT:
+            raise KeyError("format")
+        return CaptionPlan(**heading)
+    except (KeyError, TypeError) as error:
+        raise GalleryError(
+            f"The generated captions in {path} are damaged or were written by another version of cirque. Move the "
+            "file away to keep it, or add --restart to start anew."
+        ) from error
 
 
 def _answers(line: dict[str, Any]) -> Answers:

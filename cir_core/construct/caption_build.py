@@ -33,7 +33,8 @@ from cir_core.gallery_captions import (
 )
 from cir_core.gallery_files import read_header
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import Domain
+from cir_core.language.conditions import conditions_of
+from cir_core.language.tasks import CaptionTask, Domain
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ def optimise_captions(
 
     Raises:
         EncoderMismatch: the gallery was indexed with another encoder.
-        GalleryError: earlier captions were generated otherwise (and no ``restart``), another
+        GalleryError: earlier captions were generated otherwise or cannot be read (and no ``restart``), another
             process makes captions, no image got one, the gallery changed meanwhile, the disk.
         LanguageModelUnavailable, UnsupportedTask: nothing is published, answers are kept.
     """
@@ -79,7 +80,8 @@ def optimise_captions(
     gallery.check_encoder(encoder)
     folder = captions_folder(gallery)
     revision = "" if language.sees else encoder.identity.revision
-    plan = CaptionPlan(language.name, samples, domain, revision)
+    prompt_version = conditions_of(language, CaptionTask(domain=domain)).prompt_version
+    plan = CaptionPlan(language.name, samples, domain, revision, prompt_version)
     with _disk_errors_explained(folder), captions_locked(gallery):
         if restart:
             _texts(folder).unlink(missing_ok=True)

@@ -1,4 +1,8 @@
-"""Answers that are known before anybody is asked."""
+"""Answers that are known before anybody is asked.
+
+The layer that keeps answers looks here first: it is around every model that costs something.
+The built-in model describes several pictures at once and takes captions by itself.
+"""
 
 from __future__ import annotations
 

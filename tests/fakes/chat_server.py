@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import select
 import socket
 import threading
 import time
@@ -22,7 +23,8 @@ class Reply:
     ``text`` is the model's answer, sent whole or, when a stream is asked for, in
     ``pieces``. ``hold`` is waited for before the first byte, ``longest_hold`` seconds at
     most; ``between`` is called before each piece; ``cut`` drops the connection after so
-    many pieces.
+    many pieces. ``drip`` instead sends nothing but signs of life, one every so many seconds:
+    comments in a stream, blanks in a whole reply.
     """
 
     text: str = "{}"
@@ -36,6 +38,7 @@ class Reply:
     longest_hold: float = 10.0
     between: Callable[[int], None] | None = None
     cut: int | None = None
+    drip: float | None = None
     stream: bool = True                       # False: answers whole whatever was asked
 
 
@@ -56,6 +59,7 @@ class ChatServer:
         self._now = 0
         self._lock = threading.Lock()
         self.closing = threading.Event()
+        self.hung_up = threading.Event()      # a client did not wait for its answer
         self._http = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01})
 
@@ -115,7 +119,7 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 reply = server.next(request, dict(self.headers), self.path)
                 if reply.hold is not None:
                     until = time.monotonic() + reply.longest_hold
-                    while not (reply.hold.wait(0.01) or server.closing.is_set() or time.monotonic() > until):
+                    while not (reply.hold.wait(0.01) or self._left() or time.monotonic() > until):
                         pass
                 with suppress(OSError):
                     self._send(reply, request)
@@ -123,7 +127,27 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
                 server.entered(-1)
                 self.close_connection = True
 
+        def _left(self) -> bool:
+            """Whether the client hung up, or the play is over."""
+            if select.select([self.connection], [], [], 0)[0] and not self.connection.recv(1, socket.MSG_PEEK):
+                server.hung_up.set()
+            return server.hung_up.is_set() or server.closing.is_set()
+
+        def _drip(self, content: bytes, seconds: float) -> None:
+            try:
+                while not self._left():
+                    self._chunk(content)
+                    server.closing.wait(seconds)
+            except OSError:
+                server.hung_up.set()
+
         def _send(self, reply: Reply, request: dict[str, Any]) -> None:
+            if reply.drip is not None:
+                streams = bool(request.get("stream"))
+                kind = "text/event-stream" if streams else "application/json"
+                self._start(reply, kind, {"Transfer-Encoding": "chunked"})
+                self._drip(b": keep-alive\n\n" if streams else b" ", reply.drip)
+                return
             if reply.body is not None or not (request.get("stream") and reply.stream):
                 body = reply.body if reply.body is not None else _completion(reply, request)
                 content = body if isinstance(body, bytes) else json.dumps(body).encode()

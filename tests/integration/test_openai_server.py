@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import json
 import logging
 import re
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,11 +21,11 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from cir_core.composition import Usage
-from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
+from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.cached import CachedLanguageModel
 from cir_core.language.fallback import FallbackLanguageModel
-from cir_core.language.openai.chat import Clock
+from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import SAMPLE_TEMPERATURE, OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import (
@@ -37,6 +39,7 @@ from cir_core.language.tasks import (
 )
 from cir_core.language.watch import Watch
 from cir_core.settings import Settings, get_settings
+from cir_core.turn_watch import PartWatch, TurnWatch
 from cli import models
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
@@ -69,6 +72,11 @@ class Onlooker(Watch):
 
     def partial(self, role, fields):
         self.partials.append((role, dict(fields)))
+
+
+class Following(TurnWatch):
+    def partial(self, role, fields):
+        pass
 
 
 @contextmanager
@@ -229,7 +237,7 @@ def test_a_stream_that_trickles_has_its_time():
     slow = Reply(BLUE.text, pieces=5, between=lambda number: time.sleep(20))
     with ChatServer([slow]) as server, connected(server, time, timeout=10) as model, pytest.raises(
             LanguageModelUnavailable, match="30 s"):
-        model.complete(MERGE, Watch())
+        model.complete(MERGE, Onlooker())
 
 
 def test_a_stream_that_breaks_off_starts_over():
@@ -240,7 +248,7 @@ def test_a_stream_that_breaks_off_starts_over():
     assert watch.usage == Usage(2, 0, 120, 8, None, (model.name,))
     with ChatServer([Reply(BLUE.text, cut=1)]) as server, connected(server, retries=1) as model, pytest.raises(
             LanguageModelUnavailable, match="broke the connection off, 2 times"):
-        model.complete(MERGE, Watch())
+        model.complete(MERGE, Onlooker())
 
 
 @pytest.mark.parametrize(("body", "error", "says"), [
@@ -254,7 +262,7 @@ def test_errors_inside_a_stream(body, error, says):
     reply = Reply(body=body, headers={"Content-Type": "text/event-stream"})
     with ChatServer([reply]) as server, connected(server, retries=1) as model:
         with pytest.raises(error, match=says) as caught:
-            model.complete(MERGE, Watch())
+            model.complete(MERGE, Onlooker())
         assert type(caught.value) is error
 
 
@@ -329,7 +337,6 @@ def refusing(**fields: str):
 @pytest.mark.parametrize(("script", "mode"), [
     (refusing(response_format__json_schema="response_format: json_schema is not supported"), "json_object"),
     (refusing(response_format="Unexpected fields in the request: {'response_format'}"), "plain"),
-    (refusing(response_format="Bad request"), "plain"),
 ])
 def test_a_server_that_takes_no_schema_is_asked_otherwise_and_remembered(script, mode):
     with ChatServer(script) as server, connected(server) as model:
@@ -341,12 +348,50 @@ def test_a_server_that_takes_no_schema_is_asked_otherwise_and_remembered(script,
     assert model.answer_mode == mode
 
 
-def test_a_refusal_that_nothing_helps_is_not_remembered():
-    with ChatServer([*[refusal(400, "Bad request")] * 3, BLUE]) as server, connected(server) as model:
-        assert "Bad request" in fails(model)
-        assert model.answer_mode == "json_schema"
+@pytest.mark.parametrize("silent", [
+    refusal(400, "Bad request"), refusal(422, ""), Reply(status=400, body=b""), Reply(status=400, body={"error": {}}),
+    Reply(status=400, body=b"<html><h1>400 Bad Request</h1></html>", headers={"Content-Type": "text/html"}),
+])
+def test_a_refusal_without_a_reason_is_worth_one_try_without_a_form(silent):
+    def script(request: dict[str, Any]) -> Reply:
+        return silent if "response_format" in request else BLUE
+
+    with ChatServer(script) as server, connected(server) as model:
+        for _ in range(2):
+            assert model.complete(MERGE).query == "a blue dress"
+        forms = [request.get("response_format", {}).get("type") for request in server.requests]
+        assert forms == ["json_schema", None] * 2  # nothing was named, so nothing is remembered
+        server.play([silent])
+        assert "refuses the request" in fails(model)
+        assert len(server.requests) == 4 + 2 and model.answer_mode == "json_schema"
+
+
+def test_one_odd_refusal_changes_nothing_for_later():
+    with ChatServer([refusal(400, "Bad request"), BLUE]) as server, connected(server) as model:
         model.complete(MERGE)
-        assert "json_schema" in server.requests[-1]["response_format"]
+        model.complete(MERGE)
+        assert "json_schema" in server.requests[-1]["response_format"] and len(server.requests) == 3
+
+
+@pytest.mark.parametrize("refused", [
+    refusal(400, "The response was filtered.", code="content_filter"),
+    refusal(400, "Your request was rejected as a result of our safety system."),
+    refusal(400, "Invalid prompt: your prompt was flagged as potentially violating our usage policy.",
+            code="invalid_prompt"),
+    refusal(403, "The chosen model requires moderation and your input was flagged"),
+    refusal(422, "content_policy_violation: the image, whose size exceeds what is decent, and its json_schema"),
+])
+def test_a_server_that_finds_it_improper_is_asked_once(refused):
+    with ChatServer([refused]) as server, connected(server) as model:
+        message = fails(model, task=CaptionTask(Picture.of(NOISE)))
+        assert len(server.requests) == 1 and model.answer_mode == "json_schema"
+    assert "against its rules" in message and "Word the request differently" in message
+
+
+def test_a_refusal_for_a_reason_we_do_not_know_is_final():
+    with ChatServer([refusal(400, "The moon is in the wrong house.")]) as server, connected(server) as model:
+        assert "wrong house" in fails(model)
+        assert len(server.requests) == 1
 
 
 def test_models_that_think_before_they_answer():
@@ -357,7 +402,7 @@ def test_models_that_think_before_they_answer():
         stream_options="Unknown parameter: stream_options",
     )
     with ChatServer(script) as server, connected(server) as model:
-        assert model.complete(MERGE, Watch()).query == "a blue dress"
+        assert model.complete(MERGE, Onlooker()).query == "a blue dress"
         assert len(server.requests) == 4
         last = server.requests[-1]
         assert last["max_completion_tokens"] == 4070 and not last.keys() & {"max_tokens", "temperature",
@@ -386,9 +431,8 @@ def test_other_wordings_are_drawn_by_number():
     assert "number 3" in again["messages"][1]["content"][-1]["text"]
 
 
-def test_nothing_is_asked_where_a_caption_is_known_or_no_picture_is():
+def test_nothing_is_asked_where_no_picture_is():
     with ChatServer([BLUE]) as server, connected(server) as model:
-        assert model.complete(CaptionTask(Picture("a coat"))).caption == "a coat"
         with pytest.raises(UnsupportedTask):
             model.complete(CaptionTask())
         assert server.requests == []
@@ -449,6 +493,83 @@ def test_stopping_between_two_tries():
         assert len(server.requests) == 1 and time.slept == pytest.approx(0.1)
 
 
+SILENT = {
+    "nothing yet": Reply(hold=threading.Event(), longest_hold=60),
+    "signs of life": Reply(drip=0.02),
+}
+
+
+@pytest.mark.parametrize("watch", [Watch, Onlooker], ids=["whole", "streamed"])
+@pytest.mark.parametrize("reply", SILENT.values(), ids=SILENT)
+def test_stopping_takes_effect_while_the_server_says_nothing(reply, watch):
+    asked, looking = threading.Event(), watch()
+
+    def script(request: dict[str, Any]) -> Reply:
+        asked.set()
+        return reply
+
+    def stop() -> None:
+        assert asked.wait(5)
+        looking.stop()
+
+    with ChatServer(script) as server, connected(server, concurrency=1) as model:
+        stopping = threading.Thread(target=stop)
+        stopping.start()
+        started = time.monotonic()
+        with pytest.raises(Stopped):
+            model.complete(MERGE, looking)
+        assert time.monotonic() - started < 5  # the server would have gone on for a minute or for ever
+        stopping.join()
+        assert server.hung_up.wait(5), "the connection is closed"
+        assert looking.usage == Usage(calls=1)
+        server.play([BLUE])
+        assert model.complete(MERGE, Watch()).query == "a blue dress", "its slot is free"
+
+
+@pytest.mark.parametrize("watch", [None, Onlooker()], ids=["whole", "streamed"])
+def test_signs_of_life_are_no_answer(watch):
+    """Each one comes within the read timeout of 0.2 s; three of these are the time of the whole call."""
+    with ChatServer([Reply(drip=0.02)]) as server:
+        model = OpenAILanguageModel(Server(server.url, "m", KEY, timeout=0.2, concurrency=1, retries=0))
+        with pytest.raises(LanguageModelUnavailable, match="gave no answer within 1 s"):
+            model.complete(MERGE, watch)
+        assert server.hung_up.wait(5) and len(server.requests) == 1
+        server.play([BLUE])
+        assert model.complete(MERGE).query == "a blue dress"
+        model.close()
+
+
+@pytest.mark.parametrize("close", [True, False])
+def test_connections_are_closed_with_the_model_or_after_it(close):
+    message = {"role": "assistant", "content": BLUE.text}
+    body = json.dumps({"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    ended = threading.Event()
+
+    def serve() -> None:
+        connection, _ = listening.accept()
+        with connection:
+            connection.settimeout(10)
+            connection.recv(1_000_000)
+            connection.sendall(head.encode() + body)
+            while connection.recv(1_000_000):  # the rest of the request, then nothing until it is closed
+                pass
+            ended.set()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        model = OpenAILanguageModel(Server(f"http://127.0.0.1:{listening.getsockname()[1]}/v1", "m", retries=0))
+        assert model.complete(MERGE).query == "a blue dress"
+        assert not ended.is_set(), "it is kept for the next request"
+        if close:
+            model.close()
+        del model
+        gc.collect()
+        assert ended.wait(5)
+        thread.join()
+
+
 def test_no_more_requests_at_once_than_allowed():
     crowd = threading.Event()
     with ChatServer([]) as server:
@@ -479,6 +600,55 @@ def test_a_cache_hit_makes_no_request():
     assert cache.puts[0]["prompt_version"] == model.conditions(task).prompt_version
 
 
+def test_an_offline_build_gets_whole_answers_and_counts_them():
+    cache, watch = DictCache(), Watch()
+    with ChatServer([BLUE]) as server, connected(server) as model:
+        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached.complete(MERGE)
+        cached.complete(MergeTask("other", "x"), watch)
+        cached.complete(MergeTask("third", "x"), PartWatch(TurnWatch()))
+        assert all("stream" not in request for request in server.requests)
+        cached.complete(MergeTask("fourth", "x"), PartWatch(Following()))
+        assert server.requests[-1]["stream"] is True
+    assert [put["prompt_tokens"] for put in cache.puts] == [120] * 4
+    assert watch.usage == Usage(1, 0, 120, 8, None, (model.name,))
+
+
+def test_a_server_that_takes_smaller_images_only_is_asked_once_for_each_question():
+    def script(request: dict[str, Any]) -> Reply:
+        large = max(max(size) for size in shown_sizes(request)) > 256
+        return refusal(413, "Payload Too Large") if large else Reply('{"caption": "noise"}')
+
+    cache, other = DictCache(), Picture.of(NOISE.rotate(180))
+    with ChatServer(script) as server, connected(server) as model:
+        cached = CachedLanguageModel(model, cache, model.conditions)
+        first = cached.complete(CaptionTask(Picture.of(NOISE)))
+        assert len(server.requests) == 2 and "256" in first.notes[0]
+        for _ in range(2):
+            assert cached.complete(CaptionTask(Picture.of(NOISE))) == first
+        assert len(server.requests) == 2, "the second and third time are free"
+        assert cached.complete(CaptionTask(other)).notes == ()
+        assert [shown_sizes(request) for request in server.requests[2:]] == [[(256, 128)]], "sent small at once"
+        assert cached.complete(CaptionTask(other)).caption == "noise" and len(server.requests) == 3
+    assert len(cache.rows) == 2
+
+
+def test_many_images_that_are_too_large_together_leave_one_alone_as_it_is():
+    def script(request: dict[str, Any]) -> Reply:
+        sizes = shown_sizes(request)
+        if len(sizes) >= 3 and max(max(size) for size in sizes) > 256:
+            return refusal(413, "Payload Too Large")
+        return Reply('{"caption": "x", "intent": "x", "query": "x"}')
+
+    picture = Picture.of(NOISE)
+    with ChatServer(script) as server, connected(server) as model:
+        assert model.complete(ReflectTask(picture, candidates=(picture,) * 2)).notes
+        assert not model.complete(ReflectTask(picture, candidates=(picture,) * 3)).notes
+        model.complete(CaptionTask(picture))
+        assert [shown_sizes(request)[0] for request in server.requests] == [
+            (512, 256), (256, 128), (256, 128), (512, 256)]
+
+
 def test_the_key_is_nowhere(caplog):
     password, cache, texts = "pass-word-very-secret", DictCache(), []
     echo = json.dumps({"query": f"a blue dress {KEY} {password}"})
@@ -504,6 +674,23 @@ def test_the_key_is_nowhere(caplog):
     everything = "\n".join(texts) + caplog.text
     assert KEY not in everything and password not in everything
     assert len(re.findall("HTTP 401|HTTP 500", everything)) >= 2
+
+
+def test_an_address_that_may_hold_a_key_never_gets_into_the_log(caplog, monkeypatch):
+    """The HTTP library logs whole addresses at INFO; that is why there are no keys in them."""
+    for logger in ("", "openai", "httpx", "httpx2", "httpcore", "httpcore2", "cirque.language"):
+        caplog.set_level(logging.DEBUG, logger)
+    with ChatServer([BLUE]) as server:
+        with pytest.raises(SettingsError, match="CIRQUE_LLM_API_KEY") as caught:
+            OpenAILanguageModel(Server(f"{server.url}?api-key={KEY}&api-version=preview", "m"))
+        assert KEY not in "".join(traceback.format_exception(caught.value)) and server.requests == []
+        model = OpenAILanguageModel(Server(f"{server.url}?api-version=preview#{KEY}", "m", KEY), Time().clock)
+        model.complete(MERGE)
+        model.complete(MERGE, Onlooker())
+        model.close()
+    infos = [record.getMessage() for record in caplog.records if record.name.startswith("httpx")]
+    assert any("api-version=preview" in line for line in infos), "it does log addresses"
+    assert KEY not in caplog.text
 
 
 def test_images_are_not_in_the_log(caplog):

@@ -1,5 +1,6 @@
 """Of several captions the one that finds its image best; runs that stop, fail and go on."""
 
+import json
 import threading
 import time
 
@@ -27,6 +28,7 @@ from cir_core.gallery import open_gallery, remove_gallery
 from cir_core.gallery_captions import captions_locked, captions_path, read_captions, read_choices
 from cir_core.index import FlatIndex
 from cir_core.indexing import index_folder
+from cir_core.language.conditions import Conditions
 from tests.fakes.captioner import ScriptedCaptioner, numbered
 from tests.fakes.encoder import FakeEncoder
 
@@ -389,6 +391,50 @@ def test_other_parameters_need_restart(gallery):
     assert len(model.asked) == 8 and report.resumed == 0
     captions = read_captions(gallery)
     assert captions is not None and captions.captioner == "other/2"
+
+
+class Prompted(ScriptedCaptioner):
+    """A model that tells the version of its prompt."""
+
+    prompt_version = "1.0011aabb"
+
+    def conditions(self, task):
+        return Conditions(self.prompt_version)
+
+
+def test_answers_to_another_prompt_are_not_mixed_with_these(gallery):
+    run(gallery, Prompted(), limit=2)
+    model = Prompted()
+    model.prompt_version = "1.2233ccdd"
+    with pytest.raises(GalleryError, match=r"prompt version 1\.0011aabb; you ask for prompt version 1\.2233ccdd"):
+        run(gallery, model)
+    assert model.asked == []
+    assert run(gallery, Prompted()).resumed == 2
+    run(gallery, model, restart=True)
+    assert len(model.asked) == 12
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda heading: {**heading, "format": 2},
+    lambda heading: {**heading, "unknown": 1},
+    lambda heading: {key: value for key, value in heading.items() if key != "format"},
+    lambda heading: {key: value for key, value in heading.items() if key != "model"},
+    lambda heading: None,
+])
+def test_answers_of_another_version_are_not_written_over_unasked(gallery, spoil):
+    run(gallery, ScriptedCaptioner())
+    path = gallery.folder / "captions" / "texts.jsonl"
+    first, rest = path.read_text().split("\n", 1)
+    heading = spoil(json.loads(first))
+    content = ("no heading" if heading is None else json.dumps(heading)) + "\n" + rest
+    path.write_text(content)
+    model = ScriptedCaptioner()
+    with pytest.raises(GalleryError, match="--restart"):
+        run(gallery, model)
+    assert model.asked == [] and path.read_text() == content
+    run(gallery, model, restart=True)
+    assert len(model.asked) == 12
+    assert run(gallery, ScriptedCaptioner()).resumed == 4
 
 
 class CountingEncoder(FakeEncoder):

@@ -21,7 +21,8 @@ from cir_core.errors import (
 )
 from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.cached import CachedLanguageModel, Conditions, answer_key
+from cir_core.language.cached import CachedLanguageModel, answer_key
+from cir_core.language.conditions import Conditions, conditions_of
 from cir_core.language.connect import connected, language_models
 from cir_core.language.fallback import FallbackLanguageModel
 from cir_core.language.routed import RoutedLanguageModel
@@ -37,6 +38,7 @@ from cir_core.language.tasks import (
 )
 from cir_core.language.watch import Watch
 from cir_core.settings import Settings
+from cir_core.turn_watch import PartWatch, TurnWatch
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
@@ -155,13 +157,59 @@ def test_a_digest_spares_the_pixels():
     answer_key("m", CaptionTask(Picture(digest="d", load=unread)), Conditions())
 
 
-@pytest.mark.parametrize("wrap", [
-    lambda inner: CachedLanguageModel(inner, DictCache()),
-    lambda inner: RoutedLanguageModel(ScriptedLanguageModel(), {"caption": inner}),
-])
-def test_a_caption_of_the_manifest_is_the_answer(wrap):
-    inner = Asked(raises(AssertionError("not to be asked")))
-    assert wrap(inner).complete(CaptionTask(Picture(" a coat"))) == CaptionAnswer(caption=" a coat")
+def test_a_caption_of_the_manifest_is_the_answer():
+    model = CachedLanguageModel(Asked(raises(AssertionError("not to be asked"))), DictCache())
+    assert model.complete(CaptionTask(Picture(" a coat"))) == CaptionAnswer(caption=" a coat")
+
+
+@pytest.mark.parametrize("given", [{}, {"llm_sees": False}])
+def test_with_any_settings_a_caption_of_the_manifest_is_the_answer(given):
+    for served in ({}, SERVED):
+        model = language_models(settings(**served, **given), DictCache())(FakeEncoder())
+        watch = Watch()
+        answer = model.complete(CaptionTask(Picture(" a coat")), watch)
+        assert answer == CaptionAnswer(caption=" a coat") and watch.usage == Usage()
+
+
+def test_an_answer_under_other_conditions_is_kept_under_them():
+    """Images are sent smaller from now on: the remark tells of it, and the answer is as good as the next one."""
+    edge = [512]
+
+    def smaller(task: Task[Any]) -> MergeAnswer:
+        edge[0] = 256
+        return MergeAnswer(query="a blue dress", notes=("sent smaller",))
+
+    inner, cache = Asked(smaller), DictCache()
+    model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", edge[0]))
+    assert model.complete(MERGE).notes == model.complete(MERGE).notes == ("sent smaller",)
+    assert inner.times == 1 and list(cache.rows) == [answer_key("served@host", MERGE, Conditions("1.1", 256))]
+
+
+def test_conditions_are_those_of_the_model_that_is_asked():
+    told = Conditions("3.1", 512)
+    kept = CachedLanguageModel(Asked(blue), DictCache(), lambda task: told)
+    for model in (kept, FallbackLanguageModel(kept, BuiltinLanguageModel()),
+                  RoutedLanguageModel(BuiltinLanguageModel(), {"merge": kept}), RoutedLanguageModel(kept, {})):
+        assert conditions_of(model, MERGE) == told
+    assert conditions_of(BuiltinLanguageModel(), MERGE) == Conditions()
+
+
+def test_somebody_follows_who_looks_at_partial_answers():
+    class Follows(Watch):
+        def partial(self, role, fields):
+            pass
+
+    seen: list[bool] = []
+
+    class Noting(Asked):
+        def complete(self, task, watch=None):
+            seen.append(watch.follows)
+            return super().complete(task, watch)
+
+    model = CachedLanguageModel(Noting(blue), DictCache())
+    for number, watch in enumerate((None, Watch(), TurnWatch(), PartWatch(TurnWatch()), Follows())):
+        model.complete(replace(MERGE, caption=str(number)), watch)
+    assert seen == [False, False, False, False, True]
 
 
 def test_watching_and_stopping_pass_through_the_cache():

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import copy
 import io
 import re
+from dataclasses import replace
+from typing import get_args, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
+from cir_core.domains import DOMAINS
 from cir_core.errors import SettingsError, UnsupportedTask
+from cir_core.language import prompts
+from cir_core.language.cached import answer_key
+from cir_core.language.conditions import Conditions
 from cir_core.language.openai.form import in_words, schema
-from cir_core.language.openai.messages import labels, messages, without_system
+from cir_core.language.openai.messages import messages, without_system
 from cir_core.language.openai.pictures import data_url
 from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
 from cir_core.language.openai.server import Server
@@ -22,6 +29,7 @@ from cir_core.language.openai.wording import bare
 from cir_core.language.prompts import Prompt, load, quoted
 from cir_core.language.tasks import (
     ROLES,
+    CaptionAnswer,
     CaptionTask,
     ConfidenceTask,
     ConstraintsTask,
@@ -33,6 +41,8 @@ from cir_core.language.tasks import (
     RewriteTask,
     Task,
 )
+from cir_core.settings import Settings
+from cli.captions import build
 
 MERGE = MergeTask("a red dress", "make it blue")
 RED = Picture.of(Image.new("RGB", (8, 8), "red"))
@@ -50,13 +60,53 @@ def test_every_role_has_a_prompt_whose_places_are_inputs_of_its_task(role):
     task = ROLES[role]()
     known = task.inputs().keys() | {"fields", "domain"}
     written = prompt(role)
-    assert re.fullmatch(r"\d+\.\d+", written.version) and written.max_tokens >= 50
+    assert re.fullmatch(r"\d+\.[0-9a-f]{8}", written.version) and written.max_tokens >= 50
+    assert len(written.labels_of(task)) == len(task.pictures())
     for text in (written.system, written.user, *written.parts.values()):
         assert set(re.findall(r"\{(\w+)\}", text)) <= known
     assert written.parts.keys() <= task.inputs().keys()
     if "domain" in task.inputs():
-        assert written.domains.keys() == {"garment", "dress", "shirt", "toptee", "scene", "circo"}
+        assert tuple(written.domains) == DOMAINS
         assert "{domain}" in written.system
+
+
+def test_whatever_a_model_is_told_is_in_the_version_and_so_in_the_key():
+    written, task = prompt("caption"), CaptionTask(RED)
+    form = copy.deepcopy(dict(written.form))
+    form["properties"]["caption"]["description"] = "One sentence."
+    others = [
+        replace(written, number="2"), replace(written, system=written.system + "!"), replace(written, user="Caption!"),
+        replace(written, labels=("Photo",)), replace(written, domains={**written.domains, "dress": "A dress."}),
+        replace(written, parts={}), replace(written, common=(*written.common[:-1], "Answer in JSON.")),
+        replace(written, form=form),
+    ]
+    keys = {answer_key("m@h", task, Conditions(one.version, 512)) for one in (written, *others)}
+    assert len(keys) == 9
+    assert replace(written).version == written.version and replace(written, max_tokens=999).version == written.version
+    assert "description" in str(written.form) and "notes" not in written.form["properties"]
+
+
+def test_another_wording_of_an_answers_field_is_another_version(monkeypatch):
+    before = prompt("merge").version
+    monkeypatch.setitem(ROLES, "merge", type("Other", (MergeTask,), {"answer_type": CaptionAnswer}))
+    prompts._all.cache_clear()
+    try:
+        assert prompt("merge").version != before
+    finally:
+        monkeypatch.undo()
+        prompts._all.cache_clear()
+    assert prompt("merge").version == before
+
+
+@pytest.mark.parametrize("role", [role for role in ROLES if role != "judge"])
+def test_a_domain_that_there_is_none_of_is_said_to_be_none(role):
+    with pytest.raises(SettingsError, match=r"no domain 'chair'.*garment, dress, shirt, toptee, scene, circo"):
+        prompt(role).fill(replace(ROLES[role](), domain="chair"), "")
+
+
+def test_settings_prompts_and_commands_know_the_same_domains():
+    assert get_args(Settings.model_fields["domain"].annotation) == DOMAINS
+    assert get_args(get_args(get_type_hints(build)["domain"])[0]) == DOMAINS
 
 
 def test_roles_without_a_prompt_have_none():
@@ -236,7 +286,7 @@ def test_each_picture_follows_its_label():
     (ConstraintsTask(RED), ["Reference image"]),
 ])
 def test_labels(task: Task, expected: list[str]):
-    assert list(labels(task)) == expected
+    assert prompt(task.role).labels_of(task) == expected
 
 
 def test_a_model_that_does_not_see_reads_captions_or_says_it_cannot():
@@ -257,7 +307,7 @@ def test_a_model_that_does_not_see_reads_captions_or_says_it_cannot():
     ("https://api.openai.com:443/v1/", "m@api.openai.com"),
     ("http://LOCALHOST:11434/v1", "m@localhost:11434"),
     ("http://[::1]:8000/v1", "m@[::1]:8000"),
-    ("https://me:secret-password@host.example/v1?api-version=preview&code=query-secret#x", "m@host.example"),
+    ("https://me:secret-password@host.example/v1?api-version=preview#x", "m@host.example"),
 ])
 def test_the_name_has_host_and_unusual_port_only(url, name):
     server = Server(url, "m", "sk-1234567890")
@@ -274,8 +324,8 @@ def test_authorization_and_query():
 
 
 def test_redaction():
-    server = Server("https://me:p%40ss-word@host/v1?code=query-secret", "m", "sk-1234567890")
-    text = f"key sk-1234567890, p@ss-word query-secret {data_url(Image.new('RGB', (2, 2)), 8)} end"
+    server = Server("https://me:p%40ss-word@host/v1", "m", "sk-1234567890")
+    text = f"key sk-1234567890, p@ss-word p%40ss-word {data_url(Image.new('RGB', (2, 2)), 8)} end"
     assert server.redacted(text) == "key [key], [key] [key] [image] end"
     # Stand-ins for keys are ordinary words.
     assert Server("https://host/v1", "m", "ollama").redacted("ask ollama") == "ask ollama"
@@ -285,6 +335,17 @@ def test_redaction():
 def test_addresses_that_are_none(url):
     with pytest.raises(SettingsError, match="CIRQUE_LLM_BASE_URL"):
         Server(url, "m")
+
+
+@pytest.mark.parametrize("query", [
+    "api-key=secret-1234", "code=secret-1234", "secret-1234", "secret-1234=", "API-KEY=secret-1234&api-version=1",
+    "api-version=1&sig=secret-1234", "api-version=secret-1234%20" + "x" * 40,
+])
+def test_query_parameters_that_may_hold_a_key(query):
+    with pytest.raises(SettingsError, match="CIRQUE_LLM_API_KEY") as caught:
+        Server(f"https://host/v1?{query}", "m")
+    assert "secret-1234" not in str(caught.value)
+    assert Server("https://host/v1?api-version=2024-10-21-preview", "m").query["api-version"].startswith("2024")
 
 
 @pytest.mark.parametrize("key", ["sk-line\nend", "sk with blank", "sk-ключ"])

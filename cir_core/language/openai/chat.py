@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import random
-import time
 import weakref
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import Any, cast
 
 import openai
 from openai.types.chat import ChatCompletion
 
 from cir_core.errors import LanguageModelError, Stopped
+from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
 from cir_core.language.openai.failures import (
     Dropped,
@@ -29,53 +27,15 @@ from cir_core.language.openai.failures import (
     retry_after,
     words_of,
 )
-from cir_core.language.openai.messages import Message, without_system
+from cir_core.language.openai.messages import without_system
 from cir_core.language.openai.reading import has_object
 from cir_core.language.openai.server import Server
-from cir_core.language.openai.waiting import NAP, finish, pieces
+from cir_core.language.openai.waiting import NAP, pieces, release
 
 _THINKING = 4000        # tokens on top for models that count their thoughts as part of the answer
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
 _LONGEST = 100_000      # characters; a model that writes more has lost itself
-
-
-@dataclass(frozen=True)
-class Clock:
-    """Time as retries see it."""
-
-    now: Callable[[], float] = time.monotonic
-    sleep: Callable[[float], None] = time.sleep
-    jitter: Callable[[], float] = random.random   # in [0, 1)
-
-
-@dataclass(frozen=True)
-class Request:
-    messages: Sequence[Message]
-    role: str
-    schema: dict[str, Any]
-    max_tokens: int
-    temperature: float
-    seed: int | None = None
-
-
-@dataclass(frozen=True)
-class Reply:
-    text: str
-    finish: str | None = None                 # why the server stopped, in its words
-    tokens: tuple[int, int] | None = None     # prompt, completion; None if it did not say
-    declined: bool = False
-
-
-@dataclass
-class Call:
-    """One ``complete``: what it may take, and who looks on."""
-
-    until: float                                     # by the clock
-    seconds: float
-    stopped: Callable[[], bool] = lambda: False
-    seen: Callable[[str], None] | None = None        # the text so far; None: do not stream
-    sent: Callable[[Reply | None], None] = field(default=lambda reply: None)  # every request; None: it failed
 
 
 class Chat:
@@ -98,7 +58,7 @@ class Chat:
             "Authorization": server.authorization or openai.Omit(),
             "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit(),
         }
-        weakref.finalize(self, finish, self._client.close, wait=False).atexit = False
+        weakref.finalize(self, release, self._client.close, wait=False).atexit = False
 
     @property
     def mode(self) -> str:
@@ -114,7 +74,7 @@ class Chat:
         self._edges = {**self._edges, pictures: edge}
 
     def close(self) -> None:
-        finish(self._client.close, wait=True)
+        release(self._client.close, wait=True)
 
     def ask(self, request: Request, call: Call) -> Reply:
         """The reply to ``request``.

@@ -12,7 +12,8 @@ from typing import Any, cast
 from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
 from cir_core.language.conditions import Conditions
-from cir_core.language.openai.chat import Call, Chat, Clock, Reply, Request
+from cir_core.language.openai.call import Call, Clock, Reply, Request
+from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
 from cir_core.language.openai.form import schema
 from cir_core.language.openai.messages import messages, repair

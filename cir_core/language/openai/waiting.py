@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ _starting = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
 
-def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Iterator[T]:
+def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Generator[T, None, None]:
     """The items of ``source`` as they come. ``still`` is called before each and in every nap;
     what it raises ends the waiting, and ``source`` with it."""
     items: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -51,7 +51,7 @@ def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Iterator[T]:
         future.cancel()
 
 
-def finish(end: Callable[[], Coroutine[Any, Any, None]], *, wait: bool) -> None:
+def release(end: Callable[[], Coroutine[Any, Any, None]], *, wait: bool) -> None:
     """Run ``end``, which closes what requests have left open. Without any request there is nothing."""
     if _loop is None:
         return

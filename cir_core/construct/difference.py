@@ -1,0 +1,58 @@
+"""Modification texts that do not repeat what was said: CIRCLED's f_diff with its retries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Protocol
+
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
+from cir_core.language.watch import Watch
+from cir_core.types import Matrix
+
+TAU = 0.8
+
+
+class TextEncoder(Protocol):
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]`` float32, unit rows."""
+        ...
+
+
+def ask_difference(
+    language: LanguageModel, encoder_texts: TextEncoder, task: DifferenceTask, *, tau: float = TAU,
+    attempts: int = 3, watch: Watch | None = None,
+) -> tuple[DifferenceAnswer, tuple[str, ...]]:
+    """What to say so that the reference becomes the target, and remarks about how it was found.
+
+    An instruction whose cosine with any text of ``task.history`` is ``tau`` or more is asked
+    for again with the next ``attempt``, ``attempts`` questions in all; the last answer is kept
+    anyway, with a remark. ``task.history`` holds every text of the session so far, T_1 included;
+    without any there is nothing to compare with. ``encoder_texts`` need not be the gallery's
+    encoder (CIRCLED: CLIP ViT-B/32).
+
+    Source: CIRCLED, f_diff (section 3), tau = 0.8, three attempts; the published code does not
+    compare with T_1. Raises what ``LanguageModel.complete`` does.
+    """
+    said = [text for text in task.history if text.strip()]
+    tries = 0
+    while True:
+        answer = language.complete(replace(task, attempt=task.attempt + tries), watch)
+        tries += 1
+        cosine, closest = _closest(encoder_texts, answer.instruction, said) if said else (-1.0, "")
+        if cosine < tau:
+            return answer, ()
+        if tries >= attempts:
+            return answer, (
+                f"kept after {tries} attempts, though as close as {cosine:.3f} (limit {tau:g}) to what was said "
+                f"before: {closest}",
+            )
+
+
+def _closest(encoder_texts: TextEncoder, instruction: str, said: Sequence[str]) -> tuple[float, str]:
+    """The largest cosine with one of ``said``, and which."""
+    features = encoder_texts.encode_texts([instruction, *said]).astype("float64")
+    cosines = features[1:] @ features[0]
+    best = int(cosines.argmax())
+    return float(cosines[best]), said[best]
