@@ -361,18 +361,18 @@ def test_notes_of_rounds_taken_back_go_with_them(gallery):
 
 
 def test_only_what_is_new_is_encoded_again(gallery):
-    class Counting(FakeEncoder):
-        asked: list[str] = []
+    asked = []
 
+    class Counting(FakeEncoder):
         def encode_texts(self, texts):
-            self.asked.extend(texts)
+            asked.extend(texts)
             return super().encode_texts(texts)
 
     searcher = Searcher(gallery, Counting(), ReplayingLanguageModel(SAID, caption="green"))
     found = first_turn(searcher, FILTER)
-    Counting.asked.clear()
+    asked.clear()
     searcher.adjust(found, FILTER, Adjustment(soft_filter=SoftFilter(0.9)))
-    assert Counting.asked == []
+    assert asked == []
     changed = replace(found.composition.constraints, prescriptive=("red", "blue"))
     searcher.adjust(found, FILTER, Adjustment(constraints=changed))
-    assert Counting.asked == ["blue"]
+    assert asked == ["blue"]
