@@ -43,12 +43,12 @@ class ComparisonService:
 
         With ``parent_id`` every method goes on from that turn of ``session_id``. ``blind``
         draws the order of the columns by ``seed``. A method that cannot run here takes part
-        with its problem. Stopping keeps the columns that are done, if there are two.
+        with its problem, and so does one that the person's stop came before.
 
         Raises:
             SearchError: fewer than two methods or more than six, one twice, an empty text, a turn that
             cannot be gone on from.
-            CirqueError: no method at all could run.
+            Stopped: the person's stop came before any result.
         """
         text = clean_text(text, required=any(method.settings.base != "image-only" for method in methods))
         _check(methods)
@@ -56,19 +56,18 @@ class ComparisonService:
         path = self._search.going_on(gallery, session_id, parent_id)
         reference, _ = self._search.reference(searcher, reference_id)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-        order = list(methods)
-        if blind:
-            random.Random(seed).shuffle(order)
         watch = watch or TurnWatch()
         shared = _caption(searcher, reference, [method.settings for method in methods], watch)
         columns: list[Column] = []
-        for method in order:
-            if watch.stopped and len(columns) >= FEWEST:
-                break
+        for method in methods:  # as asked for: the order they are shown in is drawn apart from how long each takes
             columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch, shared))
             column_done()
         if all(column.problem for column in columns):
+            if watch.stopped:
+                raise Stopped("Stopped before any method had a result.")
             raise SearchError(f"None of the methods could run. {columns[0].problem}")
+        if blind:
+            random.Random(seed).shuffle(columns)
         return self._store.add_comparison(Comparison(
             new_id(), gallery, reference_id, text, tuple(columns), blind, seed, datetime.now(UTC),
             session_id if path else None, parent_id if path else None,
@@ -116,6 +115,8 @@ def _column(
 ) -> Column:
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
+    if watch.stopped:
+        return Column(method.name, card, problem="Stopped before its turn came.")
     part = PartWatch(watch)
     began = perf_counter()
     try:

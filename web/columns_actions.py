@@ -7,10 +7,11 @@ from dataclasses import replace
 from time import time
 
 from annotation.votes import make_vote
-from cir_core.composition import Adjustment
+from cir_core.composition import Adjustment, Marks
 from cir_core.errors import SearchError
 from cir_core.methods.declared import Method, find_method
-from web.action_parts import Begin, Data, fresh, text_of
+from web.action_parts import WALL, Begin, Data, fresh, text_of
+from web.adjust_actions import keep, marks_of
 from web.live import LiveWatch
 from web.services import Services
 from web.view import View
@@ -26,16 +27,22 @@ def begin_columns(services: Services, view: View, data: Data) -> tuple[LiveWatch
     text, blind = text_of(data, "text"), data.get("blind") in (True, "on")
     fresh_start = view.turn_id is None or data.get("fresh") in (True, "on")
     watch = LiveWatch(text, total=len(methods), secret=blind)
-    reference_id, turn_id = view.reference_id, None if fresh_start else view.turn_id
+    reference_id = view.reference_id
+    marks = Marks() if fresh_start else marks_of(data)
     who = text_of(data, "who")[:64]
 
     def job() -> View:
+        now = view
+        if view.adjustment and not fresh_start:
+            # The methods go on from what the person sees, so it becomes a turn first.
+            now = replace(keep(services.search, view, {}), notice="Your changes were kept as a turn of their own.")
         made = services.compare.run(
-            view.gallery, reference_id, text, methods, session_id=view.session_id, parent_id=turn_id,
-            exclude=view.method.exclude, blind=blind, watch=watch, column_done=watch.part_done,
+            now.gallery, reference_id, text, methods, session_id=now.session_id,
+            parent_id=None if fresh_start else now.turn_id, marks=marks,
+            exclude=now.method.exclude, blind=blind, watch=watch, column_done=watch.part_done,
         )
-        return replace(view, comparison_id=made.comparison_id, compare=None, asked_at=time(),
-                       annotator=who or view.annotator)
+        return replace(now, comparison_id=made.comparison_id, compare=None, asked_at=time(),
+                       annotator=who or now.annotator)
 
     return watch, job
 
@@ -74,10 +81,13 @@ def use_method(services: Services, view: View, data: Data) -> View:
     settings = replace(method.settings, exclude=view.method.exclude)
     if settings == view.method:
         return replace(view, comparison_id=None)
+    notice = f"Your next search uses “{method.title}”."
     changed = replace(view, method=settings, adjustment=Adjustment(), undo=())
     if view.session_id is not None:
         changed = fresh(changed)
-    return replace(changed, comparison_id=None, notice=f"Your next search uses “{method.title}”.")
+        notice += " It begins a new session; the one before is under “Sessions”."
+    wall = view.wall or tuple(services.search.random_images(view.gallery, WALL))
+    return replace(changed, comparison_id=None, wall=wall, notice=notice)
 
 
 def _names(data: Data) -> list[str]:

@@ -15,7 +15,7 @@ from cir_core.comparisons import Column, Comparison
 from cir_core.composition import Usage
 from cir_core.methods.declared import Method, name_of
 from cir_core.types import Hit
-from web import present
+from web import present, present_methods
 from web.present import Captions, Dict
 from web.view import View
 
@@ -29,7 +29,9 @@ def columns(
 ) -> Dict:
     """Everything the panel shows. ``votes`` are those on this comparison."""
     own = next((vote for vote in votes if vote.annotator == annotator), None)
-    open_names = not comparison.blind or own is not None
+    judged = sum(not column.problem for column in comparison.columns)
+    # With fewer than two results there is nothing to vote on, so nothing to hide either.
+    open_names = not comparison.blind or own is not None or judged < 2
     tops = [column.hits[:SHOWN] for column in comparison.columns]
     sides = [
         _column(i, column, comparison, tops, methods, version, captions, named=open_names)
@@ -43,18 +45,28 @@ def columns(
         "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
         "votes": len(votes) if open_names else 0,
         "reference": present.picture(comparison.gallery, comparison.reference_id, version),
-        "continued": comparison.parent_id is not None,
+        "continued": comparison.parent_id is not None, "judged": judged,
+        "marked": _marked(comparison), "away": not open_names and any(_warnings(c) for c in comparison.columns),
     }
 
 
-def chooser(view: View, methods: Mapping[str, Method], votes: Sequence[MethodVote]) -> Dict:
-    """The form that starts a comparison: the person's own method and two others are ticked."""
+def chooser(
+    view: View, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
+    comparison: Comparison | None = None,
+) -> Dict:
+    """The form that starts a comparison, filled in as ``comparison`` was, if there is one; else
+    the person's own method and two others are ticked. ``cannot`` is why no encoder composes."""
     own = name_of(view.method, methods)
     ticked = list(dict.fromkeys([own or "cirevl", "cirevl", "soft", "corr"]))[:3]
+    if comparison is not None:
+        ticked = [column.method for column in comparison.columns]
     return {
-        "text": "", "turn": 1 if view.turn_id else 0, "tally": tally_rows(votes, methods),
-        "methods": [{"name": method.name, "title": method.title, "source": method.source,
-                     "chosen": method.name in ticked} for method in methods.values()],
+        "text": comparison.modification_text if comparison else "", "turn": view.turn_id is not None,
+        "blind": comparison is not None and comparison.blind, "tally": tally_rows(votes, methods),
+        "custom": own is None,
+        "methods": [{"name": method.name, "title": method.title, "chosen": method.name in ticked,
+                     "source": cannot if method.settings.base == "joint" and cannot else method.source,
+                     "disabled": method.settings.base == "joint" and bool(cannot)} for method in methods.values()],
     }
 
 
@@ -94,14 +106,15 @@ def _column(
     constraints = composition.constraints if composition else None
     return shown | {
         "method": column.method, "title": _title(column.method, methods), "problem": column.problem,
-        "caption": column.caption, "merged": column.merged_text, "notes": list(column.notes),
+        "caption": column.caption, "merged": column.merged_text,
+        "notes": [note for note in column.notes if note not in _warnings(column)],
         "rounds": [{"number": one.number, "query": one.query, "problems": list(one.problems)}
                    for one in (composition.rounds if composition else ()) if one.query],
         "must": list(constraints.prescriptive) if constraints else [],
         "must_not": list(constraints.proscriptive) if constraints else [],
         "timings": present.timing_rows(column.timings_ms),
         "total": present.milliseconds(column.timings_ms.get("total", 0.0)),
-        "usage": usage_text(composition.usage) if composition else "",
+        "usage": usage_text(composition.usage) if composition else "", "warnings": _warnings(column),
         "digest": column.protocol.digest,
     }
 
@@ -133,6 +146,17 @@ def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict
             rows.append({"pair": f"{sides[a]['letter']} and {sides[b]['letter']}", "shared": shared, "size": size,
                          "value": f"{shared / size:.2f}", "same": same})
     return rows
+
+
+def _warnings(column: Column) -> list[str]:
+    """Notes that change what the column stands for, e.g. that a server was away."""
+    return present_methods.warnings(column.notes)
+
+
+def _marked(comparison: Comparison) -> int:
+    """How many marks counted in some column."""
+    marks = [column.composition.marks for column in comparison.columns if column.composition]
+    return max((len(one.more_like) + len(one.less_like) for one in marks), default=0)
 
 
 def _title(name: str, methods: Mapping[str, Method]) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from cir_core.composition import Usage
 from cir_core.method_types import MethodSettings, Reflection, method_to_dict
 from cir_core.methods.declared import Method, builtin_methods, name_of
-from cir_core.types import Turn
 
 Dict = dict[str, Any]
 
@@ -141,14 +140,17 @@ def usage(used: Usage, language_model: str) -> Dict:
     }
 
 
-_WARNINGS = ("the built-in language model answered instead", "stopped after", "there are no constraints to filter by")
+_WARNINGS = (
+    "the built-in language model answered instead", "stopped after", "there are no constraints to filter by",
+    "the marks were not used", "this session began with",
+)
 
 
-def warnings(turn: Turn) -> list[str]:
+def warnings(notes: Sequence[str]) -> list[str]:
     """Notes that the person must not miss: what was asked for was not done, or not by whom.
     Of each kind the first: a server that is away is away for every role."""
     found: dict[str, str] = {}
-    for note in turn.notes:
+    for note in notes:
         kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
         if not kind and note.startswith("round ") and "failed" in note:
             kind = "round"

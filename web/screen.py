@@ -120,7 +120,7 @@ class Screen:
         return fill(
             "results.html", view=view, turn=turn, length=length, target=target, session=session, problem=seen.problem,
             tiles=[present.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
-            warnings=present_methods.warnings(turn), moves=moves, soft=present_filter.soft_filter(turn),
+            warnings=present_methods.warnings(turn.notes), moves=moves, soft=present_filter.soft_filter(turn),
             rounds=present_rounds.reflection(seen.stored, turn, gallery, version),
             changes=present_filter.changes(view), feedback=session.method.history == "feedback",
             history=present_methods.HISTORIES[session.method.history],
@@ -146,14 +146,16 @@ class Screen:
         }
 
     def _drawers(self, view: View, version: str) -> str:
-        known = set(view.mine)
+        known, settings = set(view.mine), self._choices(view)
+        before = self._services.compare.comparison(view.comparison_id) if view.comparison_id else None
         summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
         rows = [present.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         return fill(
             "drawers.html", view=view, sessions=rows,
             scores=present_target.scores(self._service.scores(view.mine)) if known else None,
-            chooser=chooser(view, self._services.methods, self._services.votes.votes()),
-            settings=self._choices(view),
+            chooser=chooser(view, self._services.methods, self._services.votes.votes(), cannot=settings["cannot"],
+                            comparison=before),
+            settings=settings,
         )
 
     def _choices(self, view: View) -> dict[str, Any]:
@@ -166,7 +168,7 @@ class Screen:
         except CirqueError:
             pass  # the gallery cannot be opened, which the results panel says
         return {
-            "galleries": self._galleries(), "language_model": language_model,
+            "galleries": self._galleries(), "cannot": cannot, "language_model": language_model,
             "groups": present_methods.choices(view.method, self._services.methods, cannot),
             "excludes": [(value, present.EXCLUDE_NAMES[value]) for value in EXCLUDES],
             "modes": list(present_methods.MODES.items()),

@@ -28,6 +28,7 @@
     cirque.closeDrawers();
     act("compare_methods", {
       methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: who(),
+      ...cirque.marks(),
     });
   });
 
@@ -45,6 +46,16 @@
     const button = event.key === "0" ? $(".cq-neither [data-choice=none]") : $$(".cq-vote", columns).find((one) => Number(one.dataset.choice) + 1 === Number(event.key));
     if (!button) return;
     event.preventDefault();
-    button.click();
+    cirque.soon("vote", { choice: button.dataset.choice }); // the last of several quick ones counts
+  });
+
+  // The words go along into the search that follows.
+  let words = "";
+  document.addEventListener("click", (event) => {
+    words = event.target.closest("[data-act=use_method]")?.dataset.text || "";
+  }, true);
+  cirque.onDraw(({ action, failed }) => {
+    const field = $("#cq-text");
+    if (action === "use_method" && !failed && words && field && !field.value) field.value = words;
   });
 })();

@@ -32,37 +32,86 @@
 
   // --- editing a text where it stands -------------------------------------------------------
 
-  function edit(element, { done, gone = () => {} }) {
-    if (element.isContentEditable) return;
-    const before = element.textContent;
-    let over = false;
+  // One at a time. A drawing may take the text away or write over it, so what is typed and the
+  // caret are kept here, and put back before the next key arrives.
+  let editing = null;
+  const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
+  const release = (element) => {
+    element.contentEditable = "false";
+    element.classList.remove("editing");
+  };
+
+  // ``find`` says where the text stands now, null if it is nowhere any more.
+  function edit(element, { find, done, gone = () => {} }) {
+    if (editing?.element === element) return;
+    finish(true);
+    const text = element.textContent;
+    editing = { element, find, done, gone, before: text, text, caret: [0, text.length] };
+    hold(element);
+    drawings.observe($("#results"), { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
+  }
+  function hold(element) {
+    if (element !== editing.element) release(editing.element);
+    editing.element = element;
     element.contentEditable = "plaintext-only";
     if (!element.isContentEditable) element.contentEditable = "true";
     element.classList.add("editing");
+    if (element.textContent !== editing.text) element.textContent = editing.text;
+    const caret = editing.caret; // focusing moves it
     element.focus();
-    window.getSelection().selectAllChildren(element);
-    const finish = (keep, byKey = false) => {
-      if (over) return;
-      over = true;
-      element.contentEditable = "false";
-      element.classList.remove("editing");
-      element.removeEventListener("keydown", keys);
-      element.removeEventListener("blur", left);
-      const text = element.textContent.replace(/\s+/g, " ").trim();
-      element.textContent = keep ? text : before;
-      if (keep && text !== before) done(text);
-      else gone(byKey);
-      if (byKey) element.focus();
-    };
-    const keys = (event) => {
-      event.stopPropagation();
-      if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); finish(true, true); }
-      if (event.key === "Escape") { event.preventDefault(); finish(false, true); }
-    };
-    const left = () => finish(true);
-    element.addEventListener("keydown", keys);
-    element.addEventListener("blur", left);
+    editing.caret = caret;
+    const node = element.firstChild;
+    if (node) window.getSelection().setBaseAndExtent(node, Math.min(caret[0], node.length), node, Math.min(caret[1], node.length));
   }
+  function restore() {
+    if (!editing) return;
+    if (intact(editing.element) && document.activeElement === editing.element) return;
+    const element = editing.find(editing.element);
+    if (element) hold(element);
+    else {
+      editing = null;
+      drawings.disconnect();
+    }
+  }
+  const drawings = new MutationObserver(restore);
+  function finish(keep, byKey = false) {
+    if (!editing) return;
+    const { element, before, done, gone } = editing;
+    editing = null;
+    drawings.disconnect();
+    release(element);
+    const text = element.textContent.replace(/\s+/g, " ").trim();
+    element.textContent = keep ? text : before;
+    if (keep && text !== before) done(text, element);
+    else gone(byKey, element);
+    if (byKey) element.focus();
+  }
+  function follow() {
+    if (!editing || !intact(editing.element)) return;
+    const { element } = editing;
+    editing.text = element.textContent;
+    const selection = window.getSelection();
+    if (!element.contains(selection.anchorNode)) return;
+    const range = selection.getRangeAt(0);
+    const before = range.cloneRange();
+    before.selectNodeContents(element);
+    before.setEnd(range.startContainer, range.startOffset);
+    const start = before.toString().length;
+    editing.caret = [start, start + range.toString().length];
+  }
+  document.addEventListener("input", follow, true);
+  document.addEventListener("selectionchange", follow);
+  document.addEventListener("keydown", (event) => {
+    if (!editing) return;
+    if (document.activeElement === document.body) restore();
+    if (!editing || document.activeElement !== editing.element) return;
+    event.stopPropagation();
+    if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); finish(true, true); }
+    if (event.key === "Escape" && !event.isComposing) { event.preventDefault(); finish(false, true); }
+  }, true);
+  // Not at "blur": a drawing that takes the text away blurs it too, and is no leaving.
+  document.addEventListener("pointerdown", (event) => { if (editing && !editing.element.contains(event.target)) finish(true); }, true);
+  document.addEventListener("focusin", (event) => { if (editing && event.target !== editing.element) finish(true); });
 
   // --- rounds --------------------------------------------------------------------------------
 
@@ -72,8 +121,9 @@
     for (const other of $$("details[data-keep=reasons]")) if (other.open !== event.target.open) other.open = event.target.open;
   }, true);
 
-  const rewrite = (element) => edit(element, {
-    done: (text) => {
+  const rewrite = (started) => edit(started, {
+    find: () => $(`[data-rewrite="${started.dataset.rewrite}"]`),
+    done: (text, element) => {
       if (!text) { element.textContent = element.dataset.text; return; }
       cirque.soon("adjust", { rounds: Number(element.dataset.rewrite), rewritten: text });
     },
@@ -85,36 +135,65 @@
   const value = (text) => text.dataset.new ?? text.dataset.facet;
   let refocus = null; // where the keyboard goes on after the chips have been drawn anew
 
-  function send(side) {
-    const constraints = {};
-    for (const one of $$("[data-filter] [data-side]")) {
-      constraints[one.dataset.side] = facets(one).map(value).filter(Boolean);
-    }
+  const drawn = () => Object.fromEntries($$("[data-filter] [data-side]").map((one) => [one.dataset.side, facets(one).map(value).filter(Boolean)]));
+  // What was asked for and is not drawn yet: the next change adds to it.
+  let wanted = null;
+  function send(side, from, to) {
+    const { turn } = cirque.top().dataset;
+    if (wanted?.turn !== turn) wanted = { turn, constraints: drawn() };
+    const constraints = { ...wanted.constraints };
+    const texts = [...constraints[side.dataset.side] || []];
+    const at = from ? texts.indexOf(from) : -1;
+    texts.splice(at < 0 ? texts.length : at, at < 0 ? 0 : 1, ...(to ? [to] : []));
+    constraints[side.dataset.side] = texts;
+    wanted.constraints = constraints;
     cirque.soon("adjust", { constraints, edited: side.dataset.kind });
   }
   function change(text, to) {
     const side = text.closest("[data-side]");
+    const from = value(text);
     refocus = { side: side.dataset.side, at: Math.max(0, facets(side).indexOf(text) - (to ? 0 : 1)), add: !to && facets(side).length === 1 };
+    send(side, from, to);
     text.dataset.new = to;
     text.closest(".cq-facet").classList.toggle("leaving", !to);
-    send(side);
   }
-  const alter = (text) => edit(text, { done: (to) => change(text, to) });
-  function add(button) {
-    const side = button.closest("[data-side]");
+  const sideOf = (name) => $(`[data-filter] [data-side=${name}]`);
+  function alter(started) {
+    const { side } = started.closest("[data-side]").dataset;
+    const facet = value(started);
+    edit(started, {
+      find: (now) => {
+        const there = sideOf(side);
+        return there && (facets(there).find((text) => text !== now && value(text) === facet) || facets(there).find((text) => value(text) === facet) || fresh(there));
+      },
+      done: (to, text) => (text.dataset.facet ? change(text, to) : send(sideOf(side), "", to)),
+    });
+  }
+  function fresh(side) {
+    const button = $("[data-add]", side);
     const text = make("span", { class: "text", role: "textbox", "aria-label": `New text under ${side.getAttribute("aria-label")}`,
       "data-facet": "", "data-hint": button.dataset.example });
-    const chip = make("li", { class: "cq-facet fresh" }, text);
-    button.closest("li").before(chip);
-    edit(text, {
-      done: (to) => {
-        refocus = { side: side.dataset.side, add: true };
-        text.dataset.new = to;
-        send(side);
+    button.closest("li").before(make("li", { class: "cq-facet fresh" }, text));
+    return text;
+  }
+  function add(button) {
+    const name = button.closest("[data-side]").dataset.side;
+    finish(true);
+    edit(fresh(sideOf(name)), {
+      find: (now) => {
+        const there = sideOf(name);
+        if (there && there.contains(now) && now.dataset.facet === "" && now.closest(".fresh")) return now;
+        now.closest(".fresh")?.remove();
+        return there && fresh(there);
       },
-      gone: (byKey) => {
-        chip.remove();
-        if (byKey) button.focus();
+      done: (to, text) => {
+        refocus = { side: name, add: true };
+        send(sideOf(name), "", to);
+        text.dataset.new = to;
+      },
+      gone: (byKey, text) => {
+        text.closest(".fresh")?.remove();
+        if (byKey) $("[data-add]", sideOf(name))?.focus();
       },
     });
   }
@@ -163,6 +242,8 @@
     does[event.key]();
   });
 
+  window.addEventListener("beforeunload", (event) => { if ($(".cq-changes[data-unkept]")) event.preventDefault(); });
+
   // --- dials -------------------------------------------------------------------------------------
 
   let gesture = 0, sent = -1, dragging = false;
@@ -192,6 +273,7 @@
       if (!dragging && !cirque.waits()) slider.value = slider.dataset.value;
       output.textContent = Number(slider.value).toFixed(2);
     }
+    if (!cirque.waits()) wanted = null;
     for (const box of $$("[data-moves]")) box.checked = box.dataset.on === "yes";
     for (const chip of $$(".cq-facet.fresh")) if (!$(".editing", chip)) chip.remove();
     for (const text of $$(".cq-facet .text")) {
@@ -201,6 +283,11 @@
       if (text.textContent !== text.dataset.facet) text.textContent = text.dataset.facet;
     }
     for (const text of $$("[data-rewrite]")) if (!text.isContentEditable && text.textContent !== text.dataset.text) text.textContent = text.dataset.text;
+    if (editing) {
+      restore();
+      refocus = null;
+      return;
+    }
     if (action === "filter") $("[data-side=prescriptive] [data-add]")?.focus();
     if (action === "adjust" && refocus) {
       const side = $(`[data-filter] [data-side=${refocus.side}]`);

@@ -6,11 +6,13 @@ from types import SimpleNamespace
 import pytest
 
 from cir_core.compare import ComparisonService
-from cir_core.errors import SearchError
+from cir_core.composition import Adjustment
+from cir_core.errors import LanguageModelError, SearchError
 from cir_core.language.tasks import ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
 from cir_core.pool import SearcherPool
 from cir_core.service import SearchService
+from cir_core.types import SoftFilter
 from cir_core.uploads import UploadFolder
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
@@ -151,3 +153,52 @@ def test_a_method_that_could_not_run_neither_wins_nor_loses(services):
     lame, _ = compared(services, blind=False, methods=["text-only", "joint"])
     with pytest.raises(SearchError, match="nothing to choose"):
         COLUMN_ACTIONS["vote"](services, lame, {"choice": "0"})
+
+
+def test_a_blind_comparison_with_one_result_hides_nothing(services):
+    view, _ = compared(services, methods=["text-only", "joint"])
+    _, shown, html = drawn(services, view)
+    assert shown["named"] and "nothing to vote on" in html and "does not compose" in html
+    assert 'data-act="vote"' not in html
+
+
+def test_that_something_did_not_work_is_said_without_a_name(services):
+    class Away(Filtering):
+        def complete(self, task, watch=None):
+            if isinstance(task, ConstraintsTask):
+                raise LanguageModelError("The server broke.")
+            return super().complete(task, watch)
+
+    services.search._pool._language_for = lambda encoder: Away("green")
+    view, _ = compared(services)
+    _, shown, html = drawn(services, view)
+    assert shown["away"] and "did not work as asked" in html and "server broke" not in html
+    COLUMN_ACTIONS["vote"](services, view, {"choice": "0"})
+    _, shown, html = drawn(services, view)
+    assert not shown["away"] and "The server broke." in html
+
+
+def test_marks_and_changes_of_the_turn_go_along(services):
+    session = services.search.start(NAME, method=METHODS["soft"].settings)
+    one = services.search.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    more = one.hits[3].image_id
+    view = View(gallery=NAME, reference_id=one.hits[0].image_id, session_id=session.session_id, turn_id=one.turn_id,
+                method=METHODS["soft"].settings, adjustment=Adjustment(soft_filter=SoftFilter(0.5)))
+    _, job = COLUMN_LONG["compare_methods"](
+        services, view, {"methods": ["cirevl", "latest"], "text": "blue", "who": "me", "more": [more]})
+    after = job()
+    comparison, shown, html = drawn(services, after)
+    assert comparison.columns[0].composition.marks.more_like == (more,) and shown["marked"] == 1
+    assert after.turn_id != one.turn_id and comparison.parent_id == after.turn_id
+    assert services.search.session(session.session_id).turn(after.turn_id).composition.soft_filter == SoftFilter(0.5)
+    assert "with 1 mark" in html and "kept as a turn" in html
+
+
+def test_the_form_comes_back_as_it_was(services):
+    view, _ = compared(services)
+    comparison = services.compare.comparison(view.comparison_id)
+    form = chooser(view, METHODS, [], cannot="no encoder composes", comparison=comparison)
+    assert {row["name"] for row in form["methods"] if row["chosen"]} == set(COMPARED)
+    assert form["blind"] and form["text"] == "red"
+    joint = next(row for row in form["methods"] if row["name"] == "joint")
+    assert joint["disabled"] and joint["source"] == "no encoder composes"

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from cir_core.compare import DEPTH, ComparisonService
-from cir_core.errors import LanguageModelError, SearchError, UnknownSession
+from cir_core.errors import LanguageModelError, SearchError, Stopped, UnknownSession
 from cir_core.indexing import index_folder
 from cir_core.language.tasks import MergeTask
 from cir_core.methods.declared import Method, builtin_methods
@@ -123,7 +123,22 @@ def test_stopping_keeps_what_is_done(make):
             watch.stop()
 
     made = compare.run(NAME, "r0g3b0", "red", [TEXT, IMAGE, CIREVL], watch=watch, column_done=column_done)
-    assert [column.method for column in made.columns] == ["text-only", "image-only"]
+    assert [bool(column.problem) for column in made.columns] == [False, False, True]
+    assert made.columns[2].problem == "Stopped before its turn came."
+    watch.stop()
+    with pytest.raises(Stopped, match="before any method"):
+        compare.run(NAME, "r0g3b0", "red", [TEXT, IMAGE], watch=watch)
+
+
+def test_a_blind_run_takes_the_methods_as_they_were_asked_for(make):
+    """Otherwise the progress would tell which of the columns is the slow one."""
+    language = ReplayingLanguageModel({}, caption="green")
+    _, compare = make(language)
+    for seed in range(6):
+        asked = []
+        compare.run(NAME, "r0g3b0", "red", [CIREVL, TEXT, IMAGE], blind=True, seed=seed,
+                    column_done=lambda: asked.append(sum(task.role == "merge" for task in language.asked)))  # noqa: B023
+        assert asked[0] == asked[-1] == seed + 1  # the one that merges was always run first
 
 
 def test_the_caption_counts_for_every_column_that_needs_it(make):

@@ -105,7 +105,7 @@ def test_warnings_are_notes_that_change_what_the_results_are():
              "round 2 of reflection failed, the results are those before it: no JSON",
              "there are no constraints to filter by: no JSON")
     again = "the built-in language model answered instead of m@host: it is away. It is asked again in 29 s."
-    assert present_methods.warnings(a_turn(None, (*notes, again))) == list(notes[1:])
+    assert present_methods.warnings((*notes, again)) == list(notes[1:])
 
 
 def test_moves_of_a_small_ranking():
