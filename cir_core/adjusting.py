@@ -37,7 +37,7 @@ def adjusted(
     if rounds == old.rounds:
         query = replace(query, vector=found.vector)  # the stored one, to the last bit
     composition = replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
-    return query, composition, _notes(found, rounds)
+    return query, composition, (*_notes(found, rounds), *_filter_notes(adjustment, composition))
 
 
 def _notes(found: Found, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
@@ -51,6 +51,14 @@ def _notes(found: Found, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
     if any(one.edited and not was.edited for one, was in zip(rounds, before, strict=False)):
         notes.append(f"the query of round {len(rounds)} was rewritten by hand")
     return tuple(dict.fromkeys(notes))
+
+
+def _filter_notes(adjustment: Adjustment, made: Composition) -> tuple[str, ...]:
+    """Attributes alone rank nothing: said where a person has taken every text away."""
+    said = made.constraints
+    if adjustment.constraints is None or said is None or made.soft_filter is None:
+        return ()
+    return () if said.prescriptive or said.proscriptive else ("there is no text left to filter by",)
 
 
 def _rounds(

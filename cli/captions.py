@@ -168,7 +168,8 @@ def _summary(name: str, report: CaptionReport) -> None:
 
 
 def _facts(header: CaptionsHeader) -> None:
-    out.print(f"Captions by {header.captioner} (domain {header.domain}), {header.created_at}, digest {header.digest}")
+    out.print(f"Captions by {header.captioner} (domain {header.domain}), {header.created_at}, digest {header.digest}",
+              soft_wrap=True)
     out.print(f"{header.captioned} of {header.images} images have one, chosen from {header.distinct:.1f} different "
               f"captions on average ({header.samples} asked for, {header.incomplete} images incomplete)")
     table = Table("rank of the image by", "mean", "median", "rank 1", box=None)

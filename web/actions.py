@@ -88,6 +88,7 @@ def search(service: SearchService, view: View, text: str, marks: Marks, watch: L
     if session_id is None:
         session_id = service.start(view.gallery, method=view.method).session_id
         view = replace(view, session_id=session_id, mine=view.remember(session_id))
+        watch.stored_in(session_id)
     # What the person saw is what the next turn goes on from, so it becomes a turn first.
     view, place = kept(service, view)
     try:
@@ -96,7 +97,7 @@ def search(service: SearchService, view: View, text: str, marks: Marks, watch: L
             watch=watch,
         )
     except Stopped:
-        return replace(view if place else before, problem="Stopped before there was a query to search with.")
+        return replace(view if place else before, notice="Stopped before there was a query to search with.")
     except CirqueError as error:
         if not place:
             raise

@@ -35,6 +35,7 @@ class Progress:
     done: int = 0                                  # of ``total`` parts, e.g. methods compared
     total: int = 0
     stopping: bool = False
+    session_id: str = ""                           # the session it is stored in, once there is one
     began: float = field(default_factory=monotonic)
 
     @property
@@ -58,6 +59,10 @@ class LiveWatch(TurnWatch):
     @property
     def progress(self) -> Progress:
         return self._progress
+
+    def stored_in(self, session_id: str) -> None:
+        """Known before there is a turn: a page that is loaded again finds its way back."""
+        self._change(session_id=session_id)
 
     def stage(self, name: str) -> None:
         self._reveal(stage=name, partial=None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import gradio as gr
 
-from cir_core.composition import Marks
+from cir_core.composition import Marks, Usage
 from cir_core.errors import CirqueError, SearchError
 from cir_core.method_types import MethodSettings
 from cir_core.methods.declared import find_method
@@ -43,8 +43,9 @@ def wire_api(services: Services) -> None:
             less: Ids of earlier results that are not.
 
         Returns:
-            The session id, the turn id, the digest of the protocol, and the hits, best first,
-            each with image_id, score and rank.
+            The session id, the turn id, the digest of the protocol, the hits, best first, each
+            with image_id, score and rank; the text that was searched for (merged_text), notes, such
+            as that a language model was away, and what language models did (usage).
         """
         try:
             marks = marks_of({"more": more or [], "less": less or []})
@@ -95,7 +96,14 @@ def run_search(
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
         "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits],
+        "merged_text": turn.merged_text, "notes": list(turn.notes),
+        "usage": _usage(turn.composition.usage if turn.composition else Usage()),
     }
+
+
+def _usage(used: Usage) -> dict[str, Any]:
+    return {"calls": used.calls, "cached": used.cached, "prompt_tokens": used.prompt_tokens,
+            "completion_tokens": used.completion_tokens, "cost": used.cost}
 
 
 def _method(services: Services, name: str, session: SearchSession | None) -> MethodSettings:
@@ -113,6 +121,8 @@ def _whole(k: object) -> int:
         number = int(k)  # type: ignore[call-overload]
     except (TypeError, ValueError, OverflowError):
         raise SearchError("k must be a whole number, 1 to 1000.") from None
+    if isinstance(k, bool) or (isinstance(k, float) and k != number):
+        raise SearchError(f"k is {k}; it must be a whole number, 1 to 1000.")
     if not 1 <= number <= 1000:
         raise SearchError(f"k is {number}; ask for 1 to 1000 results.")
     return int(number)

@@ -48,6 +48,14 @@ class Screen:
         return fill("progress.html", view=view, live=present_rounds.progress(
             progress, view.gallery, version, captions))
 
+    def draw_top(self, view: View) -> str:
+        """The top panel alone, e.g. with the session of a search that is still running."""
+        try:
+            size = len(self._service.gallery(view.gallery))
+        except CirqueError:
+            size = None
+        return fill("top.html", view=view, size=size, session=None)
+
     def empty(self) -> dict[str, str]:
         """What stands there until the page has connected."""
         view = View(gallery=self._settings.gallery)
@@ -124,7 +132,18 @@ class Screen:
             rounds=present_rounds.reflection(seen.stored, turn, gallery, version),
             changes=present_filter.changes(view), feedback=session.method.history == "feedback",
             history=present_methods.HISTORIES[session.method.history],
+            gallery_changed=self._gallery_changed(session, turn.turn_id),
         )
+
+    def _gallery_changed(self, session: SearchSession, turn_id: str) -> str:
+        """Why nobody can go on from here, if the gallery was indexed anew since; else ""."""
+        if session.protocol.gallery_digest == self._service.gallery(session.gallery).digest:
+            return ""
+        try:
+            self._service.going_on(session.gallery, session.session_id, turn_id)
+        except CirqueError as error:
+            return str(error)
+        return ""
 
     def _columns(self, view: View, version: str, caption_of: present.Captions) -> str:
         comparison = self._services.compare.comparison(view.comparison_id or "")

@@ -63,14 +63,18 @@ def wire_screen(
     def on_long(name: str, view: View, data: dict[str, Any]) -> Generator[list[Any], None, View]:
         watch, job = begin(services, view, name, data)
         running = follow(job, watch, services.runs)
+        told = view.session_id or ""
         while True:
             try:
                 progress = next(running)
             except StopIteration as over:
                 done: View = over.value
                 return done
-            shown = [screen.draw_progress(view, progress) if name == "results" else gr.skip() for name in PANELS]
-            yield [gr.skip(), *shown]
+            panels = {"results": screen.draw_progress(view, progress)}
+            if progress.session_id and progress.session_id != told:
+                told = progress.session_id
+                panels["top"] = screen.draw_top(replace(view, session_id=told))
+            yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
 
     demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
               api_visibility="private", **ENCODER)

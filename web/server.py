@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import importlib.util
+import logging
 import os
 import signal
 import socket
@@ -27,6 +28,8 @@ from web.live_routes import live_routes
 from web.media import media_routes
 from web.services import Services, open_services
 from web.theme import head, make_theme
+
+_log = logging.getLogger("cirque.server")
 
 
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
@@ -117,10 +120,16 @@ class _Server(uvicorn.Server):
 
     def _warm(self) -> None:
         # The first person waits for the models otherwise. Problems are shown there, not here.
-        with contextlib.suppress(CirqueError):
+        try:
             searcher = self._services.search.searcher(self._services.settings.gallery)
             for image_id in searcher.gallery.ids[:1]:
                 searcher.turn(searcher.gallery_reference(image_id), "in red", MethodSettings(), k=1)
+        except CirqueError:
+            pass
+        except Exception as error:
+            _log.warning("The models could not be loaded ahead of the first search (%s: %s). That search will try "
+                         "again and say what is wrong.", type(error).__name__, error)
+            _log.debug("What went wrong while they were loaded:", exc_info=True)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -44,11 +44,11 @@
       if (cirque.$(".cq-live")) cirque.toast("Still at it. Esc stops it and keeps what has been found.");
       return false;
     }
-    pending = { name, since: performance.now() };
+    const { turn, reference } = cirque.top().dataset; // lets a restarted server pick up where we are
+    pending = { name, turn, since: performance.now() };
     document.body.classList.add("cq-busy");
     if (SLOW.has(name)) document.body.classList.add("cq-loading");
     cirque.$(".cq-grid")?.setAttribute("aria-busy", "true");
-    const { turn, reference } = cirque.top().dataset; // lets a restarted server pick up where we are
     const send = () => trigger("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
     if (trigger) send();
     else waiting.push(send);
@@ -103,17 +103,20 @@
       if (pending && cirque.$(".cq-live")) { // still at it
         pending.since = performance.now();
         document.body.classList.remove("cq-loading");
+        if (top?.dataset.session) address(top.dataset.session);
         for (const callback of afterLive) callback();
       }
       return restore();
     }
     beat = top.dataset.beat;
     const finished = pending?.name || "";
+    // A search that was stopped at once is no mistake, but leads nowhere either.
+    const failed = Boolean(top.dataset.problem) || (finished === "search" && top.dataset.turn === pending.turn);
     cirque.done();
     restore();
     address(top.dataset.session);
     cirque.say(top.dataset.problem || top.dataset.notice || heard(finished));
-    for (const callback of afterDraw) callback({ action: finished, failed: Boolean(top.dataset.problem) });
+    for (const callback of afterDraw) callback({ action: finished, failed });
   }
 
   function heard(action) {

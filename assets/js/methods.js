@@ -164,7 +164,9 @@
     edit(started, {
       find: (now) => {
         const there = sideOf(side);
-        return there && (facets(there).find((text) => text !== now && value(text) === facet) || facets(there).find((text) => value(text) === facet) || fresh(there));
+        if (!there) return null;
+        // Its chip may be gone: then it goes on as a new one.
+        return facets(there).find((text) => value(text) === facet) || (there.contains(now) && !now.dataset.facet ? now : fresh(there));
       },
       done: (to, text) => (text.dataset.facet ? change(text, to) : send(sideOf(side), "", to)),
     });

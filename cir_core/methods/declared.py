@@ -8,10 +8,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,12 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
 from cir_core.errors import MethodError
-from cir_core.method_types import MethodSettings
+from cir_core.method_types import MethodSettings, Reflection, SoftFilter
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
+RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
+_NUMBERS = frozenset(field.name for kind in (MethodSettings, Reflection, SoftFilter) for field in fields(kind)
+                     if type(field.default) in (int, float))
 
 
 @dataclass(frozen=True)
@@ -81,10 +85,8 @@ def find_method(name: str, methods: Mapping[str, Method]) -> Method:
 
 def name_of(settings: MethodSettings, methods: Mapping[str, Method]) -> str | None:
     """The name of the method with exactly these settings, whatever it leaves out of the results."""
-    import dataclasses
-
     for method in methods.values():
-        if dataclasses.replace(method.settings, exclude=settings.exclude) == settings:
+        if replace(method.settings, exclude=settings.exclude) == settings:
             return method.name
     return None
 
@@ -100,14 +102,38 @@ def _parse(text: str, where: str) -> dict[str, Method]:
     return {name: _method(name, fields, where) for name, fields in declared.items()}
 
 
-def _method(name: str, fields: Any, where: str) -> Method:
+def _method(name: str, declared: Any, where: str) -> Method:
     if not _NAME.match(name):
         raise MethodError(f"{where}: {name!r} cannot be a method's name. Use lower-case letters, digits and '-'.")
+    if name in RESERVED:
+        raise MethodError(f"{where}: {name!r} cannot be a method's name, it means something else already. "
+                          "Give yours another name.")
+    if not isinstance(declared, dict):
+        raise MethodError(f"{where}: method {name!r} is a single value. Write a table like [methods.{name}].")
+    if unfit := _unfit(declared):
+        raise MethodError(f"{where}: method {name!r}, {unfit}")
     try:
-        declaration = _adapter.validate_python(fields)
+        declaration = _adapter.validate_python(declared)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "its value"
         raise MethodError(f"{where}: method {name!r}, {field}: {first['msg']}.") from error
     settings = MethodSettings(**{key: getattr(declaration, key) for key in MethodSettings.__dataclass_fields__})
     return Method(name, declaration.title or name, declaration.source, settings)
+
+
+def _unfit(declared: dict[str, Any], within: str = "") -> str:
+    """What the adapter would let pass or say in Python's words: field and sentence, or ""."""
+    for key, value in declared.items():
+        field = f"{within}{key}"
+        if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+            shown = str(value).lower() if isinstance(value, bool) else repr(value)
+            return f"{field}: {shown} is not a number. Write one."
+        if isinstance(value, float) and math.isnan(value):
+            return f"{field}: nan is not a number. Write one."
+        if key in ("reflection", "soft_filter") and not within:
+            if not isinstance(value, dict):
+                return f"{field}: a single value. Write a table like {key} = {{ }}."
+            if unfit := _unfit(value, f"{key}."):
+                return unfit
+    return ""

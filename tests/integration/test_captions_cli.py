@@ -23,6 +23,7 @@ from cir_core.gallery import open_gallery
 from cir_core.gallery_captions import captions_folder, captions_path, read_captions
 from cir_core.indexing import index_folder
 from cir_core.settings import get_settings
+from cli import console
 from cli.captions import app
 from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.encoder import FakeEncoder
@@ -119,7 +120,7 @@ def cirque(prepared, tmp_path, monkeypatch):
     """Runs ``cirque captions`` in a copy of that home."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
     monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(console.out, "width", 200)  # read once, where the console is made
     get_settings.cache_clear()
     runner = CliRunner()
     yield lambda *arguments, **options: runner.invoke(app, [*arguments], **options)

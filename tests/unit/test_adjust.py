@@ -207,6 +207,14 @@ def test_a_rewritten_query_takes_the_place_of_the_last_one_that_counts(searcher,
     check_ledger(adjusted)
 
 
+def test_taking_every_text_away_is_said(searcher, silent):
+    found = first_turn(searcher, FILTER)
+    bare = silent.adjust(found, FILTER, Adjustment(constraints=Constraints(keep=("plain",))), k=64)
+    assert "there is no text left to filter by" in bare.notes
+    one = silent.adjust(found, FILTER, Adjustment(constraints=Constraints(proscriptive=("green",))), k=64)
+    assert "there is no text left to filter by" not in one.notes
+
+
 def test_one_change_after_another(searcher, silent):
     found = first_turn(searcher, BOTH)
     once = silent.adjust(found, BOTH, Adjustment(rewritten="green"), k=64)

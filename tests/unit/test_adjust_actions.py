@@ -21,6 +21,7 @@ from web import present_filter, present_methods, present_rounds
 from web.actions import begin, perform
 from web.adjust_actions import marks_of
 from web.adjusted import shown_turn
+from web.screen import Screen
 from web.view import View
 
 METHODS = builtin_methods()
@@ -186,7 +187,7 @@ def test_stopped_before_there_was_a_query(services):
     view = View(gallery=NAME, reference_id="r0g3b0", method=BOTH)
     after = searched(services, view=view)
     assert after.turn_id is None and after.session_id is None
-    assert "Stopped before" in after.problem
+    assert "Stopped before" in after.notice and not after.problem
 
 
 def test_leaving_changes_behind_is_said(services):
@@ -292,6 +293,25 @@ def test_a_gallery_that_changed_is_said_instead_of_changes(services, monkeypatch
     monkeypatch.setattr(services.search, "adjusted", changed)
     seen = shown_of(services, view)
     assert seen.problem == "It has changed." and seen.shown == seen.stored
+
+
+def test_a_gallery_indexed_anew_is_said_above_the_results(services):
+    view = searched(services)
+    screen = Screen(SimpleNamespace(**vars(services), settings=None))
+    session = services.search.session(view.session_id)
+    assert screen._gallery_changed(session, view.turn_id) == ""
+    before = replace(session, protocol=replace(session.protocol, gallery_digest="0" * 64))
+    services.search._store._sessions[view.session_id] = before
+    said = screen._gallery_changed(before, view.turn_id)
+    assert "has changed since this session began" in said and "start a new session" in said
+
+
+def test_the_session_of_a_first_search_is_known_while_it_runs(services):
+    view = View(gallery=NAME, reference_id="r0g3b0", method=BOTH)
+    watch, job = begin(services, view, "search", {"text": "red"})
+    assert watch.progress.session_id == ""
+    after = job()
+    assert watch.progress.session_id == after.session_id != ""
 
 
 def test_methods_stand_in_their_groups_and_ones_own_apart():

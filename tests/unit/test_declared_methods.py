@@ -77,6 +77,17 @@ def test_a_file_of_ones_own(file):
     ("", ("[methods.NAME]",)),
     ("[methods.x", ("not valid TOML",)),
     ("[methods.cirevl]\nalpha = 0.1", ("'cirevl'", "another name")),
+    ("[methods.custom]\nalpha = 0.1", ("'custom'", "another name")),
+    ("[methods.none]\n", ("'none'", "another name")),
+    ("[methods.all]\n", ("'all'", "another name")),
+    ("[methods.x]\nreflection = { rounds = true }", ("'x', reflection.rounds", "true is not a number")),
+    ("[methods.x]\nalpha = false", ("'x', alpha", "false is not a number")),
+    ("[methods.x]\nsoft_filter = { weight = '1' }", ("'x', soft_filter.weight", "'1' is not a number")),
+    ("[methods.x]\nreflection = { rounds = 1.5 }", ("'x', reflection.rounds",)),
+    ("[methods.x]\nalpha = nan", ("'x', alpha", "nan is not a number")),
+    ("[methods.x]\nalpha = inf", ("'x', alpha", "less than or equal to 2")),
+    ("[methods.x]\nreflection = 2", ("'x', reflection", "a table like reflection")),
+    ("[methods]\na = 3", ("'a'", "a table like [methods.a]")),
 ])
 def test_mistakes_name_file_method_and_field(file, text, words):
     path = file(text)

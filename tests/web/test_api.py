@@ -29,7 +29,10 @@ def some_id(app: App) -> str:
 
 def test_two_turns_of_one_session(client: Client, some_id: str) -> None:
     first = client.predict(reference=some_id, text="in red", k=5, api_name="/search")
-    assert set(first) == {"session_id", "turn_id", "protocol_digest", "hits"}
+    assert set(first) == {"session_id", "turn_id", "protocol_digest", "hits", "merged_text", "notes", "usage"}
+    assert "red" in first["merged_text"] and isinstance(first["notes"], list)
+    # The built-in rules are no server: nothing is asked and nothing is paid.
+    assert first["usage"] == {"calls": 0, "cached": 0, "prompt_tokens": 0, "completion_tokens": 0, "cost": None}
     assert [hit["rank"] for hit in first["hits"]] == [1, 2, 3, 4, 5]
     assert some_id not in {hit["image_id"] for hit in first["hits"]}
     scores = [hit["score"] for hit in first["hits"]]
@@ -62,6 +65,7 @@ def test_with_an_image(client: Client, tmp_path: Path) -> None:
     ({"text": "  "}, "Say what should be different"),
     ({"text": "x" * 1001}, "1000 is the most"),
     ({"reference": "any", "text": "in red", "k": 0}, "1 to 1000"),
+    ({"reference": "any", "text": "in red", "k": 1000.5}, "k is 1000.5; it must be a whole number"),
 ])
 def test_mistakes_come_back_as_sentences(client: Client, arguments: dict[str, Any], sentence: str) -> None:
     with pytest.raises(AppError) as caught:

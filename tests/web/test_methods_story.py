@@ -126,6 +126,53 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     assert screen.shown_ids(page) == found
 
 
+SLOWED = """hold => {
+    const asked = window.fetch;
+    window.fetch = async (...call) => {
+        if (String(call[0]?.url ?? call[0]).includes("queue/join")) await new Promise(done => setTimeout(done, hold));
+        return asked(...call);
+    };
+}"""
+
+
+@pytest.mark.parametrize("hold", [0, 250, 900])
+def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold: int) -> None:
+    page = open_page()
+    choose(page, "soft")
+    screen.search(page, "in navy, with long sleeves", 1)
+    before = texts(page, "Add")
+    page.evaluate(SLOWED, hold)
+    for typed in ("one", "going further", "third"):
+        side(page, "Add").get_by_role("button", name=re.compile("^Add to")).click()
+        page.keyboard.type(typed, delay=70)
+        assert page.evaluate("document.activeElement.textContent") == typed
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(80)
+    expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
+    screen.settled(page)
+    expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+    # A text that is edited when a drawing arrives keeps what was typed and its caret.
+    side(page, "Add").get_by_role("button", name="third", exact=True).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" 1", delay=70)
+    page.evaluate("cirque.soon('adjust', { weight: 0.5 })")
+    page.keyboard.type("234 567 890 gfz", delay=80)
+    page.keyboard.press("Escape")
+    screen.settled(page)
+    expect(side(page, "Add").locator(".text")).to_have_text([*before, "one", "going further", "third"])
+    expect(page.locator("dialog[open]")).to_have_count(0)
+
+    # Without a text there is nothing to filter by.
+    for name in ("Must show", "Must not show"):
+        for _ in texts(page, name):
+            side(page, name).locator(".text").first.focus()
+            page.keyboard.press("Delete")
+            screen.settled(page)
+    expect(page.locator("[data-filter]")).to_contain_text("There is nothing to filter by")
+
+
 def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
@@ -139,10 +186,13 @@ def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     expect(page.locator(".cq-parts")).to_contain_text("Must show")
     screen.settled(page)
     assert screen.shown_ids(page) != before
+    leaving = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+    assert page.evaluate(leaving)  # changes that nobody kept would be lost
     page.get_by_role("button", name="Reset").click()
     expect(page.locator(".cq-changes")).to_contain_text("As it was found")
     screen.settled(page)
     assert screen.shown_ids(page) == before
+    assert not page.evaluate(leaving)
 
 
 def test_rounds_of_reflection(open_page: Open) -> None:
@@ -379,6 +429,9 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     expect(writing).to_contain_text("The same shirt, but red.")
     expect(writing.locator("img")).to_have_count(5)
     expect(page.locator(".cq-sofar img").first).to_be_visible()
+    # The address knows the session already: a page loaded again finds it.
+    expect(page).to_have_url(re.compile(r"session=\w+"))
+    assert page.url.split("session=")[1] in page.evaluate("localStorage.getItem('cirque.sessions')")
     # Meanwhile the next text can be typed, but not be searched for.
     screen.text_field(page).fill("in a brighter red")
     screen.text_field(page).press("Enter")
@@ -411,7 +464,8 @@ def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], P
     screen.text_field(page).fill("in green")
     screen.text_field(page).press("Enter")
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
-    page.keyboard.press("Escape")
+    with page.expect_response("**/runs/*/stop"):  # the server knows before the answer goes on
+        page.keyboard.press("Escape")
     expect(page.locator(".cq-live")).to_contain_text("Stopping…")
     slow.hold.set()
     expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=60_000)
