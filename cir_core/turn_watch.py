@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from cir_core.composition import ReflectionRound, Usage
-from cir_core.language.watch import Watch
+from cir_core.composition import ReflectionRound
+from cir_core.language.watch import MeteredWatch, Watch
 from cir_core.types import Hit
 
 
@@ -23,36 +22,18 @@ class TurnWatch(Watch):
         """A round is over."""
 
 
-class PartWatch(TurnWatch):
+class PartWatch(MeteredWatch, TurnWatch):
     """Passes everything on to ``outer`` and counts what one part of a longer action used."""
 
     def __init__(self, outer: TurnWatch) -> None:
-        super().__init__()
-        self._outer = outer
+        super().__init__(outer)
+        self._whole = outer
 
     def stage(self, name: str) -> None:
-        self._outer.stage(name)
+        self._whole.stage(name)
 
     def found(self, hits: Sequence[Hit]) -> None:
-        self._outer.found(hits)
+        self._whole.found(hits)
 
     def reflected(self, finished: ReflectionRound) -> None:
-        self._outer.reflected(finished)
-
-    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
-        self._outer.partial(role, fields)
-
-    @property
-    def follows(self) -> bool:
-        return self._outer.follows
-
-    def spent(self, usage: Usage) -> None:
-        super().spent(usage)
-        self._outer.spent(usage)
-
-    def stop(self) -> None:
-        self._outer.stop()
-
-    @property
-    def stopped(self) -> bool:
-        return self._outer.stopped
+        self._whole.reflected(finished)

@@ -18,7 +18,7 @@ from cir_core.language.cache import AnswerCache
 from cir_core.language.conditions import Conditions as Conditions
 from cir_core.language.given import given_answer
 from cir_core.language.tasks import A, Picture, Task
-from cir_core.language.watch import Watch
+from cir_core.language.watch import MeteredWatch, Watch
 
 _log = logging.getLogger("cirque.language")
 
@@ -60,7 +60,7 @@ class CachedLanguageModel:
             if watch is not None:
                 watch.spent(Usage(cached=1, models=(self.name,)))
             return kept
-        meter = _Meter(watch or Watch())
+        meter = MeteredWatch(watch or Watch())
         answer = self._inner.complete(task, meter)
         if answer.notes:
             now = self.conditions(task)
@@ -112,29 +112,3 @@ def _content(picture: Picture) -> str:
         return ""
     image = picture.load()
     return hashlib.sha256(f"{image.mode} {image.size} ".encode() + image.tobytes()).hexdigest()
-
-
-class _Meter(Watch):
-    """Passes everything on, and keeps count of one answer."""
-
-    def __init__(self, outer: Watch) -> None:
-        super().__init__()
-        self._outer = outer
-
-    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
-        self._outer.partial(role, fields)
-
-    @property
-    def follows(self) -> bool:
-        return self._outer.follows
-
-    def spent(self, usage: Usage) -> None:
-        super().spent(usage)
-        self._outer.spent(usage)
-
-    def stop(self) -> None:
-        self._outer.stop()
-
-    @property
-    def stopped(self) -> bool:
-        return self._outer.stopped

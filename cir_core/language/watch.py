@@ -45,3 +45,29 @@ class Watch:
     @property
     def stopped(self) -> bool:
         return self._stop.is_set()
+
+
+class MeteredWatch(Watch):
+    """Passes everything on to ``outer``, and counts what one part of the work used."""
+
+    def __init__(self, outer: Watch) -> None:
+        super().__init__()
+        self._outer = outer
+
+    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
+        self._outer.partial(role, fields)
+
+    @property
+    def follows(self) -> bool:
+        return self._outer.follows
+
+    def spent(self, usage: Usage) -> None:
+        super().spent(usage)
+        self._outer.spent(usage)
+
+    def stop(self) -> None:
+        self._outer.stop()
+
+    @property
+    def stopped(self) -> bool:
+        return self._outer.stopped
