@@ -41,6 +41,7 @@ def columns(
         side["chosen"] = own is not None and own.chosen == comparison.columns[i].method
     return {
         "id": comparison.comparison_id, "text": comparison.modification_text or "Like the reference",
+        "words": comparison.modification_text,
         "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
         "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
         "votes": len(votes) if open_names else 0,

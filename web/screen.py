@@ -166,13 +166,16 @@ class Screen:
 
     def _drawers(self, view: View, version: str) -> str:
         known, settings = set(view.mine), self._choices(view)
-        before = self._services.compare.comparison(view.comparison_id) if view.comparison_id else None
+        asked = view.comparison_id
+        before = self._services.compare.comparison(asked) if asked else None
+        # Only there: all votes are too much to read for every drawing.
+        votes = self._services.votes.votes() if asked else ()
         summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
         rows = [present.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         return fill(
             "drawers.html", view=view, sessions=rows,
             scores=present_target.scores(self._service.scores(view.mine)) if known else None,
-            chooser=chooser(view, self._services.methods, self._services.votes.votes(), cannot=settings["cannot"],
+            chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"],
                             comparison=before),
             settings=settings,
         )

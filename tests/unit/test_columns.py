@@ -1,5 +1,6 @@
 """Columns on the screen: what a blind judge may not read is not in the page."""
 
+import dataclasses
 import json
 from types import SimpleNamespace
 
@@ -202,3 +203,12 @@ def test_the_form_comes_back_as_it_was(services):
     assert form["blind"] and form["text"] == "red"
     joint = next(row for row in form["methods"] if row["name"] == "joint")
     assert joint["disabled"] and joint["source"] == "no encoder composes"
+
+
+def test_no_words_are_made_up_for_the_search_that_follows(services):
+    view = View(gallery=NAME, reference_id="r0g3b0")
+    same = dataclasses.replace(METHODS["image-only"], name="image-again")
+    services.methods = {**METHODS, "image-again": same}
+    _, job = COLUMN_LONG["compare_methods"](services, view, {"methods": ["image-only", "image-again"], "text": ""})
+    _, shown, html = drawn(services, job())
+    assert shown["text"] == "Like the reference" and html.count('data-text=""') == 2

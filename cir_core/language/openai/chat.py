@@ -48,8 +48,8 @@ class Chat:
     def __init__(self, server: Server, clock: Clock = Clock()) -> None:
         self._server, self._clock = server, clock
         self._refused: frozenset[str] = frozenset()
+        self._edges: dict[int, int] = {}  # number of pictures in a request to the longest edge it may have
         # Given in full: the client would else take keys and headers from variables meant for other servers.
-        self._edges: dict[int, int] = {}
         self._client = openai.AsyncOpenAI(
             api_key=server.key or "none", admin_api_key="", base_url=server.url, default_query=server.query,
             max_retries=0,
