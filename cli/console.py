@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rich.console import Console
-from rich.measure import Measurement
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -17,7 +16,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
@@ -26,16 +24,6 @@ from cir_core.settings import get_settings
 # What is printed holds paths and people's words; "[/b]" and ":cat:" in them mean nothing.
 out = Console(highlight=False, markup=False, emoji=False)
 err = Console(stderr=True, highlight=False, markup=False, emoji=False)
-
-
-def print_figures(table: Table) -> None:
-    """A table of which no cell is cut: folded on a narrow terminal, and as wide as it has to be
-    where it goes to a file or to another program."""
-    for column in table.columns:
-        column.overflow = "fold"
-    if not out.is_terminal:
-        table.width = Measurement.get(out, out.options.update(max_width=10_000), table).maximum
-    out.print(table, crop=False)
 
 
 @contextmanager

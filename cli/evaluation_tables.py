@@ -10,7 +10,7 @@ from cir_core.composition import Usage
 from cir_core.evaluate_sample import Difference, SampleReport, SessionsReport
 from cir_core.evaluate_single import MEASURES, STAGES, SingleTurn
 from cir_core.metrics.bootstrap import Estimate
-from cli.console import out, print_figures
+from cli.console import out
 
 _PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
 _DIFFERENCE = "percentage points, 95 % paired bootstrap; * where the interval leaves out zero"
@@ -22,7 +22,7 @@ def print_report(report: SampleReport, max_turns: int) -> None:
     out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked by itself, reference "
               f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {_PERCENT}; "
               f"seed {report.seed}.")
-    print_figures(_measures(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
+    out.print(_measures(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
     _print_differences(report.differences, MEASURES)
     _print_notes(report)
     _print_times(report.single)
@@ -41,7 +41,7 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
     }[fixed.kind]
     out.print(f"\n{fixed.kind.capitalize()} sessions ({len(fixed.sessions)}, digest {fixed.digest}): {how}. "
               f"The same for every method; means over sessions, {_PERCENT}.")
-    print_figures(_measures(fixed.measures, [(one.title, one.measures, one.protocol.digest) for one in report.scores]))
+    out.print(_measures(fixed.measures, [(one.title, one.measures, one.protocol.digest) for one in report.scores]))
     if report.live is not None:
         hits = ", ".join(f"{100 * value:.2f}" for value in report.live.hits_at_10)
         out.print(f"The search that made them, over all its {report.live.sessions} sessions: Hits@10 by turn {hits}; "
@@ -63,7 +63,7 @@ def _print_differences(differences: Sequence[Difference], names: Sequence[str]) 
     table = Table("method", *names, box=None)
     for one in differences:
         table.add_row(one.method, *(_difference(one.measures[name]) for name in names))
-    print_figures(table)
+    out.print(table)
 
 
 def _print_times(rows: Sequence[SingleTurn]) -> None:
@@ -76,7 +76,7 @@ def _print_times(rows: Sequence[SingleTurn]) -> None:
     for row in rows:
         times = [f"{row.spent.stages[stage]:.1f}" if stage in row.spent.stages else "" for stage in stages]
         table.add_row(row.title, *times, f"{row.spent.total:.1f}", *(_spending(row.spent.usage) if asked else ()))
-    print_figures(table)
+    out.print(table)
 
 
 def _print_notes(report: SampleReport) -> None:
