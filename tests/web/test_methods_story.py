@@ -449,9 +449,9 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     screen.text_field(page).press("Enter")
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt, but red.")
     page.get_by_role("button", name=re.compile("^Stop here")).click()
-    expect(page.locator(".cq-live")).to_contain_text("Stopping…")
-    slow.hold.set()
+    # At once, while the server still holds its answer back.
     expect(page.get_by_role("listbox", name="Results of turn 2: in a brighter red")).to_be_visible(timeout=60_000)
+    slow.hold.set()
     expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds of reflection.")
     screen.settled(page)
     assert len(screen.shown_ids(page)) == 60
@@ -466,9 +466,8 @@ def test_escape_stops_too(connected: App, slow: Slow, page_of: Callable[[App], P
     expect(page.get_by_role("region", name="Round 1, being written")).to_contain_text("The same shirt")
     with page.expect_response("**/runs/*/stop"):  # the server knows before the answer goes on
         page.keyboard.press("Escape")
-    expect(page.locator(".cq-live")).to_contain_text("Stopping…")
-    slow.hold.set()
     expect(page.locator(".cq-banner")).to_contain_text("Stopped after 0 of 2 rounds", timeout=60_000)
+    slow.hold.set()
 
 
 def test_a_server_that_is_away_is_said_where_the_results_are(
