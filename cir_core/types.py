@@ -32,16 +32,6 @@ class EncoderIdentity:
 
 
 @dataclass(frozen=True)
-class Query:
-    """One single-turn benchmark query."""
-
-    query_id: str
-    reference_id: str
-    modification_text: str
-    target_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Hit:
     """One image of a ranked list; ``parts`` add up to ``score`` (empty if not asked for)."""
 
@@ -49,17 +39,6 @@ class Hit:
     score: float
     rank: int
     parts: tuple[tuple[str, float], ...] = ()
-
-
-@dataclass(frozen=True)
-class RankedList:
-    query_id: str
-    system: str
-    hits: tuple[Hit, ...]
-
-    def rank_of(self, image_id: str) -> int | None:
-        """Rank of ``image_id``, or None when it is beyond the end of this list."""
-        return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,157 @@
+"""JSON as data sets come: arrays and lines read one record at a time, a byte-order mark and
+Windows line ends allowed, and every fault with its file and record.
+
+``NaN`` and ``Infinity`` are no JSON: they are faults here, also where Python would read them.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeVar
+
+import ijson
+from pydantic import BaseModel, ValidationError
+
+from cir_core.datasets.faults import Faults
+from cir_core.errors import DatasetError
+
+Record = dict[str, Any]
+_Model = TypeVar("_Model", bound=BaseModel)
+_AGAIN = "Download or export the file again"
+_BLOCK = 2**16
+
+
+def read_array(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
+    """Records of a JSON array of objects with their numbers from 0, without holding the file.
+
+    What is cut off or broken half-way is a fault after the records before it.
+    """
+    number = 0
+    with _opened(path) as source:
+        if (first := _first_byte(source)) != b"[":
+            faults.add(path, "", f"it does not hold a JSON array ({_begins(first)})", "Check that it is the right file")
+            return
+        try:
+            for record in ijson.items(source, "item", use_float=True):
+                if isinstance(record, dict):
+                    yield number, record
+                else:
+                    faults.add(path, number, f"it is not an object but {_shown(record)}", "Check the kind of file")
+                number += 1
+        except (ijson.JSONError, ValueError) as error:
+            cut = isinstance(error, ijson.IncompleteJSONError)
+            problem = "the file ends in the middle of it" if cut else f"it is not valid JSON ({_one_line(error)})"
+            faults.add(path, number, problem, _AGAIN)
+
+
+def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
+    """Objects of a JSONL file with their line numbers from 1, one at a time; blank lines do not count."""
+    for number, line in text_lines(path, faults):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line, parse_constant=_refuse)
+        except ValueError as error:
+            faults.add(path, f"line {number}", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.add(path, f"line {number}", f"it is not an object but {_shown(record)}", "Check the kind of file")
+
+
+def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1, without their ends."""
+    number = 0
+    with _opened(path) as source:
+        try:
+            for number, line in enumerate(io.TextIOWrapper(source, "utf-8", newline=None), 1):
+                yield number, line.rstrip("\n")
+        except UnicodeDecodeError as error:
+            faults.add(path, f"line {number + 1}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+
+
+def read_object(path: Path, faults: Faults) -> Record:
+    """A whole JSON object; {} after a fault. A key that stands twice in any object is a fault."""
+    content = read_document(path, faults)
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        faults.add(path, "", f"it does not hold a JSON object but {_shown(content)}", "Check the kind of file")
+        return {}
+    return content
+
+
+def read_document(path: Path, faults: Faults) -> Any:
+    """Whatever JSON a file holds, read whole; None after a fault."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> Record:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            keys = [key for key, _ in pairs]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            faults.add(path, f"key {twice!r}", "it stands twice in one object", "Keep one of the two")
+        return record
+
+    with _opened(path) as source:
+        try:
+            return json.loads(source.read().decode("utf-8"), object_pairs_hook=unique, parse_constant=_refuse)
+        except UnicodeDecodeError as error:
+            faults.add(path, f"byte {error.start}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+        except ValueError as error:
+            faults.add(path, "", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
+    return None
+
+
+def validated(model: type[_Model], record: Record, path: Path, where: str | int, faults: Faults) -> _Model | None:
+    """``record`` as ``model``; None after a fault, which names the field."""
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        missing = first["type"] == "missing"
+        problem = f"{field!r} is missing" if missing else f"{field!r} cannot be used ({first['msg']})"
+        faults.add(path, where, problem, f"It holds {', '.join(record) or 'nothing'}; check the kind of file")
+        return None
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open after a byte-order mark, if there is one. Raises ``DatasetError``."""
+    try:
+        source = path.open("rb")
+    except FileNotFoundError:
+        raise DatasetError(f"{path} is missing. Check the path, or download the data set's annotations.") from None
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from error
+    if source.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        source.seek(0)
+    return source
+
+
+def _first_byte(source: BinaryIO) -> bytes:
+    start = source.tell()
+    first = source.read(_BLOCK).lstrip()[:1]
+    source.seek(start)
+    return first
+
+
+def _begins(first: bytes) -> str:
+    return f"it begins with {first.decode('latin-1')!r}" if first else "it is empty"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:120]

@@ -1,0 +1,80 @@
+"""What every benchmark becomes: queries, and the images they are ranked against."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+CaptionMode = Literal["single", "joined", "clip4cir", "m-beir", "separate", "first"]
+"""How a query's text came of its captions (seed: FashionIQ has two of each).
+
+"single": there was one. "joined": "a and b". "clip4cir": stripped of ``.?, ``, the first one
+capitalised, joined by " and ". "m-beir": joined by " and ", capitalised, a full stop.
+"separate": each caption is a query of its own (CIRCLED). "first": the first one only.
+"""
+
+ImagePaths = Callable[[str], Sequence[str]]
+"""Image id to the paths, relative to a root folder, at which releases keep that image."""
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkQuery:
+    """One single-turn query.
+
+    ``target_ids`` is () where a test split hides it. ``pool`` is the key in
+    :attr:`Benchmark.pools` of what it is ranked against, ``excluded_ids`` what the benchmark
+    takes out before ranking (CIRR: the reference), ``subset_ids`` CIRR's five candidates.
+    """
+
+    query_id: str
+    reference_id: str
+    modification_text: str
+    target_ids: tuple[str, ...]
+    caption_mode: CaptionMode = "single"
+    pool: str = ""
+    excluded_ids: tuple[str, ...] = ()
+    subset_ids: tuple[str, ...] = ()
+    aspects: tuple[str, ...] = ()   # CIRCO's semantic aspects
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A data set's queries in file order. ``pools``: name to image ids in the order that decides
+    ties; a pool that the files do not list is None, and stands for all a gallery holds."""
+
+    kind: str                            # "fashioniq", "cirr", "circo", "mbeir", "lasco", "sample", …
+    split: str
+    queries: Sequence[BenchmarkQuery]
+    pools: Mapping[str, Sequence[str] | None]
+    image_paths: ImagePaths
+    notes: tuple[str, ...] = ()          # what the person should know of these files
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}-{self.split}" if self.split else self.kind
+
+    @property
+    def image_ids(self) -> Sequence[str]:
+        """Every image that is ranked or referred to, each once, pools first."""
+        ids = dict.fromkeys(image_id for pool in self.pools.values() for image_id in pool or ())
+        for query in self.queries:
+            ids.setdefault(query.reference_id)
+            ids.update(dict.fromkeys(query.target_ids))
+        return tuple(ids)
+
+    @cached_property
+    def digest(self) -> str:
+        """16 hex digits over queries and pools: two copies of the same release agree."""
+        sha = hashlib.sha256(f"{self.kind}\n{self.split}\n".encode())
+        for query in self.queries:
+            sha.update(json.dumps(dataclasses.astuple(query), ensure_ascii=True).encode() + b"\n")
+        for name, pool in self.pools.items():
+            sha.update(f"{name}\n{'*' if pool is None else len(pool)}\n".encode())
+            for image_id in pool or ():
+                sha.update(image_id.encode() + b"\0")
+        return sha.hexdigest()[:16]
