@@ -19,10 +19,10 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import indexing, rerank, startup, turns
+    from benchmarks import indexing, reading, rerank, startup, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", default=["turns", "rerank", "indexing", "startup"])
+    parser.add_argument("what", nargs="*", default=["turns", "rerank", "indexing", "reading", "startup"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
     options = parser.parse_args()
@@ -33,6 +33,8 @@ def main() -> None:
             rerank.run(Path(folder), [size for size in options.sizes if size <= _RERANKED], options.pairs)
         if "indexing" in options.what:
             indexing.run(Path(folder))
+        if "reading" in options.what:
+            reading.run(Path(folder))
         if "startup" in options.what:
             startup.run(Path(folder))
 

@@ -129,7 +129,8 @@ def evaluate_sample(
             values = {one.method: [session_values(one.ranks, fixed.longest)] for one in scores}
             reports.append(SessionsReport(fixed, scores, _differences(values, against, fixed.measures, seed), live))
     queries = {
-        category.name: [{"reference": query.reference_id, "target": query.target_id, "text": query.joined}
+        category.name: [{"reference": query.reference_id, "target": query.target_ids[0],
+                         "text": query.modification_text}
                         for query in category.queries]
         for category in categories
     }

@@ -91,7 +91,7 @@ def _targets(
     total, done = sum(len(category.queries) for category in categories), 0
     for category in categories:
         for query in category.queries:
-            yield category, query.target_id
+            yield category, query.target_ids[0]
             done += 1
             if progress:
                 progress(label, done, total)

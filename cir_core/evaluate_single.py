@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from cir_core.composition import Usage
-from cir_core.datasets.fashioniq import FashionIQQuery
+from cir_core.datasets.records import BenchmarkQuery
 from cir_core.methods.declared import Method
 from cir_core.metrics.bootstrap import Estimate, Values, estimates
 from cir_core.search import Found, Searcher
@@ -34,7 +34,7 @@ class Category:
 
     name: str
     ids: Sequence[str]
-    queries: Sequence[FashionIQQuery]
+    queries: Sequence[BenchmarkQuery]
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def single_turn(
             milliseconds.update(found.timings_ms)
             notes.update(found.notes)
             usage += found.composition.usage
-            ranks[category.name].append(rank_of_target(found, query.target_id))
+            ranks[category.name].append(rank_of_target(found, query.target_ids[0]))
             done += 1
             if progress:
                 progress(method.title, done, queries)
@@ -119,7 +119,8 @@ def single_turn_values(ranks: Sequence[int]) -> Values:
     return np.stack([*(array <= k for k in CUTOFFS), 1 / array], axis=1)
 
 
-def _turn(searcher: Searcher, query: FashionIQQuery, settings: MethodSettings) -> Found:
+def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Found:
     return searcher.turn(
-        searcher.gallery_reference(query.reference_id), query.joined, settings, k=SEEN, target_id=query.target_id,
+        searcher.gallery_reference(query.reference_id), query.modification_text, settings, k=SEEN,
+        target_id=query.target_ids[0],
     )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from cir_core.ids import new_id
 
 
-def write_atomically(path: Path, content: bytes, *, private: bool = False) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False) -> None:
     """Replace ``path`` in one step; after a crash it holds the old content or the new.
 
-    ``private`` files are readable by their owner only. The folder is made if need be.
+    Large content may come in pieces. ``private`` files are readable by their owner only. The
+    folder is made if need be.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{new_id(8)}.part")
@@ -19,7 +21,7 @@ def write_atomically(path: Path, content: bytes, *, private: bool = False) -> No
         descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
                              0o600 if private else 0o666)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            file.writelines((content,) if isinstance(content, bytes) else content)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)

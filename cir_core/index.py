@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
-from cir_core.scoring import CombinedScores, PlainScores, Products, Scored, Scoring
+from cir_core.rank_many import Progress, Question, RankedQuery, rank_many
+from cir_core.scoring import CombinedScores, PlainScores, Products, Rows, Scored, Scoring
 from cir_core.types import Hit, Matrix, Vector
 
 _T = TypeVar("_T")
-Rows = npt.NDArray[np.int64]
 _BLOCK_FLOATS = 2**23   # floats of one block of fast scores: 32 MiB
 
 
@@ -98,24 +98,42 @@ class FlatIndex:
         scored = PlainScores(self._products, self._checked(vector, 1))
         return self._rank(scored, scored.fast(), self._row_of(image_id), self._rows_of(exclude))
 
+    def rank_many(
+        self, vectors: npt.ArrayLike, target_rows: Sequence[Sequence[int]], *, k: int = 0,
+        exclude_rows: Sequence[Collection[int]] | None = None, progress: Progress | None = None,
+    ) -> list[RankedQuery]:
+        """For each of ``vectors`` ``[q, dim]`` the ranks of its ``target_rows`` and its ``k`` best rows,
+        those that :meth:`rank_of` and :meth:`search` give, in bounded memory.
+
+        Row i is that of ``ids[i]``; a query may have any number of target rows, and its excluded
+        ones leave its results. ``progress`` is told how many queries are done. Raises
+        ``SearchError`` for a row that is not there and a target that is excluded.
+        """
+        queries = self._checked(vectors, 2)
+        if len(target_rows) != len(queries):
+            raise SearchError(f"{len(target_rows)} target rows for {len(queries)} queries; give one list for each.")
+        if k < 0:
+            raise SearchError(f"k is {k}; ask for 0 or more results.")
+        questions = [
+            Question([int(row) for row in targets], frozenset(int(row) for row in hidden))
+            for targets, hidden in zip(target_rows, _per_query(exclude_rows, len(queries)), strict=True)
+        ]
+        for question in questions:
+            for row in (*question.targets, *question.hidden):
+                if not 0 <= row < len(self):
+                    raise SearchError(f"Row {row} is outside the gallery, which has rows 0 to {len(self) - 1}.")
+            for row in question.targets:
+                if row in question.hidden:
+                    raise _excluded(self.ids[row])
+        return rank_many(self._products, queries, questions, k, progress=progress)
+
     def ranks_of_many(
         self, vectors: npt.ArrayLike, target_rows: Sequence[int] | Rows,
         exclude_rows: Sequence[Collection[int]] | None = None,
     ) -> Rows:
-        """``[q]`` ranks of gallery rows ``target_rows`` for ``vectors`` ``[q, dim]``."""
-        queries = self._checked(vectors, 2)
-        targets = np.asarray(target_rows, dtype=np.int64)
-        if targets.shape != (len(queries),):
-            raise SearchError(f"{targets.size} target rows for {len(queries)} queries; give one for each.")
-        hidden = _per_query(exclude_rows, len(queries))
-        for rows in (targets, *(np.asarray(list(rows), dtype=np.int64) for rows in hidden)):
-            if rows.size and not 0 <= rows.min() <= rows.max() < len(self):
-                raise SearchError(f"A row is outside the gallery, which has rows 0 to {len(self) - 1}.")
-        ranks = np.empty(len(queries), dtype=np.int64)
-        for i, fast in self._fast(queries):
-            rows = np.unique(np.asarray(list(hidden[i]), dtype=np.int64))
-            ranks[i] = self._rank(PlainScores(self._products, queries[i]), fast, int(targets[i]), rows)
-        return ranks
+        """``[q]`` ranks of gallery rows ``target_rows``, one for each of ``vectors`` ``[q, dim]``."""
+        found = self.rank_many(vectors, [(int(row),) for row in target_rows], exclude_rows=exclude_rows)
+        return np.array([query.ranks[0] for query in found], dtype=np.int64)
 
     def scores(self, vector: npt.ArrayLike, ids: Sequence[str]) -> npt.NDArray[np.float32]:
         """``[len(ids)]`` scores, the same numbers that ``search`` gives these images."""
@@ -141,7 +159,7 @@ class FlatIndex:
 
     def _rank(self, scored: Scored, fast: Vector, target: int, hidden: Rows) -> int:
         if target in hidden:
-            raise SearchError(f"{self.ids[target]!r} is excluded from these results, so it has no rank.")
+            raise _excluded(self.ids[target])
         score = scored.exact(np.array([target]))[0]
         error = scored.error
         fast[hidden] = -np.inf
@@ -187,6 +205,10 @@ class FlatIndex:
         if not np.isfinite(array).all():
             raise SearchError("The query vector holds numbers that are not finite. Encode it again.")
         return array
+
+
+def _excluded(image_id: str) -> SearchError:
+    return SearchError(f"{image_id!r} is excluded from these results, so it has no rank.")
 
 
 def _at_least_one(k: int) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 
 from cir_core.adjusting import adjusted
 from cir_core.captioning import Captioner
+from cir_core.composing import Asked, Composed, joined
 from cir_core.composition import Adjustment, Composition, Constraints, Marks, ReflectionRound
 from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, SearchError
@@ -25,10 +26,9 @@ from cir_core.images import for_encoder
 from cir_core.index import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
-from cir_core.methods.base_query import NAMES, BaseQuery, base_query
+from cir_core.methods.base_query import BaseQuery, base_queries, words_of
 from cir_core.methods.constraints import ask_constraints
-from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_unwanted
-from cir_core.methods.history import aggregate
+from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.reflection import Looking, reflect
 from cir_core.methods.soft_filter import soft_score
 from cir_core.protocol import make_card
@@ -41,7 +41,7 @@ from cir_core.text_vectors import TextVectors
 from cir_core.texts import MAX_TEXT as MAX_TEXT
 from cir_core.texts import clean_text as clean_text
 from cir_core.turn_watch import TurnWatch
-from cir_core.types import Matrix, MethodSettings, ProtocolCard
+from cir_core.types import Matrix, MethodSettings, ProtocolCard, Vector
 
 
 class StoredCaptions(Protocol):
@@ -56,8 +56,9 @@ class StoredCaptions(Protocol):
 class Searcher:
     """Composed retrieval over one gallery with one encoder and one language model.
 
-    ``within`` limits what is ranked to those images of the gallery, in gallery order:
-    FashionIQ, for one, ranks each category by itself. References may come from outside.
+    ``within`` limits what is ranked to those images of the gallery: FashionIQ, for one, ranks
+    each category by itself. The order of a sequence decides ties, as the gallery's does
+    otherwise. References may come from outside.
     """
 
     def __init__(
@@ -77,8 +78,12 @@ class Searcher:
         if within is None:
             self.index = FlatIndex(gallery.features, gallery.ids)
         else:
-            rows = sorted(gallery.row_of(image_id) for image_id in within)
-            self.index = FlatIndex(gallery.features[rows], [gallery.ids[row] for row in rows])
+            rows = [gallery.row_of(image_id) for image_id in dict.fromkeys(within)]
+            if not isinstance(within, Sequence):
+                rows.sort()
+            # The whole gallery in its own order stays on disk.
+            features = gallery.features if rows == list(range(len(gallery))) else gallery.features[rows]
+            self.index = FlatIndex(features, [gallery.ids[row] for row in rows])
 
     def card(self, method: MethodSettings) -> ProtocolCard:
         """What a search here depends on."""
@@ -93,6 +98,11 @@ class Searcher:
         """``[n, dim]`` stored vectors of gallery images."""
         rows = [self.gallery.row_of(image_id) for image_id in image_ids]
         return np.asarray(self.gallery.features[rows], dtype=np.float32)
+
+    def text_vector(self, text: str) -> Vector:
+        """``[dim]`` of a text as it stands, encoded once."""
+        vector: Vector = self._texts.encode_texts([text])[0]
+        return vector
 
     def picture_of(self, image_id: str) -> Picture:
         """A gallery image for a language model. No pixels are decoded until it wants them."""
@@ -135,33 +145,66 @@ class Searcher:
         """
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
+        made = self.composed(reference, text, method, previous=previous, marks=marks, watch=watch)
+        ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
+        return Found(
+            made.caption, made.merged, made.notes, made.query.vector, ranked.hits, made.excluded,
+            ranked.target_rank, made.stages.milliseconds, made.composition,
+        )
+
+    def composed(
+        self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
+        marks: Marks = Marks(), watch: TurnWatch | None = None,
+    ) -> Composed:
+        """:meth:`turn` without its last step, the ranking. The text may be empty: then the
+        reference alone is asked for. Raises as :meth:`turn` does."""
         if previous is not None:
             check_marks(self.gallery, reference, marks)
-        stages = Stages(watch)
+        asked = self.asked(reference, text, method, watch=watch)
+        [base] = self.bases([asked], method, asked.stages)
+        return self.completed(asked, base, method, previous=previous, marks=marks)
 
+    def asked(
+        self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnWatch | None = None
+    ) -> Asked:
+        """The first part of :meth:`composed`: what language models have to do with the base."""
+        text = clean_text(text, required=False)
+        stages = Stages(watch)
         caption = self.caption(reference, method, stages)
-        base = base_query(reference, text, method, encoder=self.encoder, language=self.language, caption=caption,
-                          domain=self.domain, stages=stages)
-        start = self._joined(base, reference, previous, marks, method)
+        words = words_of(text, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
+        return Asked(reference, text, caption, words, stages)
+
+    def bases(self, asked: Sequence[Asked], method: MethodSettings, stages: Stages | None = None) -> list[BaseQuery]:
+        """The second part, for several turns at once: what is encoded goes through the encoder
+        together, and its time counts for ``stages``."""
+        return base_queries([one.reference for one in asked], [one.words for one in asked], method,
+                            encoder=self.encoder, stages=stages or Stages())
+
+    def completed(
+        self, asked: Asked, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
+        marks: Marks = Marks(),
+    ) -> Composed:
+        """The last part: history, what SoFT asks for, and the rounds of reflection."""
+        reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
+        start = joined(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
 
-        said = caption.caption if caption else ""
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
         if marks and (previous is None or method.history != "feedback"):
             marks = Marks()
             notes.append("the marks were not used: only feedback (eq. 9) of a later turn takes them in")
         constraints = None
         if method.soft_filter is not None:  # before the rounds, so that stopping those leaves the filter
-            constraints, more = ask_constraints(self.language, reference, said, text, self.domain, stages)
+            constraints, more = ask_constraints(self.language, reference, asked.said, text, self.domain, stages)
             notes += more
         rounds: tuple[ReflectionRound, ...] = ()
         if method.reflection is not None:
             if self.captions_problem and method.reflection.fusion != "pseudo-feedback":
                 notes.append(self.captions_problem)
             query, rounds, more = reflect(
-                start, method.reflection, reference=reference, caption=said, text=text, merged=base.merged,
+                start, method.reflection, reference=reference, caption=asked.said, text=text, merged=base.merged,
                 looking=self._looking(excluded), encoder=self.encoder, language=self.language, domain=self.domain,
                 stages=stages,
             )
@@ -170,11 +213,7 @@ class Searcher:
             base.vector, tuple(start.terms.items()), rounds, marks, constraints,
             method.soft_filter, stages.watch.usage,
         )
-        ranked = self._rank(query, composition, k, excluded, target_id, stages)
-        return Found(
-            said, base.merged, tuple(dict.fromkeys(notes)), query.vector, ranked.hits, excluded,
-            ranked.target_rank, stages.milliseconds, composition,
-        )
+        return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages)
 
     def adjust(
         self, found: Found, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
@@ -205,22 +244,6 @@ class Searcher:
             return None
         with stages("caption"):
             return self._captioner.caption(reference.image_id, reference.picture, stages.watch)
-
-    def _joined(
-        self, base: BaseQuery, reference: Reference, previous: Previous | None, marks: Marks, method: MethodSettings
-    ) -> ComposedQuery:
-        if previous is None:
-            return ComposedQuery(base.vector, base.terms)
-        name = NAMES[method.base]
-        if method.history != "feedback":
-            return aggregate(previous.features, base.vector, how=method.history, decay=method.decay, latest_name=name)
-        seen = [hit.image_id for hit in previous.hits[: method.feedback_depth]]
-        wanted, unwanted = wanted_and_unwanted(reference.image_id, marks, seen)
-        picked = np.concatenate([reference.features[None], self.features_of(wanted[1:])])
-        return update_query(
-            previous.vector, picked, self.features_of(unwanted), base.vector,
-            alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=name,
-        )
 
     def _rank(
         self, query: ComposedQuery, composition: Composition, k: int, excluded: Sequence[str],

@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from cir_core.errors import MethodError
-from cir_core.methods.declared import Method, all_methods, find_method
+from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
+from cli import evaluate_datasets
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.galleries import index_bar
-
-if TYPE_CHECKING:
-    from cir_core.encoders.base import Encoder
-    from cir_core.language.base import LanguageModel
+from cli.method_options import Model, chosen_methods, language_model, named_bar
 
 DEFAULT_METHODS = "text-only,image-only,cirevl"
 app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
+evaluate_datasets.register(app)
 JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
-
-
-class Model(StrEnum):
-    built_in = "built-in"
-    settings = "settings"
 
 
 @app.command("sample-encoder")
@@ -92,55 +81,17 @@ def sample(
     from cli.evaluation_tables import print_report
 
     settings = get_settings()
-    chosen = _chosen(methods, against, all_methods(settings.methods))
+    chosen = chosen_methods(methods, against, all_methods(settings.methods))
     loaded = open_encoder(encoder)
     with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
         gallery = ensure_sample(settings.home, loaded, drawing=drawing, indexing=indexing)
-    with _language(model, loaded) as language, _named_bar() as update:
+    with language_model(model, loaded) as language, named_bar() as update:
         report = evaluate_sample(
             gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
             limit=limit, sessions=sessions, against=against, progress=update,
         )
     print_report(report, turns)
     _write_json(json_path, dataclasses.asdict(report))
-
-
-def _chosen(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
-    if names.strip() == "all":
-        return list(methods.values())
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    if not wanted:
-        raise MethodError("No method is named. `cirque methods` lists them; give their names with commas between them.")
-    return [find_method(name, methods) for name in dict.fromkeys([*wanted, *([against] if against else [])])]
-
-
-@contextmanager
-def _language(model: Model, encoder: Encoder) -> Iterator[LanguageModel]:
-    if model is Model.built_in:
-        from cir_core.language.builtin import BuiltinLanguageModel
-
-        yield BuiltinLanguageModel(encoder)
-        return
-    from cir_core.language.connect import language_models
-    from storage.stores import open_stores
-
-    stores = open_stores(get_settings())
-    try:
-        # Without a fallback: figures must not mix the answers of two models.
-        yield language_models(get_settings(), stores.answers, fallback=False)(encoder)
-    finally:
-        stores.close()
-
-
-@contextmanager
-def _named_bar() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar that says what is being evaluated. Quiet when nobody watches."""
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bar:
-        task = bar.add_task("Evaluating", total=None)
-        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:

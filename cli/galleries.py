@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -13,6 +13,9 @@ from rich.table import Table
 from cir_core.index_progress import IndexProgress
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out, progress_bar, write_file
+
+if TYPE_CHECKING:
+    from cir_core.indexing import IndexReport
 
 _LISTED = 20
 
@@ -50,6 +53,11 @@ def index(
             folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
             batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
         )
+    print_index_report(result, report)
+
+
+def print_index_report(result: IndexReport, report: Path | None) -> None:
+    """What a run did; all skipped files go to ``report``, the first of them are printed."""
     out.print(
         f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
         f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "

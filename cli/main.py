@@ -9,7 +9,7 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
-from cli import captions, encoders, evaluate, galleries, methods, models, sample, serving, sessions
+from cli import audit, captions, datasets, encoders, evaluate, galleries, methods, models, sample, serving, sessions
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -21,6 +21,8 @@ serving.register(app)
 galleries.register(app)
 methods.register(app)
 app.add_typer(evaluate.app, name="evaluate")
+audit.register(app)
+app.add_typer(datasets.app, name="datasets")
 app.add_typer(sample.app, name="sample")
 app.add_typer(encoders.app, name="encoders")
 app.add_typer(captions.app, name="captions")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cir_core.settings import Settings
 from storage.answers import SqlAnswerCache
+from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
 from storage.migrate import open_migrated
 from storage.store import SqlSessionStore
@@ -18,6 +19,7 @@ class Stores:
     answers: SqlAnswerCache
     comparisons: SqlComparisonStore
     votes: SqlVoteStore
+    audits: SqlAuditStore
 
     def close(self) -> None:
         """Close the connections that the stores share."""
@@ -28,4 +30,5 @@ def open_stores(settings: Settings) -> Stores:
     """All stores of the database the settings name, brought up to date. Raises StorageError."""
     engine = open_migrated(settings.resolved_database_url)
     return Stores(
-        SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine))
+        SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
+        SqlAuditStore(engine))

@@ -172,3 +172,21 @@ method_votes = Table(
     Column("created_at", UtcDateTime, nullable=False),
     UniqueConstraint("comparison_id", "annotator"),
 )
+
+audit_runs = Table(
+    "audit_runs", metadata,
+    Column("digest", String(64), primary_key=True),  # of the card: all that the ranks depend on
+    Column("card", JSON, nullable=False),
+    Column("total", Integer, nullable=False),
+    Column("begun_at", UtcDateTime, nullable=False),
+    Column("finished_at", UtcDateTime),
+)
+
+audit_queries = Table(
+    "audit_queries", metadata,
+    Column("digest", ForeignKey("audit_runs.digest", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),  # from 0, in the benchmark
+    Column("query_id", Text, nullable=False),
+    Column("rankings", LargeBinary, nullable=False),  # see audits.pack_rankings
+    Column("problem", Text, nullable=False),
+)

@@ -22,6 +22,7 @@ from cir_core.errors import CirqueError, SettingsError
 from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
+from web.audit_routes import audit_routes
 from web.export import export_routes
 from web.layout import build_demo
 from web.live_routes import live_routes
@@ -46,6 +47,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.include_router(media_routes(services))
     app.include_router(export_routes(services))
     app.include_router(live_routes(services.runs))
+    app.include_router(audit_routes(services))
     return gr.mount_gradio_app(
         app, build_demo(services), path="/", theme=make_theme(), head=head(),
         footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,

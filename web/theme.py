@@ -11,8 +11,9 @@ from pathlib import Path
 import gradio as gr
 
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
-_STYLES = ("app", "methods", "columns")
-_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns")
+_STYLES = ("app", "methods", "columns", "audit")
+_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
+            "audit")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")

@@ -19,6 +19,7 @@
       tile.scrollIntoView({ block: "nearest", behavior: "smooth" });
     }
     ledger(tile);
+    cirque.showAlone?.();
     bar(tile);
   }
   cirque.select = select;

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
+
+from cir_core.datasets.records import BenchmarkQuery
 
 Variant = Literal["multimodal", "text_only", "image_only"]
 VARIANTS: tuple[Variant, ...] = ("multimodal", "text_only", "image_only")
@@ -73,6 +75,25 @@ class RunCard:
         return hashlib.sha256(canonical.encode()).hexdigest()[:32]
 
 
+def pools_digest(pools: Mapping[str, Sequence[str] | None]) -> str:
+    """16 hex digits over the ranked image ids, in their order, for :attr:`RunCard.pools_digest`.
+
+    A pool that is None (all a gallery holds) must have been looked up before, or runs over two
+    different galleries would seem to agree; left None it counts as "*".
+    """
+    sha = hashlib.sha256()
+    for name, pool in pools.items():
+        sha.update(f"{name}\n{'*' if pool is None else len(pool)}\n".encode())
+        for image_id in pool or ():
+            sha.update(image_id.encode() + b"\0")
+    return sha.hexdigest()[:16]
+
+
+def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
+    """The queries' caption mode for :attr:`RunCard.caption_mode`; several are joined by "+"."""
+    return "+".join(sorted({query.caption_mode for query in queries}))
+
+
 @dataclass(frozen=True)
 class RetrieverRun:
     """A finished run: one entry for each query of the benchmark, in its order."""
@@ -86,8 +107,8 @@ class QueryLabel:
     """What a pool of retrievers says of one query (CIRCUS section "Aggregate").
 
     ``ranks`` are the best over the retrievers, ``best_retriever`` whose they are (the first by
-    name among equals), ``support`` how many retrievers have rank ≤ K under each variant, and
-    under "either_unimodal" at least one of the two.
+    name among equals; a label read from a file made elsewhere may lack one), ``support`` how many
+    retrievers have rank ≤ K under each variant, and under "either_unimodal" at least one of the two.
     """
 
     query_id: str

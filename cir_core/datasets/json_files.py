@@ -25,27 +25,46 @@ _AGAIN = "Download or export the file again"
 _BLOCK = 2**16
 
 
-def read_array(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
+def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[int, Record]]:
     """Records of a JSON array of objects with their numbers from 0, without holding the file.
 
-    What is cut off or broken half-way is a fault after the records before it.
+    ``key``: the array is this member of the file's object. What is cut off or broken half-way
+    is a fault after the records before it.
     """
     number = 0
+    kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
     with _opened(path) as source:
-        if (first := _first_byte(source)) != b"[":
-            faults.add(path, "", f"it does not hold a JSON array ({_begins(first)})", "Check that it is the right file")
+        if (first := _first_byte(source)) != opening:
+            problem = f"it does not hold a JSON {kind} ({_begins(first)})"
+            faults.add(path, "", problem, "Check that it is the right file")
             return
         try:
-            for record in ijson.items(source, "item", use_float=True):
+            for record in ijson.items(source, prefix, use_float=True):
                 if isinstance(record, dict):
                     yield number, record
                 else:
                     faults.add(path, number, f"it is not an object but {_shown(record)}", "Check the kind of file")
                 number += 1
         except (ijson.JSONError, ValueError) as error:
-            cut = isinstance(error, ijson.IncompleteJSONError)
+            # The C parser raises IncompleteJSONError for every fault; only the message tells a cut.
+            cut = "premature EOF" in str(error) or "Incomplete" in str(error)
             problem = "the file ends in the middle of it" if cut else f"it is not valid JSON ({_one_line(error)})"
             faults.add(path, number, problem, _AGAIN)
+
+
+def first_value(path: Path, key: str) -> Any:
+    """The first member ``key`` of a JSON object, reading no further than that; None if there is none."""
+    with _opened(path) as source:
+        try:
+            return next(iter(ijson.items(source, key, use_float=True)), None)
+        except (ijson.JSONError, ValueError):
+            return None
+
+
+def first_byte(path: Path) -> bytes:
+    """The first byte that is not white space, which tells JSON arrays, objects and text apart."""
+    with _opened(path) as source:
+        return _first_byte(source)
 
 
 def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
@@ -54,7 +73,7 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
         if not line.strip():
             continue
         try:
-            record = json.loads(line, parse_constant=_refuse)
+            record = _DECODER.decode(line)
         except ValueError as error:
             faults.add(path, f"line {number}", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
             continue
@@ -67,17 +86,17 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
 def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
     """Lines with their numbers from 1, without their ends."""
     number = 0
-    with _opened(path) as source:
+    with io.TextIOWrapper(_opened(path), "utf-8", newline=None) as source:
         try:
-            for number, line in enumerate(io.TextIOWrapper(source, "utf-8", newline=None), 1):
+            for number, line in enumerate(source, 1):
                 yield number, line.rstrip("\n")
         except UnicodeDecodeError as error:
             faults.add(path, f"line {number + 1}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
 
 
-def read_object(path: Path, faults: Faults) -> Record:
+def read_object(path: Path, faults: Faults, *, constants: bool = False) -> Record:
     """A whole JSON object; {} after a fault. A key that stands twice in any object is a fault."""
-    content = read_document(path, faults)
+    content = read_document(path, faults, constants=constants)
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -86,8 +105,11 @@ def read_object(path: Path, faults: Faults) -> Record:
     return content
 
 
-def read_document(path: Path, faults: Faults) -> Any:
-    """Whatever JSON a file holds, read whole; None after a fault."""
+def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any:
+    """Whatever JSON a file holds, read whole; None after a fault.
+
+    ``constants``: let NaN and Infinity pass, for a reader that names the record they stand in.
+    """
 
     def unique(pairs: list[tuple[str, Any]]) -> Record:
         record = dict(pairs)
@@ -99,7 +121,8 @@ def read_document(path: Path, faults: Faults) -> Any:
 
     with _opened(path) as source:
         try:
-            return json.loads(source.read().decode("utf-8"), object_pairs_hook=unique, parse_constant=_refuse)
+            return json.loads(source.read().decode("utf-8"), object_pairs_hook=unique,
+                              parse_constant=float if constants else _refuse)
         except UnicodeDecodeError as error:
             faults.add(path, f"byte {error.start}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
         except ValueError as error:
@@ -155,3 +178,6 @@ def _shown(value: Any) -> str:
 
 def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:120]
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # json.loads would make one for every line

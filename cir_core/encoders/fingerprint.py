@@ -22,6 +22,9 @@ _PREPROCESSING = (
     "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
     "do_normalize", "image_mean", "image_std",
 )
+_PATCHES = (
+    "patch_size", "temporal_patch_size", "merge_size", "image_grid_pinpoints", "do_pad", "min_pixels", "max_pixels",
+)
 
 
 def transformers_marks(
@@ -37,6 +40,14 @@ def transformers_marks(
         "preprocess": {key: preprocessing.get(key) for key in _PREPROCESSING},
         "probe": probe,
     }
+
+
+def embedding_marks(
+    config: Mapping[str, Any], preprocessing: Mapping[str, Any], probe: list[list[int]], *, chat: str
+) -> dict[str, Any]:
+    """As :func:`transformers_marks`, of a model that reads images as patches and ``chat``, a chat template."""
+    patches = {key: preprocessing.get(key) for key in _PATCHES}
+    return {**transformers_marks(config, preprocessing, probe), "patches": patches, "chat": chat}
 
 
 def revision(weights: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> str:

@@ -32,7 +32,9 @@ def load_encoder(
     ``batch_size`` is how many images or texts one forward pass takes.
 
     With ``allow_downloads`` false nothing is fetched: weights must be in a local folder
-    or already in the Hugging Face cache. Raises ``EncoderUnavailable`` with the remedy.
+    or already in the Hugging Face cache. ``sentence-transformers:`` and ``embedding:`` read
+    local folders only, whatever it says, and keep large models in the precision they run in.
+    Raises ``EncoderUnavailable`` with the remedy.
     """
     parsed = parse_spec(spec)
     if parsed.kind == "transformers":
@@ -41,6 +43,14 @@ def load_encoder(
         return load_transformers(
             parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
         )
+    if parsed.kind == "sentence-transformers":
+        from cir_core.encoders.sentence_transformers_encoder import load_sentence_transformers
+
+        return load_sentence_transformers(parsed, device=device, precision=precision, batch_size=batch_size)
+    if parsed.kind == "embedding":
+        from cir_core.encoders.embedding_encoder import load_embedding
+
+        return load_embedding(parsed, device=device, precision=precision, batch_size=batch_size)
     if parsed.kind in ("pic2word", "searle"):
         from cir_core.encoders.pseudo_word import load_pseudo_word
 

@@ -7,6 +7,8 @@
     open_clip:/path/config.json+/path/weights.pt  open_clip config and checkpoint
     open_clip:ViT-B-32+/path/weights.safetensors  the same for an architecture that open_clip knows
     transformers:/path  or  transformers:org/name CLIP, SigLIP or BLIP (ITM) of transformers
+    sentence-transformers:/path                   folder of sentence-transformers, with images
+    embedding:/path                               folder of a vision-language or CLIP embedding model
     pic2word:BACKBONE:/path/mapping.pt            encoders that compose: one of the open_clip forms
     searle:BACKBONE:/path/phi.pt                  above, a colon, and the checkpoint of what was
     magiclens:BACKBONE:/path/weights.safetensors  trained on top of it
@@ -21,17 +23,23 @@ from typing import Literal
 from cir_core.errors import EncoderUnavailable
 
 Kind = Literal[
-    "bundled", "pretrained", "hub", "folder", "pair", "transformers", "pic2word", "searle", "magiclens"
+    "bundled", "pretrained", "hub", "folder", "pair", "transformers", "sentence-transformers", "embedding",
+    "pic2word", "searle", "magiclens",
 ]
-COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")
-_PREFIXES = ("hf-hub", "local-dir", "open_clip", "transformers", *COMPOSING)
+COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")  # on a backbone of open_clip
+UNIVERSAL: tuple[Kind, ...] = ("sentence-transformers", "embedding")
+_KINDS: dict[str, Kind] = {
+    "hf-hub": "hub", "local-dir": "folder", "transformers": "transformers",
+    "sentence-transformers": "sentence-transformers", "embedding": "embedding",
+}
+_PREFIXES = ("open_clip", *_KINDS, *COMPOSING)
 BUNDLED = "atelier"
 CHECKPOINT_SUFFIXES = (".safetensors", ".pt", ".pth", ".bin")
 
 _FORMS = (
     "Write atelier, MODEL/TAG (for example ViT-B-32/openai), hf-hub:ORG/NAME, local-dir:/FOLDER, "
-    "open_clip:/CONFIG.json+/WEIGHTS.safetensors, transformers:/FOLDER or, to compose, "
-    "pic2word:BACKBONE:/WEIGHTS.pt, searle:… or magiclens:…."
+    "open_clip:/CONFIG.json+/WEIGHTS.safetensors, transformers:/FOLDER or, to compose, embedding:/FOLDER, "
+    "sentence-transformers:/FOLDER, pic2word:BACKBONE:/WEIGHTS.pt, searle:… or magiclens:…."
 )
 
 FORMS: tuple[tuple[str, str], ...] = (
@@ -42,6 +50,8 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("open_clip:/config.json+/weights.safetensors", "a configuration and a checkpoint of your own"),
     ("open_clip:MODEL+/weights.pt", "a known architecture with a local checkpoint"),
     ("transformers:/path", "CLIP, SigLIP or BLIP (image-text matching) of transformers; or org/name of the hub"),
+    ("sentence-transformers:/path", "a folder of sentence-transformers that takes images; composes if the model does"),
+    ("embedding:/path", "composes: a vision-language or CLIP embedding model (Qwen3-VL-Embedding, GME, BGE-VL)"),
     ("pic2word:BACKBONE:/mapping.pt", "composes: Pic2Word's mapping network on one of the open_clip forms"),
     ("searle:BACKBONE:/phi.pt", "composes: SEARLE's phi on one of the open_clip forms"),
     ("magiclens:BACKBONE:/weights.safetensors", "composes: MagicLens's joint encoder on one of the open_clip forms"),
@@ -93,8 +103,7 @@ def parse_spec(text: str) -> EncoderSpec:
             return _parse_open_clip(text, rest)
         if prefix in COMPOSING:
             return _parse_composing(text, prefix, rest)
-        kinds: dict[str, Kind] = {"hf-hub": "hub", "local-dir": "folder", "transformers": "transformers"}
-        return EncoderSpec(text, kinds[prefix], rest)
+        return EncoderSpec(text, _KINDS[prefix], rest)
     if colon and len(prefix) > 1 and "/" not in prefix:  # one letter is a Windows drive
         raise EncoderUnavailable(f"Encoder '{text}' has an unknown prefix '{prefix}:'. {_FORMS}")
     if looks_like_path(text):
@@ -133,7 +142,7 @@ def _parse_composing(text: str, kind: Kind, rest: str) -> EncoderSpec:
             f"{kind}:ViT-L-14/openai:/path/weights.pt. {_FORMS}"
         )
     backbone = parse_spec(found[1])
-    if backbone.kind in (*COMPOSING, "transformers"):
+    if backbone.kind in (*COMPOSING, *UNIVERSAL, "transformers"):
         raise EncoderUnavailable(
             f"Encoder '{text}' is built on '{backbone.text}', which open_clip does not load. "
             "Name a backbone such as ViT-L-14/openai or local-dir:/FOLDER."

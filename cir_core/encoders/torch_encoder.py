@@ -46,13 +46,8 @@ def choose_precision(precision: str, device: torch.device) -> torch.dtype:
     return _DTYPES[precision]
 
 
-class TorchEncoder:
-    """A dual encoder over three functions. Implements ``cir_core.encoders.base.Encoder``.
-
-    Beyond the protocol it offers the two halves of :meth:`encode_images`, so that an
-    indexer can decode and :meth:`prepare` images in threads while the model works:
-    ``encode_images(images)`` equals ``encode_prepared([prepare(i) for i in images])``.
-    """
+class TorchModel:
+    """Identity, device, precision and batches of a model whose rows are unit float32."""
 
     def __init__(
         self,
@@ -60,10 +55,6 @@ class TorchEncoder:
         identity: EncoderIdentity,
         name: str,
         model: torch.nn.Module,
-        preprocess: Callable[[Image.Image], torch.Tensor],
-        embed_images: Callable[[torch.Tensor], torch.Tensor],
-        tokenize: Callable[[list[str]], Any],
-        embed_texts: Callable[[Any], torch.Tensor],
         device: torch.device,
         dtype: torch.dtype,
         batch_size: int = 64,
@@ -73,8 +64,6 @@ class TorchEncoder:
         self._identity, self._name, self.batch_size = identity, name, batch_size
         self.device, self.dtype = device, dtype
         self.model = model.eval().requires_grad_(False).to(device)
-        self._preprocess, self._tokenize = preprocess, tokenize
-        self._embed_images, self._embed_texts = embed_images, embed_texts
         # One forward pass at a time: fast tokenizers and autocast caches are not shared safely.
         self._lock = threading.Lock()
 
@@ -89,6 +78,53 @@ class TorchEncoder:
     @property
     def dim(self) -> int:
         return self._identity.dim
+
+    def _in_batches(self, items: Sequence[T], forward: Callable[[Sequence[T]], torch.Tensor]) -> Matrix:
+        rows = []
+        for part in split(items, self.batch_size):
+            with self._lock, torch.inference_mode(), self._autocast():
+                rows.append(forward(part).float().cpu().numpy())
+        return self._unit(np.concatenate(rows)) if rows else self._empty()
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self.dtype == torch.float32:
+            return nullcontext()
+        return torch.autocast(self.device.type, dtype=self.dtype)
+
+    def _unit(self, rows: Matrix) -> Matrix:
+        if not np.isfinite(rows).all():
+            raise EncoderUnavailable(
+                f"Encoder '{self.name}' gave numbers that are not finite. Set CIRQUE_PRECISION=fp32; "
+                "if it happens again, the checkpoint is damaged."
+            )
+        norms = np.linalg.norm(rows, axis=1, keepdims=True)
+        unit = rows / np.where(norms > 0, norms, 1.0)  # a zero row stays zero: similar to nothing
+        return np.ascontiguousarray(unit, dtype=np.float32)
+
+    def _empty(self) -> Matrix:
+        return np.zeros((0, self.dim), dtype=np.float32)
+
+
+class TorchEncoder(TorchModel):
+    """A dual encoder over three functions. Implements ``cir_core.encoders.base.Encoder``.
+
+    Beyond the protocol it offers the two halves of :meth:`encode_images`, so that an
+    indexer can decode and :meth:`prepare` images in threads while the model works:
+    ``encode_images(images)`` equals ``encode_prepared([prepare(i) for i in images])``.
+    """
+
+    def __init__(
+        self,
+        *,
+        preprocess: Callable[[Image.Image], torch.Tensor],
+        embed_images: Callable[[torch.Tensor], torch.Tensor],
+        tokenize: Callable[[list[str]], Any],
+        embed_texts: Callable[[Any], torch.Tensor],
+        **model: Any,
+    ) -> None:
+        super().__init__(**model)
+        self._preprocess, self._tokenize = preprocess, tokenize
+        self._embed_images, self._embed_texts = embed_images, embed_texts
 
     def prepare(self, image: Image.Image) -> PreparedImage:
         """``[3, height, width]`` float32: resized, cropped, normalised. Needs no lock."""
@@ -118,31 +154,6 @@ class TorchEncoder:
             return self._embed_texts(to_device(self._tokenize(list(part)), self.device))
 
         return self._in_batches(texts, forward)
-
-    def _in_batches(self, items: Sequence[T], forward: Callable[[Sequence[T]], torch.Tensor]) -> Matrix:
-        rows = []
-        for part in split(items, self.batch_size):
-            with self._lock, torch.inference_mode(), self._autocast():
-                rows.append(forward(part).float().cpu().numpy())
-        return self._unit(np.concatenate(rows)) if rows else self._empty()
-
-    def _autocast(self) -> AbstractContextManager[Any]:
-        if self.dtype == torch.float32:
-            return nullcontext()
-        return torch.autocast(self.device.type, dtype=self.dtype)
-
-    def _unit(self, rows: Matrix) -> Matrix:
-        if not np.isfinite(rows).all():
-            raise EncoderUnavailable(
-                f"Encoder '{self.name}' gave numbers that are not finite. Set CIRQUE_PRECISION=fp32; "
-                "if it happens again, the checkpoint is damaged."
-            )
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        unit = rows / np.where(norms > 0, norms, 1.0)  # a zero row stays zero: similar to nothing
-        return np.ascontiguousarray(unit, dtype=np.float32)
-
-    def _empty(self) -> Matrix:
-        return np.zeros((0, self.dim), dtype=np.float32)
 
 
 def split(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -60,9 +61,13 @@ _FAMILIES = {
 
 
 def load_transformers(
-    spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
+    spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int,
+    kind: type[TorchEncoder] = TorchEncoder, marks: Mapping[str, Any] | None = None,
 ) -> TorchEncoder:
-    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``."""
+    """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``.
+
+    ``kind`` is what is built of the model's functions; ``marks`` go into its revision.
+    """
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     source = spec.source
@@ -80,9 +85,9 @@ def load_transformers(
             model, info = getattr(transformers, family.model_class).from_pretrained(
                 source, dtype=torch.float32, output_loading_info=True
             )
-            tokenizer = transformers.AutoTokenizer.from_pretrained(source)
-            load_processor: Callable[[str], Any] = transformers.AutoImageProcessor.from_pretrained
-            processor = load_processor(source)
+            tokenizer = transformers.AutoTokenizer.from_pretrained(source, trust_remote_code=False)
+            load_processor: Callable[..., Any] = transformers.AutoImageProcessor.from_pretrained
+            processor = load_processor(source, trust_remote_code=False)
         except EncoderUnavailable:
             raise
         except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
@@ -98,12 +103,13 @@ def load_transformers(
             f"{family.model_class}, such as {min(info['missing_keys'])}."
             " Use one trained for retrieval (for BLIP: blip-itm-…)."
         )
-    return _assemble(spec, family, config, model, tokenizer, processor, chosen, dtype, batch_size)
+    make = partial(kind, device=chosen, dtype=dtype, batch_size=batch_size)
+    return _assemble(spec, family, config, model, tokenizer, processor, make, marks or {})
 
 
 def _assemble(
     spec: EncoderSpec, family: _Family, config: Mapping[str, Any], model: Any, tokenizer: Any, processor: Any,
-    device: torch.device, dtype: torch.dtype, batch_size: int,
+    make: Callable[..., TorchEncoder], marks: Mapping[str, Any],
 ) -> TorchEncoder:
     limit = min(int(tokenizer.model_max_length), int(model.config.text_config.max_position_embeddings))
 
@@ -117,14 +123,13 @@ def _assemble(
         return cast(torch.Tensor, processor(images=image, return_tensors="pt")["pixel_values"][0])
 
     probe = tokenize(list(PROBE_TEXTS))["input_ids"].tolist()
-    mark = revision(model.state_dict(), transformers_marks(config, processor.to_dict(), probe))
+    mark = revision(model.state_dict(), {**transformers_marks(config, processor.to_dict(), probe), **marks})
     with torch.inference_mode():
         dim = int(family.texts(model.eval(), tokenize([""])).shape[-1])
-    return TorchEncoder(
+    return make(
         identity=EncoderIdentity(spec.text, mark, dim), name=spec.name, model=model, preprocess=preprocess,
         embed_images=lambda pixels: family.images(model, pixels), tokenize=tokenize,
         embed_texts=lambda tokens: family.texts(model, tokens),
-        device=device, dtype=dtype, batch_size=batch_size,
     )
 
 

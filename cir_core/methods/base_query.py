@@ -1,15 +1,17 @@
 """One turn's image and text as a vector: the base that refiners and rerankers build on.
 
 ``cirevl`` is CIReVL section 3, which CIRCLED uses for every turn's text (its eq. 4 and 8):
-caption the reference, merge in the modification, encode the text.
+caption the reference, merge in the modification, encode the text. Words come first and
+vectors after them, so that many queries can go through the encoder together.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from PIL import Image
 
 from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import EncoderUnavailable
@@ -20,10 +22,19 @@ from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
 from cir_core.references import Reference
 from cir_core.stages import Stages
-from cir_core.types import Vector
+from cir_core.types import Matrix, Vector
 
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
 """What the term of a base is called in a later turn's ledger."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """``text`` goes to the encoder, ``merged`` is shown as the query; both "" without any text."""
+
+    text: str
+    merged: str = ""
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -36,46 +47,68 @@ class BaseQuery:
     notes: tuple[str, ...] = ()
 
 
-def base_query(
-    reference: Reference, text: str, method: MethodSettings, *, encoder: Encoder, language: LanguageModel,
-    caption: CaptionAnswer | None, domain: Domain, stages: Stages,
-) -> BaseQuery:
-    """The vector of ``text`` said of ``reference``. ``caption`` is needed by ``cirevl`` only.
+def words_of(
+    text: str, method: MethodSettings, *, language: LanguageModel, caption: CaptionAnswer | None, domain: Domain,
+    stages: Stages,
+) -> Words:
+    """What the base of ``method`` makes of ``text`` before it is encoded. Only ``cirevl`` needs
+    ``caption`` and asks ``language``; without a text there is nothing to merge, and the caption
+    is the query. Raises ``LanguageModelError``."""
+    if method.base == "image-only":
+        return Words("")
+    if method.base != "cirevl":
+        return Words(text, text)
+    said = caption.caption if caption else ""
+    if not text:
+        return Words(said, said)
+    with stages("merge"):
+        answer = language.complete(MergeTask(said, text, domain), stages.watch)
+    return Words(answer.query, answer.query, answer.notes)
 
-    Raises ``LanguageModelError``; ``EncoderUnavailable`` where the encoder cannot compose.
+
+def base_queries(
+    references: Sequence[Reference], words: Sequence[Words], method: MethodSettings, *, encoder: Encoder,
+    stages: Stages,
+) -> list[BaseQuery]:
+    """The vectors of ``words`` said of ``references``, one of each, encoded together.
+
+    Raises ``EncoderUnavailable`` where the encoder cannot compose, ``ImageUnreadable``.
     """
     if method.base == "image-only":
-        return BaseQuery(reference.features, {IMAGE: reference.features})
+        return [BaseQuery(one.features, {IMAGE: one.features}) for one in references]
+    texts = [one.text for one in words]
     if method.base == "joint":
-        return _joint(reference, text, encoder, stages)
-    if method.base == "cirevl":
-        with stages("merge"):
-            answer = language.complete(MergeTask(caption.caption if caption else "", text, domain), stages.watch)
-        vector = _encode(answer.query, encoder, stages)
-        return BaseQuery(vector, {TEXT: vector}, answer.query, answer.notes)
-    vector = _encode(text, encoder, stages)
-    if method.base == "text-only":
-        return BaseQuery(vector, {TEXT: vector}, merged=text)
+        vectors = _joint(references, texts, encoder, stages)
+    else:
+        with stages("encode text"):
+            vectors = encoder.encode_texts(texts)
+    return [
+        BaseQuery(*_mixed(vector, reference, method), one.merged, one.notes)
+        for vector, reference, one in zip(vectors, references, words, strict=True)
+    ]
+
+
+def _mixed(vector: Vector, reference: Reference, method: MethodSettings) -> tuple[Vector, Mapping[str, Vector]]:
+    """The query of what was encoded, and its terms."""
+    if method.base != "slerp":
+        return vector, {NAMES[method.base]: vector}
     mix = blend(vector, reference.features, history_weight=1 - method.text_weight)
     terms = {IMAGE: np.float32(mix.history) * reference.features, TEXT: np.float32(mix.new) * vector}
-    return BaseQuery(mix.of(vector, reference.features), terms, merged=text)
+    return mix.of(vector, reference.features), terms
 
 
-def _joint(reference: Reference, text: str, encoder: Encoder, stages: Stages) -> BaseQuery:
+def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encoder, stages: Stages) -> Matrix:
     if not composes(encoder):
         raise EncoderUnavailable(
             f"The encoder {encoder.name!r} does not compose image and text by itself. Choose another method, or "
             "index the gallery with a composing encoder (docs/galleries.md)."
         )
+    with stages("compose"):
+        return encoder.encode_composed([_pixels(reference) for reference in references], texts)
+
+
+def _pixels(reference: Reference) -> Image.Image:
     load = reference.picture.load
     if load is None:
         raise EncoderUnavailable("The reference has no pixels to compose with. Upload it again.")
-    with stages("compose"):
-        vector = encoder.encode_composed([load()], [text])[0]
-    return BaseQuery(vector, {BOTH: vector}, merged=text)
-
-
-def _encode(text: str, encoder: Encoder, stages: Stages) -> Vector:
-    with stages("encode text"):
-        vector: Vector = encoder.encode_texts([text])[0]
-    return vector
+    return load()

@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 from cir_core.errors import MethodError
 from cir_core.methods.declared import all_methods, builtin_methods
 from cir_core.settings import get_settings
-from cli.evaluate import DEFAULT_METHODS, _chosen
+from cli.evaluate import DEFAULT_METHODS
 from cli.main import app
+from cli.method_options import chosen_methods
 
 MINE = """
 [methods.mine]
@@ -72,14 +73,15 @@ def test_a_bad_file_is_one_sentence(cirque):
 
 def test_methods_to_evaluate():
     methods = all_methods()
-    names = [method.name for method in _chosen(DEFAULT_METHODS, None, methods)]
+    names = [method.name for method in chosen_methods(DEFAULT_METHODS, None, methods)]
     assert names == ["text-only", "image-only", "cirevl"]
-    assert [method.name for method in _chosen(" soft , corr,soft,", "cirevl", methods)] == ["soft", "corr", "cirevl"]
-    assert [method.name for method in _chosen("corr,cirevl", "cirevl", methods)] == ["corr", "cirevl"]
-    assert [method.name for method in _chosen("all", "cirevl", methods)] == list(methods)
+    names = [method.name for method in chosen_methods(" soft , corr,soft,", "cirevl", methods)]
+    assert names == ["soft", "corr", "cirevl"]
+    assert [method.name for method in chosen_methods("corr,cirevl", "cirevl", methods)] == ["corr", "cirevl"]
+    assert [method.name for method in chosen_methods("all", "cirevl", methods)] == list(methods)
     with pytest.raises(MethodError, match="'sfot'"):
-        _chosen("soft,sfot", None, methods)
+        chosen_methods("soft,sfot", None, methods)
     with pytest.raises(MethodError, match="'base'"):
-        _chosen("soft", "base", methods)
+        chosen_methods("soft", "base", methods)
     with pytest.raises(MethodError, match="cirque methods"):
-        _chosen(" , ", None, methods)
+        chosen_methods(" , ", None, methods)

@@ -31,6 +31,9 @@ from cli.encoders import app
     ("open_clip:ViT-B-32+/b/w.pt", "pair", "ViT-B-32", "", "/b/w.pt", "ViT-B-32 (w.pt)"),
     ("transformers:/models/blip", "transformers", "/models/blip", "", "", "blip"),
     ("transformers:openai/clip", "transformers", "openai/clip", "", "", "openai/clip"),
+    ("sentence-transformers:/m/qwen/", "sentence-transformers", "/m/qwen/", "", "", "qwen"),
+    ("embedding:~/m/gme", "embedding", "~/m/gme", "", "", "gme"),
+    ("embedding:C:\\m\\gme", "embedding", "C:\\m\\gme", "", "", "gme"),
     ("pic2word:ViT-L-14/openai:/m/p2w.pt", "pic2word", "ViT-L-14/openai", "", "/m/p2w.pt",
      "pic2word ViT-L-14/openai (p2w.pt)"),
     ("searle:local-dir:/m/clip:~/phi.pt", "searle", "local-dir:/m/clip", "", "~/phi.pt", "searle clip (phi.pt)"),
@@ -62,6 +65,8 @@ def test_parse(text: str, kind: str, source: str, tag: str, weights: str, name: 
     ("magiclens:ViT-B-16/openai:/m/magic_lens_clip_base.pkl", "Convert it to safetensors"),
     ("searle:ViT-B-32:/m/phi.pt", "Add the tag, as in ViT-B-32/openai"),
     ("searle:transformers:/m/clip:/m/phi.pt", "built on 'transformers:/m/clip', which open_clip does not load"),
+    ("searle:embedding:/m/gme:/m/phi.pt", "built on 'embedding:/m/gme', which open_clip does not load"),
+    ("embedding:", "names nothing after the colon"),
     ("searle:pic2word:ViT-L-14/openai:/m/a.pt:/m/phi.pt", "Name a backbone such as"),
 ])
 def test_a_spec_that_cannot_be_read_says_how_to_write_one(text: str, remedy: str) -> None:
@@ -87,5 +92,5 @@ def test_every_form_is_listed_by_the_command_and_on_the_page(monkeypatch) -> Non
 
 def test_importing_the_package_loads_no_model_library() -> None:
     code = ("import sys, cir_core.encoders; "
-            "sys.exit(bool({'torch', 'open_clip', 'transformers'} & set(sys.modules)))")
+            "sys.exit(bool({'torch', 'open_clip', 'transformers', 'sentence_transformers'} & set(sys.modules)))")
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

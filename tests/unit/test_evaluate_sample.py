@@ -8,7 +8,7 @@ import pytest
 
 from cir_core import evaluate_sessions
 from cir_core.composition import Usage
-from cir_core.datasets.fashioniq import FashionIQQuery
+from cir_core.datasets.records import BenchmarkQuery
 from cir_core.evaluate_replay import RememberingEncoder, SessionSet, replay, score_sessions, session_values
 from cir_core.evaluate_sessions import FixedSession, FixedTurn, digest_of, neutral_sessions
 from cir_core.evaluate_single import Category, single_turn, single_turn_values
@@ -110,7 +110,7 @@ def test_neutral_sessions_use_every_turn_and_take_the_nearest_of_ten():
     rng = random.Random(5)
     truth = {f"i{n:03}": {key: str(rng.randrange(3)) for key in "abcdef"} for n in range(200)}
     ids = list(truth)
-    category = Category("dress", ids, [FashionIQQuery(ids[0], ids[1], ("x",), "dress")] * 30)
+    category = Category("dress", ids, [BenchmarkQuery("dress:0", ids[0], "x", (ids[1],))] * 30)
     spoken = []
 
     def say(picked, target, rng):
@@ -150,7 +150,7 @@ def test_single_turn_values():
 
 def test_a_method_over_queries(tmp_path):
     searcher = Searcher(colour_gallery(tmp_path), FakeEncoder(), ScriptedLanguageModel("", notes=("a stand-in",)))
-    queries = [FashionIQQuery(REFERENCE, target, ("red",), "dress") for target in (TARGET, "r0g0b3")]
+    queries = [BenchmarkQuery(target, REFERENCE, "red", (target,)) for target in (TARGET, "r0g0b3")]
     categories = [Category("dress", searcher.gallery.ids, queries),
                   Category("shirt", searcher.gallery.ids, queries[:1])]
     method = Method("cirevl", "CIReVL", "", MethodSettings(exclude="history"))

@@ -1,0 +1,88 @@
+"""Reading the samples of CIRCUS's files, and telling which query of a data set each is of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from cir_core.audit.records import Variant
+from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_files import Record, validated
+from cir_core.datasets.records import Benchmark
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _OwnRanks(Strict):
+    ranks: dict[Variant, list[PositiveInt]]
+
+
+class Sample(Strict):
+    """What is read of one sample; the rest of it can be made again."""
+
+    query_idx: NonNegativeInt
+    query_id: str | None = None
+    query_text: str = ""
+    target_image_path: str | None = None
+    ranks: dict[Variant, PositiveInt | None]
+    retrievals: dict[Variant, list[NonNegativeInt]] = Field(default_factory=dict)
+    cirque: _OwnRanks | None = None
+
+
+def read_samples(path: Path, document: Record, faults: Faults) -> list[tuple[int, Sample]]:
+    """The good samples with their numbers; each query once, images within ``gallery_paths``."""
+    images, records = document.get("gallery_paths", []), document.get("samples")
+    if not isinstance(records, list) or not isinstance(images, list):
+        faults.add(path, "", "it has no list of samples", "Check that it is an audit's file of one retriever")
+        return []
+    found: list[tuple[int, Sample]] = []
+    seen: dict[int, int] = {}
+    for number, record in enumerate(records):
+        where = f"sample {number}"
+        if (one := validated(Sample, record, path, where, faults)) is None:
+            continue
+        place = max((place for places in one.retrievals.values() for place in places), default=-1)
+        rank = max((rank for rank in one.ranks.values() if rank), default=0)
+        if one.query_idx in seen:
+            faults.add(path, where, f"query_idx {one.query_idx} stands in sample {seen[one.query_idx]} too", "Keep one")
+        elif place >= len(images) or (images and rank > len(images)):
+            faults.add(path, where, f"it points beyond the {len(images)} images of gallery_paths",
+                       "Take ranks and retrievals from the same run")
+        else:
+            seen[one.query_idx] = number
+            found.append((number, one))
+    return found
+
+
+class QueryFinder:
+    """Queries of a benchmark by the ids and line numbers of files made elsewhere."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._by_id = {query.query_id: query for query in benchmark.queries}
+
+    def find(
+        self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: Faults,
+    ) -> str | None:
+        """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0).
+
+        None after a fault: no such line, or its text is another one.
+        """
+        queries = self._benchmark.queries
+        query = self._by_id.get(query_id or "") or (queries[position] if position < len(queries) else None)
+        if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
+            return query.query_id
+        here = (f"query {query.query_id!r} of {self._benchmark.name} asks {query.modification_text!r}" if query
+                else f"{self._benchmark.name} has {len(queries)} queries")
+        faults.add(path, where, f"query_idx {position} asks {text or 'nothing'!r}, but {here}",
+                   "query_idx counts the lines of the query file it was made from: read the data set from that file")
+        return None
+
+
+def plain_text(text: str) -> str:
+    """Letters and digits alone: one caption looks different in every caption mode, but not in these."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

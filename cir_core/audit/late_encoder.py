@@ -1,0 +1,78 @@
+"""Encoders that are loaded when they are needed: an audit whose ranks are stored needs none."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from PIL import Image
+
+from cir_core.encoders.base import Encoder
+from cir_core.gallery import Gallery
+from cir_core.types import EncoderIdentity, Matrix
+
+Load = Callable[[str], Encoder]
+
+
+class LateEncoder:
+    """The encoder that ``gallery`` was indexed with, as ``cir_core.encoders.base.Encoder``.
+
+    What is used first loads it; it composes if the loaded one does. Raises what loading
+    raises, and ``EncoderMismatch`` where the weights are others by now.
+    """
+
+    def __init__(self, gallery: Gallery, load: Load) -> None:
+        self._gallery, self._load = gallery, load
+        self._loaded: Encoder | None = None
+        self._lock = threading.Lock()
+
+    @property
+    def identity(self) -> EncoderIdentity:
+        return self._gallery.encoder
+
+    @property
+    def dim(self) -> int:
+        return self.identity.dim
+
+    @property
+    def name(self) -> str:
+        return self._encoder().name
+
+    def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
+        return self._encoder().encode_images(images)
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        return self._encoder().encode_texts(texts)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder(), name)
+
+    def close(self) -> None:
+        with self._lock:
+            self._loaded = None
+
+    def _encoder(self) -> Encoder:
+        with self._lock:
+            if self._loaded is None:
+                loaded = self._load(self.identity.spec)
+                self._gallery.check_encoder(loaded)
+                self._loaded = loaded
+            return self._loaded
+
+
+class OneAtATime:
+    """``load``, but the same spec again gives the same encoder, and it is let go before another
+    is loaded: retrievers over one gallery share theirs, and two large ones need not fit side
+    by side."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._spec = ""
+        self._encoder: Encoder | None = None
+
+    def __call__(self, spec: str) -> Encoder:
+        if self._encoder is None or self._spec != spec:
+            self._encoder = None
+            self._spec, self._encoder = spec, self._load(spec)
+        return self._encoder

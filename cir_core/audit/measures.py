@@ -1,0 +1,44 @@
+"""Recall@K, nDCG and reciprocal rank of every query under every input, from full-catalogue ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.audit.records import CUTOFF, VARIANTS, RetrieverRun
+from cir_core.errors import DatasetError
+from cir_core.metrics.ndcg import ndcg, reciprocal_rank
+
+Measure = Literal["recall", "ndcg", "mrr"]
+MEASURES: tuple[Measure, ...] = ("recall", "ndcg", "mrr")
+Scores = npt.NDArray[np.float64]
+
+
+def scores(runs: Sequence[RetrieverRun], query_ids: Collection[str], k: int = CUTOFF) -> Scores:
+    """``[retrievers, variants, measures, queries]``, the axes in the order of ``runs``, ``VARIANTS``,
+    ``MEASURES`` and the runs' queries.
+
+    With several targets recall asks for the best one (CIRCUS on CIRCO), nDCG takes all.
+    Raises ``DatasetError`` for a query that a retriever has no ranks for.
+    """
+    wanted = frozenset(query_ids)
+    one = lru_cache(maxsize=2**16)(lambda ranks: (float(min(ranks) <= k), ndcg(ranks), reciprocal_rank(ranks)))
+    found = np.empty((len(runs), len(VARIANTS), len(MEASURES), len(wanted)))
+    for row, run in enumerate(runs):
+        answers = [query for query in run.queries if query.query_id in wanted]
+        if len(answers) < len(wanted):
+            missing = min(wanted - {query.query_id for query in answers})
+            raise DatasetError(f"{run.card.retriever} has no query {missing!r}. Take the queries from its aggregate.")
+        for column, answer in enumerate(answers):
+            for place, variant in enumerate(VARIANTS):
+                if variant not in answer.rankings:
+                    raise DatasetError(
+                        f"{run.card.retriever} did not rank query {answer.query_id!r} under {variant}"
+                        f" ({answer.problem or 'no reason given'}). Take the queries from its aggregate."
+                    )
+                found[row, place, :, column] = one(answer.rankings[variant].ranks)
+    return found

@@ -1,0 +1,108 @@
+"""From what a person named to retrievers: galleries are looked up or indexed, files read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cir_core.audit.late_encoder import Load
+from cir_core.audit.method_retriever import MethodRetriever, Models
+from cir_core.audit.rank_files import read_ranks
+from cir_core.audit.records import Ablation, RetrieverRun
+from cir_core.audit.retrievers import RanksRetriever, Retriever
+from cir_core.audit.specs import RetrieverSpec
+from cir_core.datasets.records import Benchmark
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.gallery import Gallery, list_galleries, open_gallery
+from cir_core.index_progress import IndexProgress
+from cir_core.indexing import index_folder
+
+Indexing = Callable[[str, IndexProgress], None]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What all retrievers of an audit share. ``whole`` is the benchmark as its files have it,
+    ``benchmark`` what is ranked of it: perhaps its first queries, over what ``base`` holds."""
+
+    benchmark: Benchmark
+    whole: Benchmark
+    base: Gallery | None
+    home: Path
+    ablation: Ablation = "black"
+    instruction: str = ""
+    indexing: Indexing | None = None
+
+
+def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Models) -> list[Retriever]:
+    """Retrievers in the order of ``specs``; no model is loaded yet, and nothing indexed.
+
+    Raises ``GalleryError`` where a gallery is needed and none was named, ``MethodError`` for an
+    ablation that a method cannot do, ``DatasetError`` for a file of ranks that does not fit.
+    """
+    return [_open(spec, audited, models) for spec in specs]
+
+
+def _open(spec: RetrieverSpec, audited: Audited, models: Models) -> Retriever:
+    if spec.ranks is not None:
+        run = _ranks(spec.ranks, audited)
+        if spec.name:
+            run = replace(run, card=replace(run.card, retriever=spec.name))
+        return RanksRetriever(run, audited.benchmark)
+    assert spec.method is not None
+    base = audited.base
+    if base is None:
+        raise GalleryError(f"{spec.name!r} ranks the images of a gallery. Name it with --gallery.")
+
+    def gallery() -> Gallery:
+        if spec.gallery:
+            return open_gallery(spec.gallery, home=audited.home)
+        if spec.encoder:
+            return encoded_again(base, spec.encoder, audited.home, models.load_encoder, audited.indexing)
+        return base
+
+    return MethodRetriever(spec.name, spec.method, audited.benchmark, gallery, models,
+                           ablation=audited.ablation, instruction=audited.instruction)
+
+
+def _ranks(path: Path, audited: Audited) -> RetrieverRun:
+    """Of the queries that are audited or, where those are only the first ones, of all."""
+    try:
+        return read_ranks(path, audited.benchmark)
+    except DatasetError:
+        if len(audited.whole.queries) == len(audited.benchmark.queries):
+            raise
+    return read_ranks(path, replace(audited.whole, pools=audited.benchmark.pools))
+
+
+def encoded_again(
+    base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None
+) -> Gallery:
+    """A gallery of the images of ``base`` under the encoder ``spec``: one that is there, or a new
+    one called after ``base`` and the encoder's revision. Takes up after an interruption.
+
+    Raises what loading and indexing raise.
+    """
+    for info in list_galleries(home):
+        if info.status == "complete" and info.encoder.spec == spec:
+            found = open_gallery(info.name, home=home)
+            if found.digest == base.digest:
+                return found
+    encoder = load(spec)
+    if encoder.identity.revision == base.encoder.revision:
+        return base
+    name = f"{base.name[:47]}-{encoder.identity.revision}"
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = Path(folder) / "images.jsonl"
+        with manifest.open("w", encoding="utf-8") as file:
+            for image in base.images:
+                line = {"id": image.image_id, "path": image.path, "caption": image.caption or ""}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        index_folder(
+            base.root, name=name, encoder=encoder, home=home, manifest=manifest, split=base.split,
+            progress=(lambda progress: indexing(name, progress)) if indexing else None,
+        )
+    return open_gallery(name, home=home)

@@ -1,0 +1,35 @@
+"""What the audited retrievers found for one query, all in one list: what annotators are shown.
+
+CIRCUS shows its annotators the de-duplicated union of the top-10 results of all retrievers, and
+does not say in which order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cir_core.audit.records import RetrieverRun
+
+DEPTH = 10
+
+
+def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tuple[str, ...]:
+    """Union of the retrievers' first ``depth`` images with both inputs, each image once.
+
+    Ordered by the best rank any retriever gives it, so that what is most likely the answer is
+    seen first; then by how many retrievers have it; then by image id, so that neither the order
+    nor the names of the retrievers show.
+
+    Args:
+        position: of the query in the runs, from 0.
+
+    A retriever with a problem, or one read from a file without images, adds nothing.
+    """
+    best: dict[str, int] = {}
+    votes: dict[str, int] = {}
+    for run in runs:
+        ranking = run.queries[position].rankings.get("multimodal")
+        for rank, image_id in enumerate(dict.fromkeys(ranking.top[:depth] if ranking else ()), 1):
+            best[image_id] = min(rank, best.get(image_id, rank))
+            votes[image_id] = votes.get(image_id, 0) + 1
+    return tuple(sorted(best, key=lambda image_id: (best[image_id], -votes[image_id], image_id)))

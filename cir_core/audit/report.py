@@ -1,0 +1,123 @@
+"""A finished audit: labels, summary and Composition Gap, and the files it is kept in."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cir_core.audit.aggregate import aggregate
+from cir_core.audit.aggregate_files import write_aggregate
+from cir_core.audit.circus_files import write_run
+from cir_core.audit.circus_form import TASK_ID
+from cir_core.audit.gap import GapReport, gaps, subsets_of
+from cir_core.audit.page import page
+from cir_core.audit.records import CUTOFF, Aggregate, RetrieverRun
+from cir_core.audit.summary import Summary, summarise
+from cir_core.audit.traces import write_queries, write_query_index, write_shortcut_free
+from cir_core.datasets.records import Benchmark
+from cir_core.files import write_atomically
+
+_DIGITS = 9  # what lies beyond depends on how many threads added up
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """``runs`` by retriever name; ``validated`` as handed in, None without annotations."""
+
+    dataset: str
+    runs: Sequence[RetrieverRun]
+    aggregate: Aggregate
+    summary: Summary
+    gaps: GapReport
+    validated: frozenset[str] | None = None
+
+
+def make_report(
+    benchmark: Benchmark, runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int = 1,
+    validated: Collection[str] | None = None, seed: int = 0,
+) -> AuditReport:
+    """Aggregate the runs and measure them on every subset.
+
+    Args:
+        k, min_support: see :func:`~cir_core.audit.aggregate.aggregate`.
+        validated: ids of queries that annotators found well-formed.
+        seed: of the intervals.
+
+    Raises ``DatasetError`` for runs that do not belong together, and for validated queries of
+    another data set.
+    """
+    # The file's own K is not part of what the ranks depend on; the files are written with the labels'.
+    ordered = sorted(runs, key=lambda run: run.card.retriever)
+    ordered = [RetrieverRun(dataclasses.replace(run.card, k=k), run.queries) for run in ordered]
+    labels = aggregate(ordered, k=k, min_support=min_support)
+    measured = gaps(ordered, subsets_of(labels, validated), k=k, seed=seed)
+    kept = None if validated is None else frozenset(validated)
+    return AuditReport(benchmark.name, tuple(ordered), labels, summarise(ordered, labels), measured, kept)
+
+
+def write_files(folder: Path, benchmark: Benchmark, report: AuditReport) -> tuple[Path, ...]:
+    """Write everything and return the paths: a file for each retriever, the aggregate, every
+    query with its panel, the shortcut-free ones as JSONL, CSV and line numbers, ``summary.json``
+    and ``gap.html``. The same report gives the same bytes; files are replaced one by one."""
+    stem = f"retrieval_data_{_safe(benchmark.name)}_task{TASK_ID}"   # CIRCUS's own tools look for these names
+    written: list[Path] = []
+    for run in report.runs:
+        written.append(folder / f"{stem}_{_safe(run.card.retriever)}.json")
+        write_run(written[-1], run, benchmark)
+    sources = [path.name for path in written]
+    written.append(folder / f"{stem}_{_pool_name(report.aggregate)}.json")
+    write_aggregate(written[-1], benchmark, report.runs, report.aggregate, source_files=sources)
+    name = _safe(benchmark.name)
+    written.append(folder / f"{name}_queries.jsonl")
+    write_queries(written[-1], benchmark, report.runs, report.aggregate, accepted=report.validated)
+    written += write_shortcut_free(folder / f"{name}_shortcut_free.jsonl", benchmark, report.aggregate)
+    free = [label.query_id for label in report.aggregate.labels if label.shortcut_free]
+    index = folder / f"{name}_shortcut_free_query_indices.json"
+    if free:
+        write_query_index(index, benchmark, "aggregation.label", "shortcut_free", free)
+        written.append(index)
+    else:
+        index.unlink(missing_ok=True)   # an earlier audit's list would be taken for this one's
+    written.append(folder / "summary.json")
+    write_atomically(written[-1], (json.dumps(summary_json(report), sort_keys=True, indent=2) + "\n").encode())
+    written.append(folder / "gap.html")
+    write_atomically(written[-1], page(benchmark.name, report.summary, report.gaps).encode())
+    return tuple(written)
+
+
+def summary_json(report: AuditReport) -> dict[str, Any]:
+    """Summary and gaps as plain JSON: what is not defined is null beside its reason."""
+    content = {
+        "dataset": report.dataset,
+        "retrievers": [{**asdict(run.card), "digest": run.card.digest} for run in report.runs],
+        "summary": asdict(report.summary),
+        "composition_gap": asdict(report.gaps),
+    }
+    rounded: dict[str, Any] = _rounded(content)
+    return rounded
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return round(value, _DIGITS)
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _pool_name(labels: Aggregate) -> str:
+    if labels.min_support == 1:
+        return "aggregated_best_rank_mm_any"
+    return f"aggregated_best_rank_mm_atleast{labels.min_support}of{len(labels.retrievers)}"
+
+
+def _safe(name: str) -> str:
+    """A file name. Names that lose something to it get a few digits, so that no two become one."""
+    safe = re.sub(r"[^A-Za-z0-9._@+-]+", "-", name).strip(".-")[:80]
+    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"

@@ -1,0 +1,65 @@
+"""What of a benchmark is audited: its first queries, and the images that a gallery holds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.gallery import Gallery
+
+_NAMED = 3
+
+
+def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
+    """The first ``limit`` queries of each pool: of each category, where there are several."""
+    if limit is None:
+        return benchmark
+    seen = Counter[str]()
+    kept: list[BenchmarkQuery] = []
+    for query in benchmark.queries:
+        seen[query.pool] += 1
+        if seen[query.pool] <= limit:
+            kept.append(query)
+    return replace(benchmark, queries=tuple(kept))
+
+
+def check_targets(benchmark: Benchmark) -> None:
+    """Raises ``DatasetError`` where nothing can be audited: no queries, or hidden targets."""
+    if not benchmark.queries:
+        raise DatasetError(f"{benchmark.name} has no queries. Check which file or split was named.")
+    if not any(query.target_ids for query in benchmark.queries):
+        raise DatasetError(f"{benchmark.name} hides its targets, so no rank of them can be told. Audit a split that "
+                           "has them, such as --split val.")
+
+
+def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
+    """``benchmark`` with pools of just those images that ``gallery`` holds, and a note on those
+    it lacks. A pool that the files do not list is all of the gallery.
+
+    Raises ``GalleryError`` where it holds none of a pool.
+    """
+    pools: dict[str, Sequence[str]] = {}
+    missing: list[str] = []
+    for name, pool in benchmark.pools.items():
+        pools[name] = gallery.ids if pool is None else [image_id for image_id in pool if image_id in gallery]
+        missing += [image_id for image_id in pool or () if image_id not in gallery]
+        if not pools[name]:
+            raise GalleryError(
+                f"Gallery {gallery.name!r} holds none of the {len(pool or ())} images of {name or benchmark.name!r}. "
+                "Name the gallery that was indexed from this data set with --gallery, or make it: cirque datasets "
+                f"index {benchmark.kind} PATH --images ROOT"
+            )
+    notes = benchmark.notes
+    if missing:
+        named = ", ".join(missing[:_NAMED]) + (", …" if len(missing) > _NAMED else "")
+        notes = (*notes, f"gallery {gallery.name} lacks {len(missing)} images that the data set ranks ({named}): "
+                         "ranks are over the others")
+    return replace(benchmark, pools=pools, notes=notes)
+
+
+def counts(benchmark: Benchmark) -> Mapping[str, int]:
+    """Images of each pool; those of unknown size are left out."""
+    return {name: len(pool) for name, pool in benchmark.pools.items() if pool is not None}

@@ -1,0 +1,79 @@
+"""How an audit came out: CIRCUS's table 1 and what it rests on, as plain counts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from cir_core.audit.measures import MEASURES, Measure, scores
+from cir_core.audit.records import VARIANTS, Aggregate, Detail, Label, RetrieverRun, Variant
+
+INPUTS = (*VARIANTS, "either_unimodal")
+
+
+@dataclass(frozen=True)
+class RetrieverSummary:
+    """Means over the labelled queries: measure to its value under each input; {} without any."""
+
+    retriever: str
+    means: Mapping[Measure, Mapping[Variant, float]]
+    problems: int          # queries that this retriever could not rank
+
+
+@dataclass(frozen=True)
+class Summary:
+    """``labels`` add up to ``labelled``, ``details`` too; ``labelled`` and ``skipped`` to ``queries``.
+
+    ``support``: input to how many queries were found by 0, 1, 2, … retrievers; "either_unimodal"
+    counts retrievers that find the target by one input or the other.
+    """
+
+    queries: int
+    labelled: int
+    skipped: Mapping[str, int]            # reason to queries
+    labels: Mapping[Label, int]
+    details: Mapping[Detail, int]
+    shortcut_free: int
+    retrievers: Sequence[RetrieverSummary]
+    support: Mapping[str, tuple[int, ...]]
+    k: int
+    min_support: int
+
+    def share(self, count: int) -> float | None:
+        """``count`` as a share of the labelled queries; None without any."""
+        return count / self.labelled if self.labelled else None
+
+
+def summarise(runs: Sequence[RetrieverRun], aggregate: Aggregate) -> Summary:
+    """``runs`` are those that ``aggregate`` was made of."""
+    labels, details = Counter(q.label for q in aggregate.labels), Counter(q.detail for q in aggregate.labels)
+    counted = {name: Counter(q.support.get(name, 0) for q in aggregate.labels) for name in INPUTS}
+    # Support may exceed the retrievers that are named: aggregates made elsewhere hold such labels.
+    most = max([len(aggregate.retrievers), *(n for counter in counted.values() for n in counter)])
+    return Summary(
+        queries=len(aggregate.labels) + len(aggregate.skipped),
+        labelled=len(aggregate.labels),
+        skipped=dict(sorted(Counter(aggregate.skipped.values()).items())),
+        labels={label: labels[label] for label in get_args(Label)},
+        details={detail: details[detail] for detail in get_args(Detail)},
+        shortcut_free=sum(q.shortcut_free for q in aggregate.labels),
+        retrievers=_of_each(runs, aggregate),
+        support={name: tuple(counter[n] for n in range(most + 1)) for name, counter in counted.items()},
+        k=aggregate.k,
+        min_support=aggregate.min_support,
+    )
+
+
+def _of_each(runs: Sequence[RetrieverRun], aggregate: Aggregate) -> tuple[RetrieverSummary, ...]:
+    found = scores(runs, [label.query_id for label in aggregate.labels], aggregate.k)
+    rows = []
+    for row, run in enumerate(runs):
+        means: dict[Measure, dict[Variant, float]] = {}
+        if aggregate.labels:
+            means = {measure: {variant: float(found[row, v, m].mean()) for v, variant in enumerate(VARIANTS)}
+                     for m, measure in enumerate(MEASURES)}
+        problems = sum(bool(query.problem) for query in run.queries)
+        rows.append(RetrieverSummary(run.card.retriever, means, problems))
+    return tuple(rows)

@@ -1,0 +1,201 @@
+"""Audited queries one by one: CIRCUS's traces and query-index files, and what annotators validated.
+
+``query_idx`` counts the queries of the data set from 0, which is the line of its query file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import NonNegativeInt
+
+from cir_core.audit.aggregate_files import labelled
+from cir_core.audit.circus_form import as_json, full_text, image_path
+from cir_core.audit.circus_samples import QueryFinder, Strict
+from cir_core.audit.panel import DEPTH, panel
+from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun
+from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_files import read_lines, read_object, validated
+from cir_core.datasets.records import Benchmark
+from cir_core.errors import DatasetError
+from cir_core.files import write_atomically
+
+Rule = Literal["majority", "single_kept"]
+
+
+def write_queries(
+    path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
+    accepted: Collection[str] | None = None, depth: int = DEPTH,
+) -> None:
+    """One line for each labelled query: CIRCUS's trace with the panel (ids and paths) beside it.
+
+    ``accepted``: query ids that annotators validated. CIRCUS's fields about annotation are null
+    where there is none; for a query outside ``accepted`` nothing is claimed either.
+    """
+    instruction = next((run.card.instruction for run in runs if run.card.instruction is not None), None)
+    lines = []
+    for position, label in _positioned(benchmark, aggregate):
+        query = benchmark.queries[position]
+        shown = panel(runs, position, depth)
+        lines.append({
+            "dataset": benchmark.name, "hidden_category": label.label, "query_idx": position,
+            "query_id": query.query_id, "validated": True if label.query_id in (accepted or ()) else None,
+            "annotator_kept": None, "reasons": {}, "other": "",
+            "query_text": query.modification_text, "full_text": full_text(query.modification_text, instruction),
+            "query_image_path": image_path(benchmark, query.reference_id),
+            "target_image_path": image_path(benchmark, query.target_ids[0]),
+            "target_ids": list(query.target_ids), "aggregation": labelled(label),
+            "ranks": dict(label.ranks), "hits_at_k": {v: rank <= aggregate.k for v, rank in label.ranks.items()},
+            "panel": list(shown), "panel_paths": [image_path(benchmark, image_id) for image_id in shown],
+        })
+    write_atomically(path, _jsonl(lines))
+
+
+def write_shortcut_free(path: Path, benchmark: Benchmark, aggregate: Aggregate) -> tuple[Path, Path]:
+    """The shortcut-free queries as JSONL at ``path`` and, beside it, as CSV. Returns both.
+
+    The CSV has a column for each rank, best retriever and support ("ranks.multimodal", …).
+    """
+    records = []
+    for position, label in _positioned(benchmark, aggregate):
+        if label.shortcut_free:
+            query, found = benchmark.queries[position], labelled(label)
+            records.append({
+                "query_idx": position, "query_id": query.query_id,
+                "selection_field": "aggregation.label", "selection_value": "shortcut_free",
+                "aggregate_label": label.label, "aggregate_detail_label": label.detail, "legacy_category": label.legacy,
+                "query_text": query.modification_text,
+                "query_img_path": image_path(benchmark, query.reference_id),
+                "primary_pos_cand_id": query.target_ids[0],
+                "ranks": dict(label.ranks),
+                "best_retriever_by_modality": found["best_retriever_by_modality"],
+                "retriever_support_at_k": found["retriever_support_at_k"],
+            })
+    table = path.with_suffix(".csv")
+    write_atomically(path, _jsonl(records))
+    write_atomically(table, _csv(records))
+    return path, table
+
+
+def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, query_ids: Collection[str]) -> None:
+    """CIRCUS's list of the lines a subset has. Raises ``DatasetError`` for an empty subset, which
+    an evaluation would pass over in silence."""
+    wanted = frozenset(query_ids)
+    positions = [place for place, query in enumerate(benchmark.queries) if query.query_id in wanted]
+    if not positions or len(positions) < len(wanted):
+        raise DatasetError(f"{len(positions)} of the {len(wanted)} queries for {path.name} are in {benchmark.name}."
+                           " Take them from an audit of this data set.")
+    write_atomically(path, (as_json({
+        "dataset": benchmark.name, "hidden_category": value, "selection_field": field, "selection_value": value,
+        "deduplication_policy": "one entry for each query", "query_indices": positions,
+    }) + "\n").encode())
+
+
+class _Trace(Strict):
+    query_idx: NonNegativeInt
+    query_id: str | None = None
+    query_text: str | None = None
+    dataset: str | None = None
+    validated: bool | None = None
+
+
+class _Index(Strict):
+    dataset: str | None = None
+    query_indices: list[NonNegativeInt]
+
+
+def read_validated(
+    path: Path, benchmark: Benchmark, *, dataset: str | None = None, rule: Rule = "majority",
+    faults: Faults | None = None,
+) -> frozenset[str]:
+    """Ids of the queries that annotators found well-formed.
+
+    Args:
+        path: traces (JSONL; ``all_validated_queries.jsonl`` is one) or a query-index file (JSON).
+        dataset: which data set's lines, where the file has several.
+        rule: for a query on several lines. "majority" (CIRCUS's page): more than half of the
+            votes that are not null. "single_kept" (CIRCUS's code): the first that is not null.
+
+    Raises ``DatasetError`` with file and record: for a query of another data set, and for a file
+    in which no query is valid.
+    """
+    faults = faults or Faults()
+    if path.suffix == ".jsonl":
+        votes = _votes(path, benchmark, dataset, faults)
+        kept = [query_id for query_id, of in votes.items() if _decided(of, rule)]
+    else:
+        kept = _indexed(path, benchmark, faults)
+    if not kept:
+        raise DatasetError(f"{path}: no query in it is valid. Check that it is the file of validated queries.")
+    return frozenset(kept)
+
+
+def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults) -> dict[str, list[bool]]:
+    records = list(read_lines(path, faults))
+    names = sorted({str(record.get("dataset")) for _, record in records if record.get("dataset")})
+    if dataset is None and len(names) > 1:
+        # Folded: CIRCUS writes "fashionIQ" where the data set's kind is "fashioniq".
+        fitting = [name for name in names if name.casefold() in (benchmark.name, benchmark.kind)]
+        if len(fitting) != 1:
+            raise DatasetError(f"{path} is of several data sets ({', '.join(names)}). Say which one to take.")
+        dataset = fitting[0]
+    if dataset is not None and names and dataset not in names:
+        raise DatasetError(f"{path} has no query of {dataset!r}, only of {', '.join(names)}. Name one of these.")
+    queries = QueryFinder(benchmark)
+    votes: dict[str, list[bool]] = {}
+    for number, record in records:
+        where = f"line {number}"
+        one = validated(_Trace, record, path, where, faults)
+        if one is None or (dataset is not None and one.dataset not in (None, dataset)):
+            continue
+        query_id = queries.find(path, where, one.query_idx, one.query_id, one.query_text, faults)
+        if query_id is not None and one.validated is not None:
+            votes.setdefault(query_id, []).append(one.validated)
+    return votes
+
+
+def _decided(votes: Sequence[bool], rule: Rule) -> bool:
+    return votes[0] if rule == "single_kept" else sum(votes) > len(votes) / 2
+
+
+def _indexed(path: Path, benchmark: Benchmark, faults: Faults) -> list[str]:
+    index = validated(_Index, read_object(path, faults), path, "", faults)
+    kept = []
+    for number, position in enumerate(index.query_indices if index else ()):
+        if position < len(benchmark.queries):
+            kept.append(benchmark.queries[position].query_id)
+        else:
+            faults.add(path, f"query_indices {number}", f"{benchmark.name} has no line {position}, it has"
+                       f" {len(benchmark.queries)} queries", "Read the data set from the file the index was made for")
+    return kept
+
+
+def _positioned(benchmark: Benchmark, aggregate: Aggregate) -> Iterator[tuple[int, QueryLabel]]:
+    position = {query.query_id: place for place, query in enumerate(benchmark.queries)}
+    for label in aggregate.labels:
+        if label.query_id not in position:
+            raise DatasetError(f"{benchmark.name} has no query {label.query_id!r}. Use the data set that was audited.")
+        yield position[label.query_id], label
+
+
+def _jsonl(records: Iterable[dict[str, Any]]) -> bytes:
+    return "".join(as_json(record) + "\n" for record in records).encode()
+
+
+def _csv(records: Sequence[dict[str, Any]]) -> bytes:
+    nested = ("ranks", "best_retriever_by_modality", "retriever_support_at_k")
+    plain = ("query_idx", "query_id", "selection_field", "selection_value", "aggregate_label",
+             "aggregate_detail_label", "legacy_category", "query_text", "query_img_path", "primary_pos_cand_id")
+    columns = [f"{name}.{key}" for name in nested
+               for key in (*VARIANTS, *(("either_unimodal",) if name == nested[2] else ()))]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*plain, *columns])
+    for record in records:
+        cells = [record[name].get(key, "") for name, _, key in (column.partition(".") for column in columns)]
+        writer.writerow([*(record[name] for name in plain), *cells])
+    return text.getvalue().encode()

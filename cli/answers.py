@@ -1,0 +1,170 @@
+"""What answers a benchmark on the command line: run files, or methods over a gallery."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cir_core.errors import CirqueError, DatasetError
+from cir_core.methods.declared import Method, all_methods
+from cir_core.settings import get_settings
+from cli.answer_files import safe_name, write_run
+from cli.console import open_encoder
+from cli.method_options import Model, chosen_methods, language_model, named_bar
+
+if TYPE_CHECKING:
+    from cir_core.datasets.circled import CircledSession
+    from cir_core.datasets.records import Benchmark
+    from cir_core.encoders.base import Encoder
+    from cir_core.gallery import Gallery
+    from cir_core.language.base import LanguageModel
+    from cir_core.runs.records import Run
+
+DEPTH = 50
+_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``source`` says what the run depends on. ``target_ranks`` are over the whole pool, where a
+    method was at hand; ``failures`` are queries that it could not answer, with the reason."""
+
+    run: Run
+    source: Mapping[str, str]
+    target_ranks: Mapping[str, Sequence[int]] | None = None
+    failures: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """One sentence for each reason, for the notes."""
+        counts = Counter(self.failures.values())
+        return tuple(f"{count} queries could not be answered: {reason}" for reason, count in counts.most_common())
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A gallery with its encoder, and who answers the roles of a language model."""
+
+    gallery: Gallery
+    encoder: Encoder
+    language: LanguageModel
+    methods: Sequence[Method]
+
+    @property
+    def source(self) -> dict[str, str]:
+        return {"gallery": self.gallery.name, "encoder": self.encoder.name, "language_model": self.language.name}
+
+
+def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None) -> None:
+    """Raises ``BadParameter`` unless there are runs, or methods with their gallery, and not both."""
+    if bool(runs) == bool(methods):
+        raise typer.BadParameter("Give run files (--run FILE) or methods (--methods NAMES --gallery NAME), one of the "
+                                 "two.")
+    if methods and not gallery:
+        raise typer.BadParameter("Methods need images: --gallery NAME. `cirque datasets index` makes one of a "
+                                 "benchmark.")
+
+
+def from_files(paths: Sequence[Path]) -> list[Answer]:
+    """One run for each file, or folder of files that belong together. Systems of one name are
+    told apart by their files."""
+    from cir_core.runs.files import read_run
+
+    for path in paths:
+        if not path.exists():
+            raise DatasetError(f"{path} is missing. Check the path of the run.")
+    runs = [read_run(path) for path in dict.fromkeys(paths)]
+    names = Counter(safe_name(run.system) for run in runs)
+    return [
+        Answer(
+            run if names[safe_name(run.system)] == 1 else replace(run, system=f"{run.system} ({path})"),
+            {"run_file": path.name, "run_digest": file_digest(path)},
+        )
+        for path, run in zip(dict.fromkeys(paths), runs, strict=True)
+    ]
+
+
+def file_digest(path: Path) -> str:
+    """16 hex digits of a file's bytes, or of all files of a folder in the order of their names."""
+    sha = hashlib.sha256()
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.is_file() and (file == path or not file.name.startswith(".")):
+            with file.open("rb") as source:
+                sha.update(hashlib.file_digest(source, "sha256").digest())
+    return sha.hexdigest()[:_DIGITS]
+
+
+@contextmanager
+def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
+    """The gallery a person named, its encoder, and the methods they want of it."""
+    from cir_core.gallery import open_gallery
+
+    settings = get_settings()
+    chosen = chosen_methods(methods, None, all_methods(settings.methods))
+    found = open_gallery(gallery, home=settings.home)
+    encoder = open_encoder(found.encoder.spec)
+    with language_model(model, encoder) as language:
+        yield Opened(found, encoder, language, chosen)
+
+
+def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str], Any]) -> tuple[
+    list[Answer], CirqueError | None
+]:
+    """All answers, each written to ``folder`` as it comes, and what ended the last one early: a
+    server that goes away does not lose the methods before. Raises what ends the first."""
+    done: list[Answer] = []
+    try:
+        for answer in answers:
+            done.append(answer)
+            if folder:
+                write_run(folder, answer.run, say)
+    except CirqueError as error:
+        if not done:
+            raise
+        return done, error
+    return done, None
+
+
+def from_methods(benchmark: Benchmark, gallery: str, methods: str, model: Model) -> Iterator[Answer]:
+    """Every method over every query. CIRR's image sets are ranked whole, beside the best of the gallery."""
+    from cir_core.evaluate_benchmark import run_methods
+
+    sets = any(query.subset_ids for query in benchmark.queries)
+    with opened(gallery, methods, model) as found, named_bar() as progress:
+        depth = len(found.gallery) if sets else DEPTH
+        runs = run_methods(
+            benchmark, found.gallery, found.encoder, found.language, found.methods, depth=depth, progress=progress)
+        for one in runs:
+            run = with_image_sets(benchmark, one.run) if sets else one.run
+            yield Answer(run, {**found.source, "protocol": one.card.digest}, one.target_ranks, one.failures)
+
+
+def from_sessions(
+    sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool
+) -> Iterator[Answer]:
+    from cir_core.evaluate_benchmark import run_sessions
+
+    with opened(gallery, methods, model) as found, named_bar() as progress:
+        runs = run_sessions(
+            sessions, found.gallery, found.encoder, found.language, found.methods,
+            exclude_history_images=exclude_history, progress=progress)
+        for one in runs:
+            yield Answer(one.run, {**found.source, "protocol": one.card.digest}, None, one.failures)
+
+
+def with_image_sets(benchmark: Benchmark, run: Run) -> Run:
+    """``run`` of whole galleries as the best ``DEPTH`` and the order of each query's image set."""
+    sets = {query.query_id: frozenset(query.subset_ids) for query in benchmark.queries}
+    return replace(
+        run, rankings={name: ranking[:DEPTH] for name, ranking in run.rankings.items()},
+        scores={name: scores[:DEPTH] for name, scores in run.scores.items()},
+        subset_rankings={name: tuple(one for one in ranking if one in sets[name])
+                         for name, ranking in run.rankings.items()},
+    )

@@ -1,0 +1,253 @@
+"""``cirque audit``: which queries of a benchmark need both image and text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from cir_core.datasets.records import CaptionMode
+from cir_core.domains import Domain
+from cir_core.errors import DatasetError, GalleryError, SettingsError
+from cir_core.settings import Settings, get_settings
+from cli.console import err, open_encoder, out, progress_bar
+from cli.galleries import index_bar
+from cli.method_options import Model
+
+if TYPE_CHECKING:
+    from cir_core.audit.method_retriever import Models
+    from cir_core.audit.records import RetrieverRun
+    from cir_core.audit.runner import AuditOutcome, AuditProgress
+    from cir_core.audit.specs import RetrieverSpec
+    from cir_core.datasets.records import Benchmark
+    from cir_core.gallery import Gallery
+    from cir_core.index_progress import IndexProgress
+    from storage.stores import Stores
+
+SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
+
+
+class Ablations(StrEnum):
+    black = "black"
+    drop = "drop"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(audit)
+
+
+def audit(
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … "
+                                                  "(cirque datasets list).")] = None,
+    retrievers: Annotated[list[str] | None, typer.Option(
+        "--retrievers", "-r", help="Methods and other retrievers, with commas between them; may be repeated.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="The data set's folder or annotation file.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, where there are several.")] = None,
+    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How a query's captions become its text.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of its images.")] = None,
+    ablation: Annotated[Ablations, typer.Option(help="Take an input away by a black image or an empty text, or drop "
+                                                "it.")] = Ablations.black,
+    instruction: Annotated[str, typer.Option(help="Put before the text, for encoders that compose.")] = "",
+    k: Annotated[int, typer.Option("--k", min=1, help="A target up to this rank counts as found.")] = 10,
+    min_support: Annotated[int, typer.Option(min=1, help="Retrievers that must succeed with both inputs.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first queries only, of each category.")] = None,
+    validated: Annotated[Path | None, typer.Option(help="Queries that people found well-formed: a trace or index.")]
+    = None,
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    domain: Annotated[Domain | None, typer.Option(help="What the images show (default: CIRQUE_DOMAIN).")] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try queries that had a problem once more.")] = False,
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the files.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the runs that are stored.")] = False,
+) -> None:
+    """Rank every query three times: with image and text, the text alone, the image alone."""
+    from cir_core.audit.opening import Audited, open_retrievers
+    from cir_core.audit.runner import run_audit
+    from cir_core.audit.scope import check_targets, limited, over_gallery
+    from storage.stores import open_stores
+
+    settings = get_settings()
+    with ExitStack() as stack:
+        stores = open_stores(settings)
+        stack.callback(stores.close)
+        if list_:
+            _list(stores)
+            return
+        if dataset is None:
+            raise DatasetError("Name a data set, for example: cirque audit sample --retrievers text-only,slerp,cirevl. "
+                               "`cirque datasets list` names the kinds.")
+        whole = _benchmark(dataset, annotations, split, caption_mode, pool, settings)
+        check_targets(whole)
+        specs, base = _chosen(retrievers or [], whole, gallery, settings)
+        if min_support > len(specs):
+            raise DatasetError(f"--min-support asks for {min_support} retrievers, and {len(specs)} are named. "
+                               "Name more, or ask for fewer.")
+        part = limited(whole, limit)
+        benchmark = over_gallery(part, base) if base else part
+        # Before the work: of a file that cannot be read one should not be told afterwards.
+        accepted = _validated(validated, benchmark)
+        models = _models(model, domain or _domain(dataset, settings), stores, settings)
+        with _run_bar() as (ranked, indexed):
+            audited = Audited(benchmark, whole, base, settings.home, ablation.value, instruction.strip(), indexed)
+            outcome = run_audit(benchmark, open_retrievers(specs, audited, models), stores.audits, retry=retry,
+                                progress=ranked)
+    if outcome.runs:
+        folder = folder or settings.home / "audits" / _folder_name(benchmark, outcome.runs, k, min_support, accepted)
+        _report(benchmark, outcome, folder, k, min_support, accepted, settings.seed, as_json)
+    _fail(outcome)
+
+
+def _benchmark(
+    dataset: str, annotations: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None,
+    settings: Settings,
+) -> Benchmark:
+    from cir_core.datasets.kinds import find_kind, read_benchmark
+
+    find_kind(dataset)
+    path = annotations
+    if path is None:
+        if dataset != SAMPLE:
+            raise DatasetError(f"Say where the files of {dataset} are: --annotations PATH. `cirque datasets list` "
+                               "says what is expected there.")
+        from cir_core.sample import ensure_drawn
+
+        with progress_bar("Drawing garments") as drawing:
+            path = ensure_drawn(settings.home, progress=drawing)[0].folder
+    return read_benchmark(dataset, path, split=split, caption_mode=caption_mode, pool=pool)
+
+
+def _chosen(
+    texts: Sequence[str], benchmark: Benchmark, gallery: str | None, settings: Settings
+) -> tuple[Sequence[RetrieverSpec], Gallery | None]:
+    """The retrievers that were asked for, and the gallery whose images they rank; None where no
+    retriever needs one."""
+    from cir_core.audit.specs import parse_retrievers
+    from cir_core.gallery import list_galleries, open_gallery
+    from cir_core.methods.declared import all_methods
+
+    names = [info.name for info in list_galleries(settings.home)]
+    usual = SAMPLE_GALLERY if benchmark.kind == SAMPLE else benchmark.name
+    base = gallery or (usual if benchmark.kind == SAMPLE or usual in names else "")
+    specs = parse_retrievers(texts, all_methods(settings.methods), [*names, *([base] if base not in names else [])],
+                             base)
+    if all(spec.ranks for spec in specs):
+        return specs, open_gallery(base, home=settings.home) if gallery else None
+    base = base or next((spec.gallery for spec in specs if spec.gallery), "")
+    if not base:
+        raise GalleryError(
+            f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. To make one: cirque datasets "
+            f"index {benchmark.kind} PATH --images ROOT"
+        )
+    if base == SAMPLE_GALLERY and not gallery:
+        return specs, _sample_gallery(settings)
+    return specs, open_gallery(base, home=settings.home)
+
+
+def _sample_gallery(settings: Settings) -> Gallery:
+    from cir_core.gallery import open_gallery
+    from cir_core.sample import ensure_sample, is_ready
+
+    if is_ready(settings.home):
+        return open_gallery(SAMPLE_GALLERY, home=settings.home)
+    with index_bar("Indexing") as indexing:
+        return ensure_sample(settings.home, open_encoder("atelier"), indexing=indexing)
+
+
+def _models(model: Model, domain: Domain, stores: Stores, settings: Settings) -> Models:
+    from cir_core.audit.late_encoder import OneAtATime
+    from cir_core.audit.method_retriever import Models
+
+    load = OneAtATime(open_encoder)
+    if model is Model.built_in:
+        from cir_core.language.builtin import BuiltinLanguageModel
+
+        return Models(load, BuiltinLanguageModel, domain)
+    from cir_core.language.connect import language_models
+
+    # Without a fallback: ranks must not mix the answers of two models.
+    return Models(load, language_models(settings, stores.answers, fallback=False), domain, settings.llm_concurrency)
+
+
+def _domain(dataset: str, settings: Settings) -> Domain:
+    return "garment" if dataset == SAMPLE else settings.domain
+
+
+def _validated(path: Path | None, benchmark: Benchmark) -> frozenset[str] | None:
+    if path is None:
+        return None
+    from cir_core.audit.traces import read_validated
+
+    return read_validated(path, benchmark)
+
+
+def _folder_name(
+    benchmark: Benchmark, runs: Sequence[RetrieverRun], k: int, min_support: int, accepted: frozenset[str] | None
+) -> str:
+    """The same for the same audit, another for any other: its files are not to lie among theirs."""
+    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), *sorted(accepted or ())]
+    return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
+
+
+def _report(
+    benchmark: Benchmark, outcome: AuditOutcome, folder: Path, k: int, min_support: int,
+    accepted: frozenset[str] | None, seed: int, as_json: bool,
+) -> None:
+    from cir_core.audit.report import make_report, write_files
+    from cli.audit_tables import print_audit
+
+    report = make_report(benchmark, outcome.runs, k=k, min_support=min_support, validated=accepted, seed=seed)
+    try:
+        paths = write_files(folder, benchmark, report)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
+                            "the ranks are stored, so that nothing has to be ranked again.") from error
+    if as_json:
+        typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
+        return
+    print_audit(benchmark, report)
+    out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
+
+
+def _fail(outcome: AuditOutcome) -> None:
+    """Says which retrievers are missing and how to go on, and ends with 1; nothing if none is."""
+    if not outcome.failed:
+        return
+    for name, reason in outcome.failed.items():
+        err.print(f"{name} was left: {reason}", style="red", soft_wrap=True)
+    err.print("What they had ranked is stored: the same command goes on there. With --retry it also ranks the queries "
+              "that had a problem once more.", soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def _list(stores: Stores) -> None:
+    from cli.audit_tables import print_runs
+
+    print_runs(stores.audits.runs())
+
+
+@contextmanager
+def _run_bar() -> Iterator[tuple[Callable[[AuditProgress], None], Callable[[str, IndexProgress], None]]]:
+    """A bar that says what is being ranked, or indexed for it. Quiet when nobody watches."""
+    from cir_core.audit.runner import INPUTS
+
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as bar:
+        task = bar.add_task("Auditing", total=None)
+
+        def ranked(progress: AuditProgress) -> None:
+            bar.update(task, description=f"{progress.retriever}: {INPUTS[progress.variant]}",
+                       completed=progress.done, total=progress.total)
+
+        def indexed(name: str, progress: IndexProgress) -> None:
+            bar.update(task, description=f"Indexing {name}", completed=progress.done, total=progress.total)
+
+        yield ranked, indexed

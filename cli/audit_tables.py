@@ -1,0 +1,119 @@
+"""What an audit prints: labels, retrievers, Composition Gap, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from cir_core.audit.gap import GAP_MEASURES, Gap
+from cir_core.audit.records import VARIANTS
+from cli.console import out
+
+if TYPE_CHECKING:
+    from cir_core.audit.report import AuditReport
+    from cir_core.audit.store import StoredRun
+    from cir_core.datasets.records import Benchmark
+
+_LISTED = 10
+_NAMES = {
+    "composition_required": "composition required", "unresolved": "unresolved",
+    "shortcut_solvable": "shortcut-solvable", "both_unimodal": "  by either input", "text_only": "  by the text alone",
+    "image_only": "  by the image alone",
+}
+_SUBSETS = {"full": "all queries", "shortcut_free": "shortcut-free", "validated": "validated"}
+
+
+def print_audit(benchmark: Benchmark, report: AuditReport) -> None:
+    summary = report.summary
+    images = sum(len(pool) for pool in benchmark.pools.values() if pool is not None)
+    out.print(f"{benchmark.name}: {summary.labelled} of {summary.queries} queries, "
+              f"{len(summary.retrievers)} retrievers, {images} images; found means rank {summary.k} or better, "
+              f"M = {summary.min_support}", soft_wrap=True)
+    for note in benchmark.notes:
+        out.print(f"Note: {note}", soft_wrap=True)
+    if len(summary.retrievers) == 1:
+        out.print("Note: labels of one retriever are weak evidence: they get stricter with every one that is added.")
+    out.print(_labels(report))
+    out.print(_retrievers(report))
+    out.print(_gaps(report))
+    _skipped(report)
+
+
+def print_runs(runs: Sequence[StoredRun]) -> None:
+    """``cirque audit --list``."""
+    if not runs:
+        out.print("No audit yet. A first one: cirque audit sample --retrievers text-only,image-only,slerp,cirevl")
+        return
+    table = Table("data set", "retriever", "ablation", "ranked", "problems", "begun", "state", box=None)
+    for run in runs:
+        table.add_row(
+            run.card.dataset, run.card.retriever, run.card.ablation, f"{run.done} of {run.total}",
+            str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}",
+            "complete" if run.finished_at else "to be gone on with",
+        )
+    out.print(table)
+
+
+def _labels(report: AuditReport) -> Table:
+    summary = report.summary
+    table = Table("\nlabel", "\nqueries", "\nshare", box=None)
+
+    def add(name: str, count: int) -> None:
+        share = summary.share(count)
+        table.add_row(name, str(count), "" if share is None else f"{100 * share:.1f} %")
+
+    add(_NAMES["shortcut_solvable"], summary.labels["shortcut_solvable"])
+    for detail in ("both_unimodal", "text_only", "image_only"):
+        add(_NAMES[detail], summary.details[detail])
+    add(_NAMES["composition_required"], summary.labels["composition_required"])
+    add(_NAMES["unresolved"], summary.labels["unresolved"])
+    add("shortcut-free (the last two)", summary.shortcut_free)
+    return table
+
+
+def _retrievers(report: AuditReport) -> Table:
+    table = Table("\nretriever", *(f"{measure}\n{name}" for measure in (f"R@{report.summary.k}", "nDCG", "MRR")
+                                   for name in ("both", "text", "image")), "\nproblems", box=None)
+    for row in report.summary.retrievers:
+        shown = [f"{100 * row.means[measure][variant]:.1f}" if row.means else ""
+                 for measure in ("recall", "ndcg", "mrr") for variant in VARIANTS]
+        table.add_row(row.retriever, *shown, str(row.problems or ""))
+    return table
+
+
+def _gaps(report: AuditReport) -> Table:
+    gaps = report.gaps
+    subsets = [name for name in _SUBSETS if name in gaps.subsets]
+    table = Table("\nComposition Gap", *(
+        f"{measure}\n{_SUBSETS[name]} ({gaps.subsets[name]})"
+        for measure in ("nDCG", "MRR") for name in subsets), box=None)
+    for run in report.runs:
+        name = run.card.retriever
+        table.add_row(name, *(_gap(gaps.of(name, subset).gaps[measure])
+                              for measure in GAP_MEASURES for subset in subsets))
+    table.add_row("mean", *(_gap(gaps.mean(subset, measure).gap) for measure in GAP_MEASURES for subset in subsets))
+    return table
+
+
+def _gap(gap: Gap) -> str:
+    if gap.value is None:
+        return "undefined"
+    if gap.low is None or gap.high is None:
+        return f"{gap.value:.3f}"
+    return f"{gap.value:.3f} ({gap.low:.3f} to {gap.high:.3f})"
+
+
+def _skipped(report: AuditReport) -> None:
+    skipped = sorted(report.summary.skipped.items(), key=lambda one: (-one[1], one[0]))
+    if not skipped:
+        return
+    out.print(f"\n{sum(report.summary.skipped.values())} queries have no label:")
+    for reason, count in skipped[:_LISTED]:
+        out.print(f"  {count}: {reason}", soft_wrap=True)
+    if len(skipped) > _LISTED:
+        rest = skipped[_LISTED:]
+        out.print(f"  ... and {sum(count for _, count in rest)} for {len(rest)} other reasons")
+
+

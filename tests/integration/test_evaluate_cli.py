@@ -1,0 +1,211 @@
+"""``cirque evaluate DATASET`` as a person types it, on files small enough to count by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cir_core.errors import CirqueError, DatasetError
+from cir_core.settings import get_settings
+from cli.main import app
+
+
+@pytest.fixture
+def evaluate(tmp_path, monkeypatch):
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("cli.console.out.width", 200)
+    get_settings.cache_clear()
+
+    def run(*arguments):
+        return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
+
+    yield run
+    get_settings.cache_clear()
+
+
+def write(path: Path, content) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def circo_record(number: int, reference: int, targets: list[int], aspects=()) -> dict:
+    return {"id": number, "reference_img_id": reference, "relative_caption": "is outdoors", "shared_concept": "a dog",
+            "target_img_id": targets[0], "gt_img_ids": targets, "semantic_aspects": list(aspects)}
+
+
+@pytest.fixture
+def circo(tmp_path) -> Path:
+    return write(tmp_path / "circo/annotations/val.json", [
+        circo_record(0, 1, [22, 33, 44], ["viewpoint"]), circo_record(1, 1, [55], ["viewpoint", "addition"]),
+    ])
+
+
+# Query 0 (n = 3): 22 at 1, 44 at 3: AP@5 = (1 + 2/3)/3 = 5/9. Query 1: 55 at 2: AP@5 = 1/2.
+# mAP@5 = 19/36; R@5 = 1 (22 and 55 are found); aspects: viewpoint 19/36, addition 1/2.
+LISTS = {"0": [22, 7, 44, 8], "1": ["000000000009", "55"]}
+
+
+def test_circo_as_json_is_json_alone_at_full_precision(evaluate, circo, tmp_path):
+    run = write(tmp_path / "mine.json", LISTS)
+    result = evaluate("circo", "--annotations", circo, "--run", run, "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["map"] == dict.fromkeys(("5", "10", "25", "50"), pytest.approx(19 / 36, abs=1e-15))
+    assert found["recall"] == dict.fromkeys(("5", "10", "25", "50"), 1.0)
+    assert found["semantic_map_at_10"] == {"addition": 0.5, "viewpoint": pytest.approx(19 / 36, abs=1e-15)}
+    assert found["system"] == "mine" and found["queries"] == 2
+    assert found["protocol"]["dataset"] == "circo" and len(found["protocol"]["dataset_digest"]) == 16
+    assert found["source"]["run_file"] == "mine.json" and len(found["source"]["run_digest"]) == 16
+    assert set(found["intervals"]["map"]) == {"5", "10", "25", "50"}
+
+
+def test_the_table_for_people(evaluate, circo, tmp_path):
+    result = evaluate("circo", "-a", circo, "-r", write(tmp_path / "mine.json", LISTS))
+    assert result.exit_code == 0, result.output
+    assert "circo, val: 2 queries" in result.output and "52.78 (50.0–55.6)" in result.output
+    assert "addition (n 1)" in result.output
+    assert "Note: The files do not list the pool" in result.output
+    bare = evaluate("circo", "-a", circo, "-r", tmp_path / "mine.json", "--no-intervals")
+    assert "52.78" in bare.output and "(" not in bare.output.split("mAP@k")[1].split("Recall@k")[0]
+
+
+def test_several_runs(evaluate, circo, tmp_path):
+    runs = [write(tmp_path / f"{name}/run.json", LISTS) for name in ("one", "two")]
+    result = evaluate("circo", "-a", circo, "-r", runs[0], "-r", runs[1], "--json")
+    found = json.loads(result.stdout)
+    assert set(found) == {"protocol", "systems"}
+    assert [system["system"] for system in found["systems"]] == [f"run ({path})" for path in runs]
+    assert found["systems"][0]["map"] == found["systems"][1]["map"]
+
+
+def test_runs_that_are_refused_say_which_query_and_what_to_do(evaluate, circo, tmp_path):
+    def refusal(lists, *more) -> str:
+        run = write(tmp_path / "bad.json", lists)
+        result = evaluate("circo", "-a", circo, "-r", run, "--json", *more)
+        assert result.exit_code == 1 and isinstance(result.exception, CirqueError) and result.stdout == ""
+        return str(result.exception)
+
+    assert "lacks 1 of 2 queries ('1')" in refusal({"0": [22]})
+    assert "'2'" in refusal({**LISTS, "2": [1]})
+    assert "'22' stands twice" in refusal({**LISTS, "0": [22, "0022"]})
+    assert "bad.json" in refusal('{"0": [22')
+    partial = evaluate("circo", "-a", circo, "-r", write(tmp_path / "part.json", {"0": LISTS["0"]}), "--partial")
+    assert "INCOMPLETE: 1 of 2 queries" in partial.output and "27.78" in partial.output
+
+
+def test_a_hidden_split_is_for_the_server(evaluate, tmp_path):
+    record = circo_record(0, 1, [22])
+    test = write(tmp_path / "circo/annotations/test.json", [
+        {key: record[key] for key in ("id", "reference_img_id", "relative_caption", "shared_concept")}])
+    run = write(tmp_path / "mine.json", {"0": list(range(100, 150))})
+    refused = evaluate("circo", "-a", test, "-r", run)
+    assert refused.exit_code == 1 and "--submission" in str(refused.exception)
+    result = evaluate("circo", "-a", test, "-r", run, "--submission", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert json.loads((tmp_path / "out/circo.json").read_text()) == {"0": list(range(100, 150))}
+    assert "nothing to measure" in result.output
+    as_json = evaluate("circo", "-a", test, "-r", run, "--submission", tmp_path / "out", "--json")
+    assert json.loads(as_json.stdout)["system"] == "mine"
+
+
+@pytest.fixture
+def cirr(tmp_path) -> Path:
+    names = [f"dev-{set_}-{number}-img0" for set_ in range(10) for number in range(6)]
+    write(tmp_path / "cirr/image_splits/split.rc2.val.json", {name: f"./dev/{name}.png" for name in names})
+    write(tmp_path / "cirr/captions/cap.rc2.val.json", [{
+        "pairid": 12, "reference": names[0], "target_hard": names[2], "caption": "add a dog",
+        "target_soft": {names[2]: 1.0},
+        "img_set": {"id": 1, "members": names[:6], "reference_rank": 3, "target_rank": 4},
+    }])
+    return tmp_path / "cirr"
+
+
+def test_cirr_its_submission_and_the_way_back(evaluate, cirr, tmp_path):
+    names = list(json.loads((cirr / "image_splits/split.rc2.val.json").read_text()))
+    # The reference leads; without it the target is third, and second of its set.
+    ranking = [names[0], names[10], names[1], names[2], *names[3:10], *names[11:]]
+    run = write(tmp_path / "mine.trec", "".join(
+        f"12 Q0 {name} {rank} {-rank} tag\r\n" for rank, name in enumerate(ranking, 1)))
+    result = evaluate("cirr", "-a", cirr, "-r", run, "--json", "--submission", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["recall"] == {"1": 0, "5": 1, "10": 1, "50": 1}
+    assert found["recall_subset"] == {"1": 0, "2": 1, "3": 1}
+    assert found["average"] == 0.5 and found["full_catalogue"]["mrr"] == pytest.approx(1 / 3)
+    recall, subset = (json.loads((tmp_path / "out" / name).read_text()) for name in (
+        "recall.json", "recall_subset.json"))
+    assert len(recall["12"]) == 50 and names[0] not in recall["12"] and subset["12"] == [names[1], names[2], names[3]]
+    again = json.loads(evaluate("cirr", "-a", cirr, "-r", tmp_path / "out", "--json").stdout)
+    assert (again["recall"], again["recall_subset"]) == (found["recall"], found["recall_subset"])
+
+
+def test_fashioniq_from_one_file_per_category(evaluate, tmp_path):
+    root = tmp_path / "fiq"
+    for category in ("dress", "shirt", "toptee"):
+        ids = [f"{category}{number}" for number in range(60)]
+        write(root / f"image_splits/split.{category}.val.json", ids)
+        write(root / f"captions/cap.{category}.val.json", [
+            {"target": ids[9], "candidate": ids[0], "captions": ["is red", "has a hood"]}])
+        write(tmp_path / f"runs/{category}.json", {f"{category}:0": ids if category == "dress" else ids[10:]})
+    # dress: rank 10. shirt and toptee: not in the list.
+    result = evaluate("fashioniq", "-a", root, "-r", tmp_path / "runs", "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["recall"] == {"10": pytest.approx(1 / 3), "50": pytest.approx(1 / 3)}
+    assert found["by_group"]["dress"]["recall"] == {"10": 1, "50": 1} and found["by_group"]["shirt"]["average"] == 0
+    shown = evaluate("fashioniq", "-a", root, "-r", tmp_path / "runs").output
+    assert "runs, mean of 3" in shown and "  toptee" in shown
+
+
+def test_soft_multi_target(evaluate, tmp_path):
+    annotations = write(tmp_path / "multi.json", [{
+        "reference_image_name": "B01", "threshold": 0.85, "target_image_name": "B02", "relative_captions": ["a", "b"],
+        "confidence_scores": {"B03": 0.9, "B02": 0.85}}])
+    run = write(tmp_path / "mine.json", {"0": ["B09", "B03"]})
+    found = json.loads(evaluate("soft-multi-target", "-a", annotations, "-r", run, "--json").stdout)
+    # One hit at 2 of two targets: SoFT 1/2, CIRCO 1/4.
+    assert found["map_soft"]["5"] == 0.5 and found["map"]["5"] == 0.25
+
+
+def test_circled(evaluate, tmp_path):
+    sessions = write(tmp_path / "cirr_val.json", [{
+        "session_id": "cirr_val_0000", "subset": "cirr_val", "ground_truth_ids": ["dev-5-0-img1"], "num_turns": 2,
+        "turns": [{"turn": 1, "reference_image_id": "dev-9-1-img0", "relative_caption": "make it snow"},
+                  {"turn": 2, "reference_image_id": "dev-7-2-img1", "relative_caption": "add a red sled"}]}])
+    run = write(tmp_path / "latest.json", {
+        "cirr_val_0000/1": [f"dev-1-{number}-img0" for number in range(10)], "cirr_val_0000/2": ["dev-5-0-img1"]})
+    found = json.loads(evaluate("circled", "-a", sessions, "-r", run, "--json").stdout)
+    # hits 0, 1: AUC 1/2
+    assert found["hits_at_10"] == {"1": 0, "2": 1} and found["auc"] == 0.5 and found["longest_session"] == 2
+    assert found["final_recall_at_10"] == 1
+    shown = evaluate("circled", "-a", sessions, "-r", run).output
+    assert "1 sessions" in shown and "longest session 2" in shown
+
+
+def test_trec(evaluate, tmp_path):
+    qrels = write(tmp_path / "qrels.txt", "q1 0 x 1\nq1 0 y 1\nq2 0 z 2\n")
+    run = write(tmp_path / "run.txt", "q1 Q0 u 1 3 tag\nq1 Q0 x 2 2 tag\nq2 Q0 z 1 9 tag\n")
+    found = json.loads(evaluate(
+        "trec", "-a", qrels, "-r", run, "--measures", "R@1,RR,AP(rel=1,judged_only=False)@10", "--json").stdout)
+    # q1: x at 2 of two; q2: z at 1. R@1 (0 + 1)/2, RR (1/2 + 1)/2, AP (1/4 + 1)/2
+    assert found["measures"] == {"R@1": 0.5, "RR": 0.75, "AP(rel=1,judged_only=False)@10": 0.625}
+    wrong = evaluate("trec", "-a", qrels, "-r", run, "--measures", "R@0")
+    assert isinstance(wrong.exception, DatasetError) and "start at 1" in str(wrong.exception)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--run", "x", "--methods", "slerp"], ["--methods", "slerp"]])
+def test_runs_or_methods(evaluate, circo, arguments):
+    assert evaluate("circo", "-a", circo, *arguments).exit_code == 2
+
+
+def test_only_two_have_a_server(evaluate, tmp_path):
+    assert evaluate("lasco", "-a", tmp_path, "-r", tmp_path, "--submission", tmp_path).exit_code == 2
+
+
+def test_a_run_that_is_not_there(evaluate, circo, tmp_path):
+    result = evaluate("circo", "-a", circo, "-r", tmp_path / "nope.json")
+    assert result.exit_code == 1 and "nope.json is missing" in str(result.exception)

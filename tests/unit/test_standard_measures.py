@@ -1,0 +1,88 @@
+"""ir-measures, fed as cirque feeds it, against plain definitions."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cir_core.errors import DatasetError
+from cir_core.metrics.standard import standard_values
+
+NAMES = ("R@1", "R@3", "Success@3", "RR", "nDCG@3", "AP@3", "P@3")
+
+
+def test_by_hand():
+    # Targets c and z, list a b c: one of two found, at rank 3.
+    # R@3 1/2, Success@3 1, RR 1/3, AP@3 (1/3)/2 (trec_eval divides by all targets), P@3 1/3,
+    # nDCG@3 (1/log2 4) / (1 + 1/log2 3) = 0.5 / 1.63093 = 0.30657
+    values = standard_values({"q": ("a", "b", "c")}, {"q": {"c": 1, "z": 1}}, NAMES)
+    assert values[0] == pytest.approx([0, 1 / 2, 1, 1 / 3, 0.30657, 1 / 6, 1 / 3], abs=1e-5)
+
+
+def test_the_order_of_the_run_decides_whatever_the_ids_are():
+    """trec_eval breaks ties by id, the greater first: with equal scores "z" would lead."""
+    for ranking in (("a", "z"), ("z", "a")):
+        values = standard_values({"q": ranking}, {"q": {"a": 1}}, ["R@1"])
+        assert values[0, 0] == (ranking[0] == "a")
+
+
+def test_a_list_of_two_hundred_thousand_keeps_its_order():
+    """Scores are 32-bit floats in trec_eval; whole numbers stay apart up to 2 ** 24."""
+    ranking = tuple(f"{(7919 * number) % 200_003:06d}" for number in range(200_000))
+    values = standard_values({"q": ranking}, {"q": {ranking[-2]: 1}}, ["RR", "R@199998", "R@199999"])
+    assert values[0] == pytest.approx([1 / 199_999, 0, 1])
+
+
+def test_queries_without_a_ranking_are_zero_and_rows_keep_their_order():
+    values = standard_values({"c": ("x",), "b": ()}, {"a": {"x": 1}, "b": {"x": 1}, "c": {"x": 1}}, ["RR", "R@1"])
+    assert values.tolist() == [[0, 0], [0, 0], [1, 1]]
+    assert standard_values({}, {"a": {"x": 1}}, ["RR"]).tolist() == [[0]]
+
+
+def test_graded_relevance_and_two_spellings_of_one_measure():
+    # Gains 1 then 3 where 3 then 1 is ideal: (1 + 3/log2 3) / (3 + 1/log2 3) = 2.89279 / 3.63093 = 0.79671
+    values = standard_values({"q": ("one", "three")}, {"q": {"one": 1, "three": 3}},
+                             ["nDCG@2", "NDCG@2", "RR(rel=2)", "P(rel=2)@2"])
+    assert values[0] == pytest.approx([0.79671, 0.79671, 0.5, 0.5], abs=1e-5)
+
+
+def test_junk_is_not_relevant():
+    """A relevance of -2, as web tracks have it, would end the whole process inside trec_eval."""
+    values = standard_values({"q": ("junk", "x")}, {"q": {"junk": -2, "x": 1}, "all junk": {"y": -2}}, ["RR", "nDCG@1"])
+    assert values.tolist() == [[0.5, 0], [0, 0]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.permutations("abcdefgh").map(tuple), min_size=1, max_size=4),
+    st.sets(st.sampled_from("abcdefghz"), min_size=1), st.integers(1, 9), st.integers(0, 8),
+)
+def test_equal_to_plain_definitions(lists, targets, k, length):
+    names = [f"R@{k}", f"Success@{k}", f"P@{k}", f"AP@{k}", f"nDCG@{k}", "RR"]
+    rankings = {str(number): ranking[:length] for number, ranking in enumerate(lists)}
+    values = standard_values(rankings, {query: dict.fromkeys(targets, 1) for query in rankings}, names)
+    for row, ranking in enumerate(rankings.values()):
+        ranks = [rank for rank, one in enumerate(ranking, 1) if one in targets]
+        hits = [rank for rank in ranks if rank <= k]
+        ideal = sum(1 / math.log2(1 + rank) for rank in range(1, min(k, len(targets)) + 1))
+        expected = [
+            len(hits) / len(targets), bool(hits), len(hits) / k,
+            sum(number / rank for number, rank in enumerate(hits, 1)) / len(targets),
+            sum(1 / math.log2(1 + rank) for rank in hits) / ideal, 1 / ranks[0] if ranks else 0,
+        ]
+        assert np.allclose(values[row], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "sentence"), [
+    ("Recall at ten", "No measure"), ("foo@3", "No measure"), ("R", "lacks its cutoff"), ("R@0", "start at 1"),
+    ("nDCG@0", "start at 1"), ("NumRel", "no mean"), ("P(2)@10", "options have names"), ("P(rel='x')@10", "options"),
+    ("ERR@10", "not among those computed here"), ("P(rel=)@10", "cannot be used"),
+])
+def test_measures_that_cannot_be_used(name, sentence):
+    """A cutoff of 0 would end the whole process inside trec_eval."""
+    with pytest.raises(DatasetError, match=sentence):
+        standard_values({"q": ("a",)}, {"q": {"a": 1}}, [name])
