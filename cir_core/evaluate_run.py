@@ -20,7 +20,6 @@ _EVALUATORS: Mapping[str, Callable[[Benchmark, Rankings], Columns]] = {
     "soft-multi-target": single_turn.multi_target,
 }
 _BY_POOL = ("fashioniq", "sample")  # each category is ranked by itself and counts the same
-_OWN_NAME = {"mbeir": "M-BEIR's own Recall@k is Success@k here: any target in the first k."}
 
 
 def evaluate_run(
@@ -49,8 +48,6 @@ def evaluate_run(
         answers = checked(benchmark, run.rankings, run.system, partial=partial)
         rankings, notes, missing = answers.rankings, answers.notes, frozenset(answers.missing)
         columns = _EVALUATORS.get(benchmark.kind, single_turn.generic)(benchmark, rankings)
-        if benchmark.kind in _OWN_NAME and any(len(query.target_ids) > 1 for query in benchmark.queries):
-            notes = (*notes, _OWN_NAME[benchmark.kind])
     if rankings is not None:
         ranks: Sequence[Sequence[int]]
         if target_ranks is None:

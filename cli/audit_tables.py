@@ -101,8 +101,8 @@ def _gap(gap: Gap) -> str:
     if gap.value is None:
         return "undefined"
     if gap.low is None or gap.high is None:
-        return f"{gap.value:.3f}"
-    return f"{gap.value:.3f} ({gap.low:.3f} to {gap.high:.3f})"
+        return f"{gap.value:.2f}"
+    return f"{gap.value:.2f} ({gap.low:.2f}–{gap.high:.2f})"
 
 
 def _skipped(report: AuditReport) -> None:

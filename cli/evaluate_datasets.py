@@ -23,7 +23,7 @@ _KINDS = {
     "cirr": "CIRR: Recall@k without the reference, and among the image set.",
     "circo": "CIRCO: mAP@k, Recall@k of the first target, mAP@10 by semantic aspect.",
     "lasco": "LaSCo: Recall@k, nDCG and MRR.",
-    "mbeir": "Anything in M-BEIR's form: Recall@k, Success@k, nDCG and MRR.",
+    "mbeir": "Anything in M-BEIR's form: Recall@k, nDCG and MRR.",
     "soft-multi-target": "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.",
 }
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]

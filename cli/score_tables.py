@@ -17,7 +17,7 @@ from cli.console import out
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
-    "recall_subset": "Recall@k among the image set", "success": "Success@k, any target in the first k",
+    "recall_subset": "Recall@k among the image set", "targets_found": "Share of the targets in the first k",
     "ndcg": "nDCG@k", "semantic_map_at_10": "mAP@10 by semantic aspect", "full_catalogue": "Whole gallery",
     "within_list": "Within the lists", "hits_at_10": "Hits@10 by turn", "measures": "Measures",
 }

@@ -24,6 +24,7 @@ from cir_core.datasets.soft_benchmark import soft_image_paths
 from cir_core.files import write_atomically
 
 _KIND = "Check that it is a file of CIRCLED sessions"
+_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +93,9 @@ def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
     """Sessions of either form, also those that ``cirque sessions export`` writes.
 
     The number of turns is what ``turns`` holds: a ``num_turns`` that differs is noted. Images of
-    CIRCO keep their twelve digits; a ``.jpg`` left behind them is cut off. Turns must be numbered
-    1 to L. Raises ``DatasetError`` unless ``faults`` collects.
+    CIRCO lose their leading zeros, so that they are called as CIRCO's own files call them; a
+    ``.jpg`` left behind them is cut off. Turns must be numbered 1 to L. Raises ``DatasetError``
+    unless ``faults`` collects.
     """
     faults = Faults() if faults is None else faults
     raw = first_byte(path) == b"{"
@@ -114,15 +116,19 @@ def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
 
 
 def write_sessions(path: Path, sessions: Iterable[CircledSession]) -> None:
-    """The public form."""
+    """The public form, CIRCO's images with the twelve digits they have there."""
+
+    def name(session: CircledSession, image_id: str) -> str:
+        return image_id.zfill(_DIGITS) if _of_coco(session.subset) and image_id.isdecimal() else image_id
+
     records = [
         {
             "session_id": session.session_id,
             "subset": session.subset,
-            "ground_truth_ids": list(session.target_ids),
+            "ground_truth_ids": [name(session, image_id) for image_id in session.target_ids],
             "num_turns": len(session.turns),
             "turns": [
-                {"turn": number, "reference_image_id": turn.reference_id, "relative_caption": turn.text}
+                {"turn": number, "reference_image_id": name(session, turn.reference_id), "relative_caption": turn.text}
                 for number, turn in enumerate(session.turns, 1)
             ],
         }
@@ -194,14 +200,12 @@ def _problem(record: _Public, sessions: dict[str, CircledSession]) -> str:
 
 
 def _session(record: _Public, counts: Counter[str]) -> CircledSession:
-    coco = record.subset.startswith("circo")
-
     def image(value: str | int) -> str:
-        if not coco:
+        if not _of_coco(record.subset):
             return str(value)
         counts["jpg"] += isinstance(value, str) and value.endswith(".jpg")
         name = str(value).removesuffix(".jpg")
-        return name.zfill(12) if name.isdecimal() else name
+        return str(int(name)) if name.isdecimal() else name
 
     return CircledSession(
         record.session_id, record.subset, tuple(dict.fromkeys(map(image, record.ground_truth_ids))),
@@ -209,8 +213,13 @@ def _session(record: _Public, counts: Counter[str]) -> CircledSession:
     )
 
 
+def _of_coco(subset: str) -> bool:
+    return subset.startswith("circo")
+
+
 def _is_coco(image_id: str) -> bool:
-    return len(image_id) == 12 and image_id.isdecimal()
+    """COCO's numbers have six digits at most; FashionIQ has ids of ten digits and no letter."""
+    return image_id.isdecimal() and len(image_id) <= 6
 
 
 def _notes(counts: Counter[str]) -> Iterator[str]:

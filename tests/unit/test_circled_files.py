@@ -74,9 +74,9 @@ def test_the_public_form_comes_back_as_it_was(tmp_path):
 def test_the_raw_form_follows_the_release_s_rule(tmp_path):
     sessions = read_sessions(saved(tmp_path, RAW))
     assert list(sessions) == [
-        CircledSession("circo_val_0000", "circo_val", ("000000000022", "000000000033"),
-                       (CircledTurn("000000000011", "is outdoors"), CircledTurn("000000000044", "Add a dog"))),
-        CircledSession("circo_val_0001", "circo_val", ("000000000022",), (CircledTurn("000000000012", "has a bench"),)),
+        CircledSession("circo_val_0000", "circo_val", ("22", "33"),
+                       (CircledTurn("11", "is outdoors"), CircledTurn("44", "Add a dog"))),
+        CircledSession("circo_val_0001", "circo_val", ("22",), (CircledTurn("12", "has a bench"),)),
     ]
     assert sessions.notes == (
         "1 image ids of CIRCO had .jpg behind them, which is cut off.",
@@ -94,7 +94,9 @@ def test_only_circo_s_ids_lose_their_ending(tmp_path):
     (session,) = read_sessions(saved(tmp_path, [{**PUBLIC, "ground_truth_ids": ["a.jpg", "a.jpg"]}]))
     assert session.target_ids == ("a.jpg",)
     (session,) = read_sessions(saved(tmp_path, [{**PUBLIC, "subset": "circo_val", "ground_truth_ids": [22]}]))
-    assert session.target_ids == ("000000000022",)
+    assert session.target_ids == ("22",)  # as CIRCO's own files, and so a gallery of its images, call it
+    write_sessions(tmp_path / "again.json", [session])
+    assert json.loads((tmp_path / "again.json").read_text())[0]["ground_truth_ids"] == ["000000000022"]
 
 
 def test_a_mark_and_windows_ends_are_read(tmp_path):
@@ -137,7 +139,8 @@ def test_first_turns_are_a_benchmark(tmp_path):
 
 
 def test_images_are_looked_for_where_their_benchmark_keeps_them():
-    assert "unlabeled2017/000000000022.jpg" in image_paths("000000000022")
+    assert "unlabeled2017/000000000022.jpg" in image_paths("22")
+    assert "images/1234567890.jpg" in image_paths("1234567890")  # an id of FashionIQ without a letter
     assert "dev/dev-5-0-img1.png" in image_paths("dev-5-0-img1")
     assert "images/B001.jpg" in image_paths("B001")
 
