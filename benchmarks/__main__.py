@@ -19,16 +19,18 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import indexing, reading, rerank, startup, turns
+    from benchmarks import indexing, ranks, reading, rerank, startup, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", default=["turns", "rerank", "indexing", "reading", "startup"])
+    parser.add_argument("what", nargs="*", default=["turns", "ranks", "rerank", "indexing", "reading", "startup"])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
             turns.run(Path(folder), options.sizes, options.pairs)
+        if "ranks" in options.what:
+            ranks.run(Path(folder))
         if "rerank" in options.what:
             rerank.run(Path(folder), [size for size in options.sizes if size <= _RERANKED], options.pairs)
         if "indexing" in options.what:

@@ -12,7 +12,7 @@ which is slower on a machine with several cores; ``make bench`` times both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -42,6 +42,13 @@ class FlatIndex:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __contains__(self, image_id: object) -> bool:
+        return image_id in self._row_by_id
+
+    def rows_of(self, ids: Iterable[str]) -> list[int]:
+        """The rows of images, in their order, as :meth:`rank_many` takes them. Raises ``UnknownImage``."""
+        return [self._row_of(image_id) for image_id in ids]
 
     def search(self, vector: npt.ArrayLike, k: int, exclude: Collection[str] = ()) -> list[Hit]:
         """The ``k`` best images, fewer if the gallery is smaller; ids in ``exclude`` left out.
@@ -115,7 +122,7 @@ class FlatIndex:
         if k < 0:
             raise SearchError(f"k is {k}; ask for 0 or more results.")
         questions = [
-            Question([int(row) for row in targets], frozenset(int(row) for row in hidden))
+            Question(tuple(int(row) for row in targets), frozenset(int(row) for row in hidden) if len(hidden) else ())
             for targets, hidden in zip(target_rows, _per_query(exclude_rows, len(queries)), strict=True)
         ]
         for question in questions:

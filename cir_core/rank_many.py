@@ -10,7 +10,7 @@ the threads and the BLAS, and no queries × images matrix is kept.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -19,25 +19,27 @@ import numpy.typing as npt
 
 from cir_core.scoring import Products, Rows
 from cir_core.top_rows import TopRows, just_below
-from cir_core.types import Matrix
+from cir_core.types import Matrix, Vector
 
 Progress = Callable[[int, int], None]
 """Told how many of how many queries are ranked."""
 
 _Flags = npt.NDArray[np.bool_]
-_QUERIES = 1024       # of one product
-_IMAGES = 255 * 8     # of one product: as many flags as :func:`_count` can add up
+QUERIES = 1024       # of one product
+IMAGES = 255 * 8     # of one product: as many flags as :func:`_count` can add up
 _STRIP = 128          # queries looked at together: their products stay in a core's cache meanwhile
-_TOP = 2**20          # rows in the lists of one block
+_TOP = 2**18          # rows in the lists of one block
+_NO_LIST: tuple[Rows, Vector] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, eq=False)
 class RankedQuery:
     """``ranks`` are those of the query's target rows, in their order; ``top`` are the best rows,
-    best first, as many as were asked for or are left."""
+    best first, as many as were asked for or are left, and ``scores`` what they score."""
 
     ranks: tuple[int, ...]
     top: Rows = field(repr=False)
+    scores: Vector = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Question:
 
 def rank_many(
     products: Products, queries: Matrix, questions: Sequence[Question], k: int, *,
-    block: int = _QUERIES, tile: int = _IMAGES, threads: int | None = None, progress: Progress | None = None,
+    block: int = QUERIES, tile: int = IMAGES, threads: int | None = None, progress: Progress | None = None,
 ) -> list[RankedQuery]:
     """``queries`` ``[q, dim]`` against every row of ``products``, one question for each.
 
@@ -61,7 +63,7 @@ def rank_many(
     # The queries with most targets come first, so that those with an s-th one are a slice.
     order = sorted(range(len(questions)), key=lambda i: -len(questions[i].targets))
     block = max(1, min(block, _TOP // max(1, k)))
-    width = -(-min(tile, _IMAGES, len(products.features)) // 8) * 8
+    width = max(8, -(-min(tile, IMAGES, len(products.features)) // 8) * 8)
     found: dict[int, RankedQuery] = {}
     with ThreadPoolExecutor(threads or _cores()) as pool:
         workers = _Workers(pool, threads or _cores(), width)
@@ -119,11 +121,12 @@ class _Hidden:
     """The rows that leave the results, of all queries of a block, in order of rows."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
-        pairs = [(row, i) for i, question in enumerate(questions) for row in set(question.hidden)]
-        self._rows, self._queries = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2).T
+        pairs = sorted((row, i) for i, question in enumerate(questions) for row in set(question.hidden))
+        self._rows, self._queries = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
     def take_out(self, fast: Matrix, start: int) -> None:
-        here = slice(*np.searchsorted(self._rows, [start, start + fast.shape[1]]))
+        first, end = np.searchsorted(self._rows, [start, start + fast.shape[1]])
+        here = slice(int(first), int(end))
         fast[self._queries[here], self._rows[here] - start] = -np.inf
 
 
@@ -170,26 +173,28 @@ class _Strip:
     def _decide(self, slot: int, close: _Flags, start: int) -> None:
         which, rows = np.divmod(np.flatnonzero(close), close.shape[1])
         rows += start
-        other = rows != self._targets[which, slot]
+        targets = self._targets[:, slot]
+        other = rows != targets[which]
         which, rows = which[other], rows[other]
-        scores, wanted = self._products.pairs(self._queries, which, rows), self._scores[which, slot]
-        before = (scores > wanted) | ((scores == wanted) & (rows < self._targets[which, slot]))
+        scores, wanted = self._products.pairs(self._queries, which, rows), self._scores[:, slot][which]
+        before = (scores > wanted) | ((scores == wanted) & (rows < targets[which]))
         self._ranks[:, slot] += np.bincount(which[before], minlength=len(self._ranks))
 
-    def answers(self) -> Iterator[RankedQuery]:
-        lists = self._top.lists() if self._top is not None else [np.empty(0, dtype=np.int64)] * len(self._ranks)
-        found = []
-        for targets, ranks, top in zip(self._targets, self._ranks, lists, strict=True):
-            found.append(RankedQuery(tuple(ranks[targets >= 0].tolist()), top))
-        return iter(found)
+    def answers(self) -> list[RankedQuery]:
+        asked = self._targets >= 0
+        ranks = [tuple(self._ranks[i, asked[i]].tolist()) for i in range(len(self._ranks))]
+        if self._top is None:
+            return [RankedQuery(of, *_NO_LIST) for of in ranks]
+        return [RankedQuery(of, *best) for of, best in zip(ranks, self._top.lists(), strict=True)]
 
 
 def _count(flags: _Flags) -> npt.NDArray[np.int64]:
     """``[n]`` of ``[n, m]``, m a multiple of 8 and at most 2040: eight flags are added up at a
     time as one integer, none of whose bytes overflows. numpy's own count by rows takes longer
     than the comparison."""
-    words = np.add.reduce(flags.view(np.uint64), axis=1)
-    return words.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
+    words: npt.NDArray[np.uint64] = np.add.reduce(flags.view(np.uint64), axis=1)
+    counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
+    return counts
 
 
 def _cores() -> int:

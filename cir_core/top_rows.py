@@ -44,12 +44,13 @@ class TopRows:
             if 2 * self._held > self._room:
                 self._prune(exactly=True)
 
-    def lists(self) -> list[Rows]:
-        """Best first; ties by row."""
+    def lists(self) -> list[tuple[Rows, Vector]]:
+        """Rows and their exact scores, best first; ties by row."""
         self._prune()
         self._prune(exactly=True)
-        which, rows, _ = self._found[0]
-        return np.split(rows, np.searchsorted(which, np.arange(1, len(self._queries))))
+        which, rows, scores = self._found[0]
+        ends = np.searchsorted(which, np.arange(1, len(self._queries)))
+        return list(zip(np.split(rows, ends), np.split(scores, ends), strict=True))
 
     def _begin(self, head: Matrix) -> None:
         k = int(self._limits.max(initial=0))

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from cir_core.language.base import LanguageModel
     from cir_core.runs.records import Run
 
-DEPTH = 50
 _DIGITS = 16
 
 
@@ -133,17 +132,14 @@ def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str],
 
 
 def from_methods(benchmark: Benchmark, gallery: str, methods: str, model: Model) -> Iterator[Answer]:
-    """Every method over every query. CIRR's image sets are ranked whole, beside the best of the gallery."""
+    """Every method over every query, each handed out as it ends."""
     from cir_core.evaluate_benchmark import run_methods
 
-    sets = any(query.subset_ids for query in benchmark.queries)
     with opened(gallery, methods, model) as found, named_bar() as progress:
-        depth = len(found.gallery) if sets else DEPTH
-        runs = run_methods(
-            benchmark, found.gallery, found.encoder, found.language, found.methods, depth=depth, progress=progress)
-        for one in runs:
-            run = with_image_sets(benchmark, one.run) if sets else one.run
-            yield Answer(run, {**found.source, "protocol": one.card.digest}, one.target_ranks, one.failures)
+        for one in run_methods(
+            benchmark, found.gallery, found.encoder, found.language, found.methods, progress=progress,
+        ):
+            yield Answer(one.run, {**found.source, "protocol": one.card.digest}, one.target_ranks, one.failures)
 
 
 def from_sessions(
@@ -152,19 +148,8 @@ def from_sessions(
     from cir_core.evaluate_benchmark import run_sessions
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
-        runs = run_sessions(
+        for one in run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
-            exclude_history_images=exclude_history, progress=progress)
-        for one in runs:
+            exclude_history_images=exclude_history, progress=progress,
+        ):
             yield Answer(one.run, {**found.source, "protocol": one.card.digest}, None, one.failures)
-
-
-def with_image_sets(benchmark: Benchmark, run: Run) -> Run:
-    """``run`` of whole galleries as the best ``DEPTH`` and the order of each query's image set."""
-    sets = {query.query_id: frozenset(query.subset_ids) for query in benchmark.queries}
-    return replace(
-        run, rankings={name: ranking[:DEPTH] for name, ranking in run.rankings.items()},
-        scores={name: scores[:DEPTH] for name, scores in run.scores.items()},
-        subset_rankings={name: tuple(one for one in ranking if one in sets[name])
-                         for name, ranking in run.rankings.items()},
-    )

@@ -21,7 +21,7 @@ from cli.galleries import index_bar
 from cli.method_options import Model
 
 if TYPE_CHECKING:
-    from cir_core.audit.method_retriever import Models
+    from cir_core.audit.models import Models
     from cir_core.audit.records import RetrieverRun
     from cir_core.audit.runner import AuditOutcome, AuditProgress
     from cir_core.audit.specs import RetrieverSpec
@@ -161,18 +161,17 @@ def _sample_gallery(settings: Settings) -> Gallery:
 
 
 def _models(model: Model, domain: Domain, stores: Stores, settings: Settings) -> Models:
-    from cir_core.audit.late_encoder import OneAtATime
-    from cir_core.audit.method_retriever import Models
+    from cir_core.audit.models import Models
 
-    load = OneAtATime(open_encoder)
     if model is Model.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
-        return Models(load, BuiltinLanguageModel, domain)
+        return Models(open_encoder, BuiltinLanguageModel, domain)
     from cir_core.language.connect import language_models
 
     # Without a fallback: ranks must not mix the answers of two models.
-    return Models(load, language_models(settings, stores.answers, fallback=False), domain, settings.llm_concurrency)
+    language_for = language_models(settings, stores.answers, fallback=False)
+    return Models(open_encoder, language_for, domain, settings.llm_concurrency)
 
 
 def _domain(dataset: str, settings: Settings) -> Domain:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
+from rich.table import Column, Table
 
 from cir_core.audit.gap import GAP_MEASURES, Gap
 from cir_core.audit.records import VARIANTS
@@ -28,9 +28,10 @@ _SUBSETS = {"full": "all queries", "shortcut_free": "shortcut-free", "validated"
 def print_audit(benchmark: Benchmark, report: AuditReport) -> None:
     summary = report.summary
     images = sum(len(pool) for pool in benchmark.pools.values() if pool is not None)
-    out.print(f"{benchmark.name}: {summary.labelled} of {summary.queries} queries, "
-              f"{len(summary.retrievers)} retrievers, {images} images; found means rank {summary.k} or better, "
-              f"M = {summary.min_support}", soft_wrap=True)
+    facts = [f"{summary.labelled} of {summary.queries} queries", f"{len(summary.retrievers)} retrievers"]
+    facts += [f"{images} images"] if images else []  # the pools of ranks from files may be unknown
+    out.print(f"{benchmark.name}: {', '.join(facts)}; found means rank {summary.k} or better, M = "
+              f"{summary.min_support}", soft_wrap=True)
     for note in benchmark.notes:
         out.print(f"Note: {note}", soft_wrap=True)
     if len(summary.retrievers) == 1:
@@ -74,8 +75,9 @@ def _labels(report: AuditReport) -> Table:
 
 
 def _retrievers(report: AuditReport) -> Table:
-    table = Table("\nretriever", *(f"{measure}\n{name}" for measure in (f"R@{report.summary.k}", "nDCG", "MRR")
-                                   for name in ("both", "text", "image")), "\nproblems", box=None)
+    heads = [f"{measure}\n{name}" for measure in (f"R@{report.summary.k}", "nDCG", "MRR")
+             for name in ("both", "text", "image")]
+    table = Table(Column("\nretriever", overflow="fold"), *heads, "\nproblems", box=None)
     for row in report.summary.retrievers:
         shown = [f"{100 * row.means[measure][variant]:.1f}" if row.means else ""
                  for measure in ("recall", "ndcg", "mrr") for variant in VARIANTS]
@@ -86,7 +88,7 @@ def _retrievers(report: AuditReport) -> Table:
 def _gaps(report: AuditReport) -> Table:
     gaps = report.gaps
     subsets = [name for name in _SUBSETS if name in gaps.subsets]
-    table = Table("\nComposition Gap", *(
+    table = Table(Column("\nComposition Gap", overflow="fold"), *(
         f"{measure}\n{_SUBSETS[name]} ({gaps.subsets[name]})"
         for measure in ("nDCG", "MRR") for name in subsets), box=None)
     for run in report.runs:
@@ -100,9 +102,12 @@ def _gaps(report: AuditReport) -> Table:
 def _gap(gap: Gap) -> str:
     if gap.value is None:
         return "undefined"
-    if gap.low is None or gap.high is None:
-        return f"{gap.value:.2f}"
-    return f"{gap.value:.2f} ({gap.low:.2f}–{gap.high:.2f})"
+    value = _two(gap.value)
+    return value if gap.low is None or gap.high is None else f"{value} ({_two(gap.low)} to {_two(gap.high)})"
+
+
+def _two(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # 0.0 takes the sign of a zero away
 
 
 def _skipped(report: AuditReport) -> None:

@@ -48,10 +48,6 @@ class LateEncoder:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._encoder(), name)
 
-    def close(self) -> None:
-        with self._lock:
-            self._loaded = None
-
     def _encoder(self) -> Encoder:
         with self._lock:
             if self._loaded is None:
@@ -59,20 +55,3 @@ class LateEncoder:
                 self._gallery.check_encoder(loaded)
                 self._loaded = loaded
             return self._loaded
-
-
-class OneAtATime:
-    """``load``, but the same spec again gives the same encoder, and it is let go before another
-    is loaded: retrievers over one gallery share theirs, and two large ones need not fit side
-    by side."""
-
-    def __init__(self, load: Load) -> None:
-        self._load = load
-        self._spec = ""
-        self._encoder: Encoder | None = None
-
-    def __call__(self, spec: str) -> Encoder:
-        if self._encoder is None or self._spec != spec:
-            self._encoder = None
-            self._spec, self._encoder = spec, self._load(spec)
-        return self._encoder

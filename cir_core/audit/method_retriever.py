@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TypeVar
 
 from cir_core.audit.identity import method_identity
 from cir_core.audit.inputs import BlackImages, settings_under
-from cir_core.audit.late_encoder import LateEncoder, Load
+from cir_core.audit.late_encoder import LateEncoder
+from cir_core.audit.models import Models
 from cir_core.audit.ranked_pool import RankedPool
 from cir_core.audit.records import TOP_K, Ablation, Ranking, RunCard, Variant, caption_mode_of, pools_digest
 from cir_core.audit.retrievers import Problem
 from cir_core.audit.strict import QueryWatch, StrictLanguageModel
 from cir_core.composing import Asked, Composed
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
-from cir_core.encoders.base import Encoder
 from cir_core.errors import (
     CirqueError,
     EncoderUnavailable,
@@ -33,7 +33,6 @@ from cir_core.gallery import Gallery
 from cir_core.gallery_captions import read_captions
 from cir_core.images import for_encoder
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import Domain
 from cir_core.methods.base_query import BaseQuery
 from cir_core.methods.declared import Method
 from cir_core.search import Searcher
@@ -46,17 +45,6 @@ its images is looked up before."""
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
-
-
-@dataclass(frozen=True)
-class Models:
-    """How retrievers come by their models. ``workers`` is how many queries may wait for the
-    language model at a time."""
-
-    load_encoder: Load
-    language_for: Callable[[Encoder], LanguageModel]
-    domain: Domain = "garment"
-    workers: int = 1
 
 
 class MethodRetriever:
@@ -110,7 +98,7 @@ class MethodRetriever:
 
     def close(self) -> None:
         """Lets go of the encoder, and of all that was made with it."""
-        for name in ("_pools", "_black", "_language", "_encoder"):
+        for name in ("_pools", "_black", "_models_here"):
             self.__dict__.pop(name, None)
 
     # -- one query ---------------------------------------------------------------------
@@ -200,12 +188,16 @@ class MethodRetriever:
         return self._open()
 
     @cached_property
-    def _encoder(self) -> LateEncoder:
-        return LateEncoder(self._gallery, self._models.load_encoder)
+    def _models_here(self) -> tuple[LateEncoder, LanguageModel]:
+        return self._models.of(self._gallery)
 
-    @cached_property
+    @property
+    def _encoder(self) -> LateEncoder:
+        return self._models_here[0]
+
+    @property
     def _language(self) -> LanguageModel:
-        return self._models.language_for(self._encoder)
+        return self._models_here[1]
 
     @cached_property
     def _black(self) -> BlackImages:

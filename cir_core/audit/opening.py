@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cir_core.audit.late_encoder import Load
-from cir_core.audit.method_retriever import MethodRetriever, Models
+from cir_core.audit.method_retriever import MethodRetriever
+from cir_core.audit.models import Models
 from cir_core.audit.rank_files import read_ranks
 from cir_core.audit.records import Ablation, RetrieverRun
 from cir_core.audit.retrievers import RanksRetriever, Retriever

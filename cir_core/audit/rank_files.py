@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from cir_core.audit.circus_files import read_run
 from cir_core.audit.circus_form import file_sha256
@@ -46,12 +47,6 @@ class _Head(Strict):
     top: dict[str, dict[Variant, list[str]]] = Field(default_factory=dict)
     instruction: str | None = None
     ablation: str = "black"
-
-
-class _Ranks(Strict):
-    multimodal: PositiveInt | list[PositiveInt]
-    text_only: PositiveInt | list[PositiveInt]
-    image_only: PositiveInt | list[PositiveInt]
 
 
 class _Problem(Strict):
@@ -108,18 +103,24 @@ def _answer(
     if "problem" in record:
         found = validated(_Problem, record, path, where, faults)
         return QueryAudit(query.query_id, {}, found.problem) if found else None
-    if (ranks := validated(_Ranks, record, path, where, faults)) is None:
-        return None
     top = head.top.get(query.query_id, {})
     rankings: dict[Variant, Ranking] = {}
     for variant in VARIANTS:
-        value = getattr(ranks, variant)
-        ranking = Ranking((value,) if isinstance(value, int) else tuple(value), tuple(top.get(variant, ())))
-        if problem := _misfit(query, ranking, isinstance(value, int), pool):
+        value = record.get(variant)
+        ranks: list[Any] = value if isinstance(value, list) else [value]
+        ranking = Ranking(tuple(ranks), tuple(top.get(variant, ())))
+        problem = next((_no_rank(rank) for rank in ranks if _no_rank(rank)), "")
+        if problem := problem or _misfit(query, ranking, not isinstance(value, list), pool):
             faults.add(path, f"{where}, {variant}", problem, _AGAIN)
             return None
         rankings[variant] = ranking
     return QueryAudit(query.query_id, rankings)
+
+
+def _no_rank(value: object) -> str:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return ""
+    return "it has no rank" if value is None else f"{value!r} is not a rank: those are whole numbers from 1 on"
 
 
 def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Collection[str] | None) -> str:

@@ -20,6 +20,7 @@ from cir_core.metrics.bootstrap import Values
 
 _ALL = "R, Success, P, RR, nDCG, AP, Rprec, Bpref, infAP, IPrec, SetP, SetR, SetF, SetAP, Judged"
 _FORM = "R@10, nDCG@10, RR or AP(rel=2)@100"
+_AT_ONCE = 4096  # queries whose scores are held at a time
 _NAME = re.compile(r"(?P<name>\w+)(?P<options>\(.*\))?(?:@(?P<at>\d+(?:\.\d+)?))?")
 
 
@@ -33,21 +34,22 @@ def standard_values(
     """
     provider = _provider()
     measures = [_measure(name, provider) for name in names]
-    run = {
-        query_id: {image_id: float(len(ranking) - place) for place, image_id in enumerate(ranking)}
-        for query_id in qrels if (ranking := rankings.get(query_id))
-    }
-    rows = {query_id: row for row, query_id in enumerate(qrels)}
-    values = np.zeros((len(qrels), len(names)))
-    if not run:
-        return values
     columns: dict[Any, list[int]] = {}  # two spellings of one measure are one to ir-measures
     for column, measure in enumerate(measures):
         columns.setdefault(measure, []).append(column)
-    # A relevance under 0 (junk, in some TREC tracks) is not relevant; trec_eval breaks down below -1.
-    relevances = {one: {image_id: max(0, of) for image_id, of in judged.items()} for one, judged in qrels.items()}
-    for metric in provider.iter_calc(list(columns), relevances, run):
-        values[rows[metric.query_id], columns[metric.measure]] = metric.value
+    values = np.zeros((len(qrels), len(names)))
+    ids = list(qrels)
+    for start in range(0, len(ids), _AT_ONCE):
+        rows = {query_id: row for row, query_id in enumerate(ids[start:start + _AT_ONCE], start)}
+        run = {
+            query_id: {image_id: float(len(ranking) - place) for place, image_id in enumerate(ranking)}
+            for query_id in rows if (ranking := rankings.get(query_id))
+        }
+        # A relevance under 0 (junk, in some TREC tracks) is not relevant; trec_eval breaks down below -1.
+        judged = {one: {image_id: max(0, of) for image_id, of in qrels[one].items()} for one in run}
+        if run:
+            for metric in provider.iter_calc(list(columns), judged, run):
+                values[rows[metric.query_id], columns[metric.measure]] = metric.value
     return values
 
 

@@ -6,11 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.errors import CirqueError, DatasetError
+from cir_core.errors import CirqueError, DatasetError, GalleryError, LanguageModelUnavailable
+from cir_core.indexing import index_folder
+from cir_core.runs.records import Run
 from cir_core.settings import get_settings
+from cli.answers import Answer, collect
 from cli.main import app
+from tests.fakes.encoder import FakeEncoder
 
 
 @pytest.fixture
@@ -209,3 +214,80 @@ def test_only_two_have_a_server(evaluate, tmp_path):
 def test_a_run_that_is_not_there(evaluate, circo, tmp_path):
     result = evaluate("circo", "-a", circo, "-r", tmp_path / "nope.json")
     assert result.exit_code == 1 and "nope.json is missing" in str(result.exception)
+
+
+# ---- Methods over a gallery -----------------------------------------------------------------------
+
+BLUES = (250, 200, 160, 120, 90, 70, 50, 40, 20, 0)  # the reference first, the target last
+NAMES = [f"dev-1-{number}-img0" for number in range(10)]
+
+
+@pytest.fixture
+def painted(tmp_path, monkeypatch, evaluate) -> Path:
+    """A CIRR whose ten images go from blue, the reference, to red, the target; the image set is
+    the reference, the four that follow it, and the target."""
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    for name, blue in zip(NAMES, BLUES, strict=True):
+        Image.new("RGB", (9, 9), (250 - blue, 0, blue)).save(photos / f"{name}.png")
+    manifest = write(tmp_path / "manifest.jsonl", "".join(
+        json.dumps({"id": name, "path": f"{name}.png"}) + "\n" for name in NAMES))
+    index_folder(photos, name="painted", encoder=FakeEncoder(), home=tmp_path / "home", manifest=manifest)
+    monkeypatch.setattr("cli.answers.open_encoder", lambda spec: FakeEncoder())
+    root = tmp_path / "cirr"
+    write(root / "image_splits/split.rc2.val.json", {name: f"./dev/{name}.png" for name in NAMES})
+    write(root / "captions/cap.rc2.val.json", [{
+        "pairid": 7, "reference": NAMES[0], "target_hard": NAMES[9], "target_soft": {NAMES[9]: 1.0}, "caption": "red",
+        "img_set": {"id": 1, "members": [*NAMES[:5], NAMES[9]], "reference_rank": 1, "target_rank": 2},
+    }])
+    return root
+
+
+def test_methods_rank_the_whole_gallery_and_the_image_set(evaluate, painted, tmp_path):
+    runs = tmp_path / "runs"
+    result = evaluate("cirr", "-a", painted, "--methods", "text-only,image-only", "--gallery", "painted", "--json",
+                      "--write-run", runs)
+    assert result.exit_code == 0, (result.output, result.exception)
+    text, image = json.loads(result.stdout)["systems"]
+    # "red" finds the target first. The blue reference finds it last: ninth of nine without the
+    # reference, fifth of the five in its set.
+    assert text["recall"]["1"] == 1 and text["recall_subset"]["1"] == 1 and text["full_catalogue"]["mrr"] == 1
+    assert image["recall"] == {"1": 0, "5": 0, "10": 1, "50": 1}
+    assert image["recall_subset"] == {"1": 0, "2": 0, "3": 0}
+    assert image["full_catalogue"]["mrr"] == pytest.approx(1 / 9)
+    assert not any("lower bound" in note for note in image["notes"])
+    assert image["source"]["gallery"] == "painted" and image["source"]["protocol"] != text["source"]["protocol"]
+    for system, folder in ((text, "text-only"), (image, "image-only")):
+        again = json.loads(evaluate("cirr", "-a", painted, "--run", runs / folder, "--json").stdout)
+        assert (again["recall"], again["recall_subset"]) == (system["recall"], system["recall_subset"])
+
+
+def test_a_gallery_that_lacks_the_benchmarks_images(evaluate, painted, circo):
+    result = evaluate("circo", "-a", circo, "--methods", "text-only", "--gallery", "painted")
+    assert result.exit_code == 1 and isinstance(result.exception, GalleryError)
+    missing = evaluate("cirr", "-a", painted, "--methods", "text-only", "--gallery", "nope")
+    assert missing.exit_code == 1 and "nope" in str(missing.exception)
+
+
+def test_sessions_with_a_method(evaluate, painted, tmp_path):
+    sessions = write(tmp_path / "cirr_val.json", [{
+        "session_id": "cirr_val_0000", "subset": "cirr_val", "ground_truth_ids": [NAMES[9]], "num_turns": 2,
+        "turns": [{"turn": number, "reference_image_id": NAMES[number], "relative_caption": "red"}
+                  for number in (1, 2)],
+    }])
+    result = evaluate("circled", "-a", sessions, "--methods", "text-only", "--gallery", "painted", "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
+    assert found["hits_at_10"] == {"1": 1, "2": 1} and found["protocol"]["history_images"] == "kept"
+
+
+def test_what_was_finished_before_a_server_went_away_is_kept(tmp_path):
+    def answers():
+        yield Answer(Run("first", {"q": ("a",)}), {})
+        raise LanguageModelUnavailable("The server is away.")
+
+    done, early = collect(answers(), tmp_path, lambda line: None)
+    assert [one.run.system for one in done] == ["first"] and isinstance(early, LanguageModelUnavailable)
+    assert (tmp_path / "first.trec").read_text() == "q Q0 a 1 1 first\n"
+    with pytest.raises(LanguageModelUnavailable):
+        collect((one for one in answers() if one.run.system == "second"), None, lambda line: None)

@@ -43,6 +43,15 @@ def test_queries_without_a_ranking_are_zero_and_rows_keep_their_order():
     assert standard_values({}, {"a": {"x": 1}}, ["RR"]).tolist() == [[0]]
 
 
+def test_more_queries_than_are_measured_at_a_time():
+    count = 5_000
+    rankings = {str(number): ("x", "y") if number % 2 else ("y", "x") for number in range(count) if number != 4_500}
+    values = standard_values(rankings, {str(number): {"x": 1} for number in range(count)}, ["RR"])
+    expected = [1 if number % 2 else 0.5 for number in range(count)]
+    expected[4_500] = 0
+    assert values[:, 0].tolist() == expected
+
+
 def test_graded_relevance_and_two_spellings_of_one_measure():
     # Gains 1 then 3 where 3 then 1 is ideal: (1 + 3/log2 3) / (3 + 1/log2 3) = 2.89279 / 3.63093 = 0.79671
     values = standard_values({"q": ("one", "three")}, {"q": {"one": 1, "three": 3}},

@@ -1,0 +1,176 @@
+"""``cirque audit`` as a person types it, on a small sample benchmark."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cir_core.atelier.build import build_atelier
+from cir_core.encoders import load_encoder
+from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError
+from cir_core.indexing import index_folder
+from cir_core.sample import NAME
+from cir_core.settings import get_settings
+from cli import console
+from cli.main import app
+
+RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
+GARMENTS, QUERIES = 120, 6
+pytestmark = pytest.mark.xdist_group("audit")
+
+
+@pytest.fixture(scope="module")
+def drawn(tmp_path_factory) -> Path:
+    return build_atelier(tmp_path_factory.mktemp("drawn") / "sample", limit=GARMENTS).folder
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory, drawn) -> Path:
+    """A home with the gallery of the drawn garments."""
+    home = tmp_path_factory.mktemp("home")
+    index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=home, manifest=drawn / "manifest.csv",
+                 split="test")
+    return home
+
+
+@pytest.fixture
+def cirque(prepared, drawn, tmp_path, monkeypatch):
+    """Runs ``cirque audit`` in a copy of that home."""
+    shutil.copytree(prepared, tmp_path / "home")
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(console.out, "width", 200)
+
+    def run(*arguments):
+        get_settings.cache_clear()
+        return CliRunner().invoke(app, ["audit", *map(str, arguments)])
+
+    yield run
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def sample(cirque, drawn):
+    """An audit of the first queries of the sample benchmark."""
+    return lambda *arguments: cirque("sample", "--annotations", drawn, "--gallery", NAME, "--limit", 2, *arguments)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_from_one_command_to_labels_that_add_up(sample, tmp_path):
+    result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
+    assert "shortcut-free" in result.output and "Composition Gap" in result.output and "problems" in result.output
+    assert f"files in {tmp_path / 'out'}" in result.output
+    summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
+    assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"] == QUERIES
+    assert summary["shortcut_free"] == QUERIES - summary["labels"]["shortcut_solvable"]
+    queries = (tmp_path / "out/sample-test_queries.jsonl").read_text().splitlines()
+    assert [json.loads(line)["query_idx"] for line in queries] == list(range(QUERIES))
+    assert str(tmp_path) not in "".join(map(str, contents(tmp_path / "out").values()))
+
+
+def test_again_and_in_a_fresh_home_the_bytes_are_the_same(sample, drawn, tmp_path, monkeypatch):
+    names = ("--retrievers", "slerp,cirevl", "--retrievers", "soft")
+    assert sample(*names, "--out", tmp_path / "first").exit_code == 0
+    assert sample(*names, "--out", tmp_path / "again").exit_code == 0
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "fresh"))
+    get_settings.cache_clear()
+    copied = shutil.copytree(drawn, tmp_path / "elsewhere")
+    index_folder(copied, name=NAME, encoder=load_encoder("atelier"), home=tmp_path / "fresh",
+                 manifest=copied / "manifest.csv", split="test")
+    assert sample(*names, "--out", tmp_path / "other").exit_code == 0
+    first = contents(tmp_path / "first")
+    assert first == contents(tmp_path / "again") == contents(tmp_path / "other") and len(first) >= 8
+
+
+def test_json_alone_and_a_folder_of_its_own_for_each_audit(sample, tmp_path):
+    one = sample("--retrievers", "slerp", "--json")
+    assert one.exit_code == 0
+    content = json.loads(one.stdout)
+    assert content["dataset"] == "sample-test" and content["retrievers"][0]["retriever"] == "slerp"
+    assert sample("--retrievers", "slerp", "--k", 5).exit_code == 0
+    folders = sorted((tmp_path / "home/audits").iterdir())
+    assert len(folders) == 2 and all(path.name.startswith("sample-test-") for path in folders)
+    assert (folders[0] / "summary.json").read_text() != (folders[1] / "summary.json").read_text()
+
+
+def test_ranks_from_a_file_are_a_retriever_too(sample, tmp_path):
+    assert sample("--retrievers", "slerp", "--out", tmp_path / "one").exit_code == 0
+    [file] = (tmp_path / "one").glob("*_slerp.json")
+    result = sample("--retrievers", f"elsewhere=ranks:{file},slerp", "--out", tmp_path / "two")
+    assert result.exit_code == 0, result.output
+    content = json.loads((tmp_path / "two/summary.json").read_text())["summary"]
+    mine, theirs = content["retrievers"]
+    assert (mine["retriever"], theirs["retriever"]) == ("elsewhere", "slerp") and mine["means"] == theirs["means"]
+    assert set(content["support"]["multimodal"][1:2]) == {0}, "both find a query or neither does"
+
+
+def test_what_is_stored_is_listed(sample, cirque):
+    assert "No audit yet" in cirque("--list").output
+    assert sample("--retrievers", "slerp,image-only").exit_code == 0
+    listed = cirque("--list").output
+    assert listed.count(f"{QUERIES} of {QUERIES}") == 2 and listed.count("complete") == 2 and "image-only" in listed
+
+
+def test_a_retriever_that_fails_leaves_the_others_their_files(sample, tmp_path, monkeypatch):
+    monkeypatch.setenv("CIRQUE_LLM_BASE_URL", "http://127.0.0.1:9/v1")  # nobody answers there
+    monkeypatch.setenv("CIRQUE_LLM_MODEL", "m")
+    monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
+    result = sample("--retrievers", "cirevl,slerp", "--model", "settings", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "cirevl was left" in result.stderr and "the same command goes on there" in result.stderr
+    summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
+    assert [row["retriever"] for row in summary["retrievers"]] == ["slerp"] and summary["labelled"] == QUERIES
+    for name in ("CIRQUE_LLM_BASE_URL", "CIRQUE_LLM_MODEL", "CIRQUE_LLM_RETRIES"):
+        monkeypatch.delenv(name)
+    assert sample("--retrievers", "cirevl,slerp", "--out", tmp_path / "out").exit_code == 0
+
+
+def test_a_missing_photo_costs_its_query_and_no_other(sample, drawn, cirque, tmp_path):
+    """Text-only needs no pixels; for slerp under black neither: the gallery has the vectors."""
+    elsewhere = shutil.copytree(drawn, tmp_path / "fewer")
+    names = sorted(path.name for path in (elsewhere / "captions").glob("cap.dress.*.json"))
+    first = json.loads((elsewhere / "captions" / names[0]).read_text())[0]
+    shutil.copytree(tmp_path / "home", tmp_path / "kept")
+    lines = (elsewhere / "manifest.csv").read_text().splitlines(keepends=True)
+    lines = [line for line in lines if not line.startswith(f"{first['target']},")]
+    (elsewhere / "manifest.csv").write_text("".join(lines))
+    index_folder(elsewhere, name="fewer", encoder=load_encoder("atelier"), home=tmp_path / "home",
+                 manifest=elsewhere / "manifest.csv", split="test")
+    result = cirque("sample", "--annotations", drawn, "--limit", 2, "--gallery", "fewer", "--retrievers",
+                    "text-only,slerp", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "lacks 1 images" in result.output and "queries have no label" in result.output
+    assert f"the target '{first['target']}' is not among" in result.output
+    summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
+    assert summary["labelled"] + sum(summary["skipped"].values()) == QUERIES and summary["labelled"] >= QUERIES - 2
+
+
+@pytest.mark.parametrize(("arguments", "kind", "message"), [
+    (("--retrievers", "slurp"), MethodError, "no retriever 'slurp'"),
+    ((), MethodError, "No retriever is named"),
+    (("--retrievers", "joint", "--ablation", "drop"), MethodError, "cannot be audited with --ablation drop"),
+    (("--retrievers", "slerp", "--min-support", "2"), DatasetError, "asks for 2 retrievers, and 1 are named"),
+    (("--retrievers", "slerp", "--gallery", "nowhere"), GalleryError, "No gallery 'nowhere'"),
+    (("--retrievers", "slerp", "--validated", "gone.jsonl"), CirqueError, "gone.jsonl"),
+    (("--retrievers", "ranks:gone.json"), CirqueError, "gone.json"),
+])
+def test_what_cannot_be_audited_has_a_sentence(sample, arguments, kind, message):
+    result = sample(*arguments)
+    assert result.exit_code == 1 and isinstance(result.exception, kind), result.output
+    assert message in str(result.exception)
+
+
+def test_other_data_sets_need_their_files_and_a_gallery(cirque, drawn):
+    assert "Name a data set" in str(cirque("--retrievers", "slerp").exception)
+    assert "--annotations PATH" in str(cirque("fashioniq", "--retrievers", "slerp").exception)
+    assert "nonsense" in str(cirque("nonsense", "--retrievers", "slerp").exception)
+    failed = cirque("fashioniq", "--annotations", drawn, "--split", "test", "--retrievers", "slerp").exception
+    assert isinstance(failed, GalleryError) and "--gallery" in str(failed)

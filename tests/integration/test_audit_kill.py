@@ -1,0 +1,94 @@
+"""kill -9 in the middle of an audit: what was stored is kept, and the files are the same in the end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cir_core.audit.report import make_report, write_files
+from cir_core.audit.runner import run_audit
+from cir_core.gallery import open_gallery
+from cir_core.methods.declared import builtin_methods
+from storage.audits import SqlAuditStore
+from storage.migrate import open_migrated
+from tests.fakes.audits import SlowTextEncoder, colour_benchmark, method_retriever
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.language import ScriptedLanguageModel
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
+ROOT = Path(__file__).resolve().parents[2]
+QUERIES, CHUNK, NAMES = 60, 4, ("slerp", "text-only")
+PROGRAM = """
+import sys
+from pathlib import Path
+from cir_core.gallery import open_gallery
+from tests.integration.test_audit_kill import NAME, audited
+home, url, log = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
+gallery = open_gallery(NAME, home=home)
+print("ready", flush=True)
+audited(gallery, url, log, 0.01)
+"""
+
+
+def audited(gallery, url, log=None, seconds=0.0):
+    engine = open_migrated(url)
+    benchmark = colour_benchmark(gallery, QUERIES)
+    retrievers = [
+        method_retriever(gallery, benchmark, builtin_methods()[name], SlowTextEncoder(seconds, log),
+                         ScriptedLanguageModel())
+        for name in NAMES
+    ]
+    outcome = run_audit(benchmark, retrievers, SqlAuditStore(engine), chunk=CHUNK)
+    engine.dispose()
+    return benchmark, outcome
+
+
+def stored(url):
+    engine = open_migrated(url)
+    runs = SqlAuditStore(engine).runs()
+    engine.dispose()
+    return sum(run.done for run in runs)
+
+
+def test_killed_in_the_middle_it_ends_as_if_never_killed(tmp_path):
+    colour_gallery(tmp_path)
+    home, log, url = tmp_path / "home", tmp_path / "batches", f"sqlite:///{tmp_path}/killed.db"
+    stored(url)  # the schema is there before two processes look
+    kept = []
+    for wanted in (10, 70):  # in the middle of the first retriever, then of the second
+        process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, home, url, log], cwd=ROOT, stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        assert process.stdout is not None and process.stdout.readline() == b"ready\n"
+        deadline = time.monotonic() + 60
+        while stored(url) < wanted:
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=60)
+        kept.append(stored(url))
+        assert wanted <= kept[-1] < 2 * QUERIES and kept[-1] % CHUNK == 0
+
+    gallery = open_gallery(NAME, home=home)
+    benchmark, resumed = audited(gallery, url, log)
+    assert sum(resumed.reused.values()) == kept[-1]
+    # Three batches of texts in a chunk; text-only has no black image's features to wait for.
+    batches = len(log.read_text().splitlines())
+    needed = 3 * len(NAMES) * (QUERIES // CHUNK)
+    assert needed <= batches <= needed + 2 * 3  # only the chunk in flight at each kill was ranked twice
+
+    _, whole = audited(gallery, f"sqlite:///{tmp_path}/whole.db")
+    assert resumed.runs == whole.runs
+    for name, outcome in (("resumed", resumed), ("whole", whole)):
+        write_files(tmp_path / name, benchmark, make_report(benchmark, outcome.runs))
+    files = sorted(path.name for path in (tmp_path / "whole").iterdir())
+    assert len(files) >= 7 and files == sorted(path.name for path in (tmp_path / "resumed").iterdir())
+    for name in files:
+        assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "resumed" / name).read_bytes(), name

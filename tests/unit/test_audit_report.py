@@ -1,0 +1,140 @@
+"""The whole report of a small audit: its files, the same bytes each time, and its page."""
+
+import json
+import random
+import re
+
+import pytest
+
+from cir_core.audit.aggregate_files import read_aggregate
+from cir_core.audit.circus_files import read_run
+from cir_core.audit.plots import DARK
+from cir_core.audit.report import make_report, summary_json, write_files
+from tests.fakes.audit_ranks import benchmark, image, run
+
+QUERIES = 40
+OF = benchmark(QUERIES)
+
+
+def drawn(name: str, seed: int):
+    rng = random.Random(seed)
+    ranks = [tuple(min(999, int(rng.expovariate(1 / mean)) + 1) for mean in (20, 90, 150)) for _ in range(QUERIES)]
+    top = {n: [image(i) for i in rng.sample(range(1_000), 20)] for n in range(QUERIES)}
+    return run(OF, name, [*ranks[:-1], "image 'i039' cannot be read"], top=top)
+
+
+RUNS = [drawn("slerp", 1), drawn("<b>GME</b>/2B", 2), drawn("CIReVL (atelier)", 3)]
+
+
+@pytest.fixture(scope="module")
+def report():
+    return make_report(OF, RUNS, validated=[f"q{n}" for n in range(0, QUERIES - 1, 3)])
+
+
+@pytest.fixture(scope="module")
+def folder(report, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("audit")
+    write_files(folder, OF, report)
+    return folder
+
+
+def test_everything_is_written_and_can_be_read_again(report, folder):
+    names = sorted(path.name for path in folder.iterdir())
+    assert [re.sub(r"-[0-9a-f]{6}\b", "-…", name) for name in names] == [
+        "gap.html",
+        "retrieval_data_tiny-val_task7_CIReVL-atelier-….json",
+        "retrieval_data_tiny-val_task7_aggregated_best_rank_mm_any.json",
+        "retrieval_data_tiny-val_task7_b-GME-b-2B-….json",
+        "retrieval_data_tiny-val_task7_slerp.json",
+        "summary.json",
+        "tiny-val_queries.jsonl",
+        "tiny-val_shortcut_free.csv",
+        "tiny-val_shortcut_free.jsonl",
+        "tiny-val_shortcut_free_query_indices.json",
+    ]
+    assert read_run(folder / "retrieval_data_tiny-val_task7_slerp.json") == RUNS[0]
+    assert read_aggregate(folder / "retrieval_data_tiny-val_task7_aggregated_best_rank_mm_any.json") == report.aggregate
+    free = json.loads((folder / "tiny-val_shortcut_free_query_indices.json").read_text("utf-8"))["query_indices"]
+    assert len(free) == report.summary.shortcut_free == report.gaps.subsets["shortcut_free"]
+    lines = (folder / "tiny-val_queries.jsonl").read_text("utf-8").splitlines()
+    assert len(lines) == report.summary.labelled == QUERIES - 1
+
+
+def test_the_same_runs_in_any_order_give_the_same_bytes(folder, tmp_path):
+    again = make_report(OF, RUNS[::-1], validated=[f"q{n}" for n in range(0, QUERIES - 1, 3)][::-1])
+    for path in write_files(tmp_path, OF, again):
+        assert path.read_bytes() == (folder / path.name).read_bytes(), path.name
+
+
+def test_files_say_nothing_of_when_and_where(folder):
+    for path in folder.iterdir():
+        if path.suffix != ".html":   # plotly's own code is in there
+            assert str(folder) not in path.read_text("utf-8") and "generated_at" not in path.read_text("utf-8")
+
+
+def test_the_summary_is_json_and_adds_up(report, folder):
+    content = json.loads((folder / "summary.json").read_text("utf-8"))
+    assert content == json.loads(json.dumps(summary_json(report)))
+    summary = content["summary"]
+    assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"]
+    assert summary["labelled"] + sum(summary["skipped"].values()) == summary["queries"] == QUERIES
+    assert [card["retriever"] for card in content["retrievers"]] == ["<b>GME</b>/2B", "CIReVL (atelier)", "slerp"]
+    # a gap by hand from the means that stand beside it
+    row = content["composition_gap"]["retrievers"][0]
+    means = row["means"]["ndcg"]
+    assert row["gaps"]["ndcg"]["value"] == pytest.approx(
+        1 - max(means["text_only"], means["image_only"]) / means["multimodal"], abs=1e-8)
+
+
+def test_no_shortcut_free_query_leaves_no_list_behind(tmp_path, report):
+    write_files(tmp_path, OF, report)
+    easy = make_report(OF, [run(OF, "slerp", [(1, 1, 1)] * QUERIES)])
+    names = {path.name for path in write_files(tmp_path, OF, easy)}
+    assert "tiny-val_shortcut_free_query_indices.json" not in names
+    assert not (tmp_path / "tiny-val_shortcut_free_query_indices.json").exists()
+    assert easy.gaps.of("slerp", "shortcut_free").gaps["ndcg"].reason == "the subset is empty"
+
+
+def test_the_page_needs_no_network_and_names_are_only_text(folder):
+    page = (folder / "gap.html").read_text("utf-8")
+    body = page[page.index("<body>"):page.index("<script>")]
+    assert "&lt;b&gt;GME&lt;/b&gt;/2B" in body and "<b>GME" not in body
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", page[:page.index("<script>")] + page[-20_000:])
+    figures = re.search(r'id="figures">(.*?)</script>', page, re.S)[1]
+    content = json.loads(figures)
+    assert set(content["figures"]) == {"labels", "inputs-0", "inputs-1", "inputs-2", "gaps"}
+    assert all(f'id="{name}"' in body for name in content["figures"])
+    assert "&lt;b&gt;GME" in json.dumps(content["figures"]["gaps"])
+
+
+def test_tables_hold_the_plotted_numbers(report, folder):
+    page = (folder / "gap.html").read_text("utf-8")
+    body = page[page.index("<body>"):page.index("<script>")]
+    content = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.S)[1])["figures"]
+    for measure in ("ndcg", "mrr"):
+        plotted = [x for trace in content["gaps"][measure]["data"] for x in trace["x"]]
+        assert len(plotted) == 3 * 4     # three subsets, three retrievers and their mean
+        assert all(f"<td>{x:.3f} [".replace("-", "−") in body for x in plotted)
+        for trace in content["inputs-0"][measure]["data"]:
+            assert all(f"<td>{y:.3f}</td>" in body for y in trace["y"])
+    for detail, count in report.summary.details.items():
+        assert f"<td>{count}</td>" in body, detail
+
+
+def test_every_colour_has_one_for_dark_paper(folder):
+    page = (folder / "gap.html").read_text("utf-8")
+    figures = re.search(r'id="figures">(.*?)</script>', page, re.S)[1]
+    used = set(re.findall(r"#[0-9a-f]{6}", json.dumps(json.loads(figures)["figures"])))
+    assert used <= set(DARK)
+
+
+def test_one_retriever_without_annotations_or_labels():
+    from cir_core.audit.page import page
+
+    alone = make_report(OF, [RUNS[0]])
+    text = page("tiny-val", alone.summary, alone.gaps)
+    assert "Labels of one retriever are weak evidence" in text and "validated ones" not in text
+    assert "Mean of the retrievers" not in text
+    nothing = make_report(OF, [run(OF, "slerp", ["unreadable"] * QUERIES)])
+    text = page("tiny-val", nothing.summary, nothing.gaps)
+    assert "No query could be labelled" in text and "40 of 40 queries" in text

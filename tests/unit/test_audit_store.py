@@ -1,0 +1,125 @@
+"""What any store of audits does, and how SQL keeps them."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from cir_core.audit.records import QueryAudit, Ranking
+from cir_core.errors import StorageError
+from cir_core.settings import Settings
+from storage.audits import SqlAuditStore, pack_rankings, unpack_rankings
+from storage.database import reading
+from storage.migrate import open_migrated
+from storage.stores import open_stores
+from tests.fakes.audits import InMemoryAuditStore, a_card
+
+RANKINGS = {
+    "multimodal": Ranking((3, 1), ("ä/1.jpg", "b \"2\"")), "text_only": Ranking((40_000, 7)),
+    "image_only": Ranking((2, 5), ("c",)),
+}
+
+
+def an_audit(number, problem=""):
+    return QueryAudit(f"q{number}", {} if problem else RANKINGS, problem)
+
+
+@pytest.fixture
+def sql(tmp_path):
+    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    yield SqlAuditStore(engine)
+    engine.dispose()
+
+
+@pytest.fixture(params=["dict", "sqlite"])
+def store(request):
+    return InMemoryAuditStore() if request.param == "dict" else request.getfixturevalue("sql")
+
+
+def test_what_was_put_comes_back_by_position(store):
+    card = a_card(identity={"kind": "method", "weights": [0.1, 1e-300], "none": None, "naïve": "ü"}, instruction="a\nb")
+    assert store.stored(card) == {}
+    store.begin(card, 5)
+    store.put(card, 0, [an_audit(0), an_audit(1, "the target is missing")])
+    store.put(card, 4, [an_audit(4)])
+    assert store.stored(card) == {0: an_audit(0), 1: an_audit(1, "the target is missing"), 4: an_audit(4)}
+    [run] = store.runs()
+    assert run.card == card and run.card.digest == card.digest
+    assert (run.total, run.done, run.problems, run.finished_at) == (5, 3, 1, None)
+
+
+def test_a_chunk_takes_the_place_of_the_one_before(store):
+    card = a_card()
+    store.begin(card, 4)
+    store.put(card, 0, [an_audit(0, "away"), an_audit(1)])
+    store.put(card, 2, [an_audit(2), an_audit(3)])
+    store.put(card, 0, [an_audit(0), an_audit(1)])
+    assert [store.stored(card)[place].problem for place in range(4)] == [""] * 4
+
+
+def test_runs_are_by_card(store):
+    one, other = a_card("one"), a_card("one", instruction="Find it")
+    for card in (one, other):
+        store.begin(card, 1)
+    store.put(one, 0, [an_audit(0)])
+    store.finish(one)
+    assert store.stored(other) == {}
+    listed = [(run.card, run.done, run.finished_at is None) for run in store.runs()]
+    assert listed == [(other, 0, True), (one, 1, False)]
+
+
+def test_beginning_and_finishing_twice_changes_nothing(store):
+    card = a_card()
+    store.begin(card, 1)
+    store.put(card, 0, [an_audit(0)])
+    store.finish(card)
+    [before] = store.runs()
+    store.begin(card, 1)
+    store.finish(card)
+    assert store.runs() == (before,) or store.runs() == [before]
+    assert store.stored(card) == {0: an_audit(0)}
+
+
+def test_a_chunk_is_stored_whole_or_not_at_all(sql, tmp_path):
+    card = a_card()
+    sql.begin(card, 3)
+    sql.put(card, 0, [an_audit(0)])
+    with closing(sqlite3.connect(tmp_path / "cirque.db")) as connection:
+        connection.execute("CREATE TRIGGER stop BEFORE INSERT ON audit_queries WHEN new.position = 2 "
+                           "BEGIN SELECT RAISE(ABORT, 'stopped'); END")
+    with pytest.raises(StorageError):
+        sql.put(card, 0, [an_audit(0, "again"), an_audit(1), an_audit(2)])
+    assert sql.stored(card) == {0: an_audit(0)}
+
+
+def test_rows_without_a_run_are_refused(sql):
+    with pytest.raises(StorageError):
+        sql.put(a_card(), 0, [an_audit(0)])
+
+
+def test_a_problem_with_odd_characters_is_kept_as_far_as_it_can_be(sql):
+    card = a_card()
+    sql.begin(card, 1)
+    sql.put(card, 0, [QueryAudit("q0", {}, "half \ud83d and nul \0")])
+    assert sql.stored(card)[0].problem == "half \\ud83d and nul  "
+
+
+def test_twenty_images_under_three_inputs_take_little_room(sql):
+    """60 ids of 12 characters and their quotes are 900 bytes as they are."""
+    top = tuple(f"B00{number:07}XY" for number in range(20))
+    rankings = {variant: Ranking((1234,), top) for variant in RANKINGS}
+    assert unpack_rankings(pack_rankings(rankings)) == rankings
+    assert len(pack_rankings(rankings)) < 450
+
+
+def test_all_stores_share_one_database(tmp_path):
+    settings = Settings(home=tmp_path / "home")
+    stores = open_stores(settings)
+    stores.audits.begin(a_card(), 1)
+    stores.close()
+    again = open_stores(settings)
+    with reading(again.audits.engine) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM audit_runs").scalar_one() == 1
+    again.close()

@@ -1,0 +1,183 @@
+"""Ranks of many queries against a plain sort of double-precision products."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from cir_core import rank_many as engine
+from cir_core.errors import EncoderMismatch, GalleryError, SearchError
+from cir_core.index import FlatIndex
+from cir_core.rank_many import Question, rank_many
+from cir_core.scoring import Products
+
+
+def units(n, dim, seed=7):
+    rows = np.random.default_rng(seed).standard_normal((n, dim))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+def indexed(features):
+    return FlatIndex(features, [f"{row:06}" for row in range(len(features))])
+
+
+def sorted_rows(features, query, hidden=()):
+    """Every row, best first: the double-precision product rounded to float32, then the row."""
+    scores = (features.astype(np.float64) * query.astype(np.float64)).sum(axis=1).astype(np.float32)
+    return [row for row in np.lexsort((np.arange(len(features)), -scores)).tolist() if row not in hidden]
+
+
+def ranked(features, queries, questions, k=0, **how):
+    features = np.ascontiguousarray(features, dtype=np.float32)
+    found = rank_many(Products(features, range(len(features))), queries, questions, k, **how)
+    return [(one.ranks, one.top.tolist()) for one in found]
+
+
+def expected(features, queries, questions, k):
+    lists = [sorted_rows(features, query, set(question.hidden)) for query, question in
+             zip(queries, questions, strict=True)]
+    return [(tuple(rows.index(target) + 1 for target in question.targets), rows[:k])
+            for rows, question in zip(lists, questions, strict=True)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_ranks_and_lists_are_those_of_a_plain_sort(data):
+    # Few different values, so that ties are everywhere, also across the borders of tiles.
+    values = st.integers(-2, 2)
+    features = data.draw(arrays(np.int8, st.tuples(st.integers(1, 40), st.just(3)), elements=values))
+    queries = data.draw(arrays(np.int8, st.tuples(st.integers(1, 6), st.just(3)), elements=values))
+    features, queries = features.astype(np.float32), queries.astype(np.float32)
+    rows = st.integers(0, len(features) - 1)
+    questions = []
+    for _ in queries:
+        hidden = data.draw(st.sets(rows))
+        seen = [row for row in range(len(features)) if row not in hidden]
+        targets = data.draw(st.lists(st.sampled_from(seen), max_size=4)) if seen else []
+        questions.append(Question(tuple(targets), frozenset(hidden)))
+    k = data.draw(st.integers(0, 45))
+    how = {"block": data.draw(st.integers(1, 7)), "tile": data.draw(st.sampled_from([8, 16, 24, 2040])),
+           "threads": data.draw(st.integers(1, 3))}
+    assert ranked(features, queries, questions, k, **how) == expected(features, queries, questions, k)
+
+
+@pytest.fixture(scope="module")
+def crowded():
+    """3,100 images, 60 of them copies of others that lie in another tile, and queries with 0 to 5
+    targets, some of which are copies, less 0 to 3 hidden images."""
+    features = units(3100, 64)
+    features[3000:3060] = features[:60]
+    queries = np.concatenate([units(150, 64, seed=3), features[:30]])
+    rng = np.random.default_rng(5)
+    questions = []
+    for i in range(len(queries)):
+        drawn = rng.permutation(3100)[:8].tolist()
+        targets = [*drawn[:i % 6], *([3000 + i % 60] if i % 6 == 5 else [])]
+        questions.append(Question(targets, [row for row in drawn[5:5 + i % 4] if row not in targets]))
+    return features, queries, questions
+
+
+def test_many_targets_exclusions_and_copies(crowded):
+    assert ranked(*crowded, 25) == expected(*crowded, 25)
+
+
+@pytest.mark.parametrize("how", [
+    {"block": 1}, {"block": 7, "tile": 8}, {"block": 64, "tile": 1000, "threads": 1}, {"threads": 5, "tile": 512},
+])
+@pytest.mark.parametrize("k", [0, 25, 3100])
+def test_blocks_tiles_and_threads_change_nothing(crowded, how, k):
+    features, queries, questions = (part[:60] if part is not crowded[0] else part for part in crowded)
+    assert ranked(features, queries, questions, k, **how) == ranked(features, queries, questions, k)
+
+
+def test_single_queries_give_the_same(crowded):
+    features, queries, questions = crowded
+    index = indexed(features)
+    found = index.rank_many(queries, [question.targets for question in questions], k=9,
+                            exclude_rows=[question.hidden for question in questions])
+    for query, question, one in zip(queries[::9], questions[::9], found[::9], strict=True):
+        hidden = [index.ids[row] for row in question.hidden]
+        hits = index.search(query, 9, hidden)
+        assert [index.ids[row] for row in one.top] == [hit.image_id for hit in hits]
+        assert one.scores.tolist() == [hit.score for hit in hits]
+        assert one.ranks == tuple(index.rank_of(query, index.ids[row], hidden) for row in question.targets)
+
+
+def test_near_ties_that_single_precision_would_swap():
+    """All images are nearer to each other than the error of a single-precision product, so that
+    every one is decided in double precision, and the lists overflow with candidates."""
+    rng = np.random.default_rng(5)
+    base = units(1, 512, seed=1)
+    features = base + rng.standard_normal((2500, 512)).astype(np.float32) * np.float32(2e-8)
+    queries = np.concatenate([base, units(2, 512, seed=2)])
+    questions = [Question([3, 2499, 1200])] * 3
+    assert ranked(features, queries, questions, 4) == expected(features, queries, questions, 4)
+
+
+def test_a_query_of_zeros_ranks_in_gallery_order():
+    # Every score is 0: rank is row + 1, less the hidden rows before it.
+    zeros = np.zeros((1, 4), dtype=np.float32)
+    assert ranked(units(3000, 4), zeros, [Question([0, 10, 2999], [5])], 7) == [
+        ((1, 10, 2999), [0, 1, 2, 3, 4, 6, 7])]
+
+
+def test_pairs_are_the_digits_of_exact():
+    features, vectors = units(900, 100), units(40, 100, seed=2)
+    products = Products(features, range(900))
+    rng = np.random.default_rng(1)
+    which, rows = rng.integers(0, 40, 700), rng.integers(0, 900, 700)
+    one_by_one = [products.exact(vectors[[i]], np.array([row]))[0, 0] for i, row in zip(which, rows, strict=True)]
+    assert products.pairs(vectors, which, rows).tolist() == np.array(one_by_one, dtype=np.float32).tolist()
+
+
+def test_the_fast_pass_stays_within_the_bound_of_the_count():
+    features, queries = units(4000, 300), units(20, 300, seed=2)
+    strip = engine._Strip(Products(features, range(4000)), queries, [Question([0])] * 20, 0)
+    exact = (features.astype(np.float64) @ queries.astype(np.float64).T).T
+    errors = np.abs(queries @ features.T - exact).max(axis=1)
+    assert (errors < (strip._above[:, 0] - strip._below[:, 0]) / 2).all()
+
+
+def test_the_matrix_of_all_products_is_never_held(monkeypatch):
+    """20,000 images × 3,000 queries would be 240 MB; numpy counts what it allocates."""
+    import tracemalloc
+
+    features, queries = units(20_000, 16), units(3_000, 16, seed=1)
+    index = indexed(features)
+    index.rank_many(queries[:10], [[0]] * 10, k=20)
+    tracemalloc.start()
+    index.rank_many(queries, [[i] for i in range(3000)], k=20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 80e6
+
+
+def test_progress_is_told_of_queries():
+    seen = []
+    index = indexed(units(30, 8))
+    index.rank_many(units(2100, 8, seed=1), [[0]] * 2100, progress=lambda *step: seen.append(step))
+    assert seen == [(1024, 2100), (2048, 2100), (2100, 2100)]
+    assert index.rank_many(np.empty((0, 8)), []) == []
+
+
+def test_what_cannot_be_ranked_says_why():
+    index, one = indexed(units(4, 3)), units(1, 3)
+    with pytest.raises(SearchError, match="'000001' is excluded from these results"):
+        index.rank_many(one, [[0, 1]], exclude_rows=[[1]])
+    with pytest.raises(SearchError, match="Row 4 is outside the gallery, which has rows 0 to 3"):
+        index.rank_many(one, [[4]])
+    with pytest.raises(SearchError, match="Row -1 is outside"):
+        index.rank_many(one, [[0]], exclude_rows=[[-1]])
+    with pytest.raises(SearchError, match="2 target rows for 1 queries"):
+        index.rank_many(one, [[0], [1]])
+    with pytest.raises(SearchError, match="k is -1"):
+        index.rank_many(one, [[0]], k=-1)
+    with pytest.raises(SearchError, match="not finite"):
+        index.rank_many(np.full((1, 3), np.nan), [[0]])
+    with pytest.raises(EncoderMismatch, match="2 dimensions, the gallery 3"):
+        index.rank_many(np.ones((1, 2)), [[0]])
+    damaged = units(4, 3)
+    damaged[2] = np.nan
+    with pytest.raises(GalleryError, match="'000002' is damaged"):
+        indexed(damaged).rank_many(one, [[0]])
