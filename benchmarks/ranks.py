@@ -31,9 +31,10 @@ def run(folder: Path) -> None:
     print(f"\nRanks of {ASKED:,} queries, one target each, over {SIZE:,} x {DIM} memory-mapped vectors.")
     print(f"bare: queries @ features.T of the same tiles ({QUERIES:,} x {IMAGES:,}), nothing done with them")
     print(HEADER)
+    before = _own_memory()
     operations = 2 * ASKED * SIZE * DIM
     for label, k in (("ranks", 0), ("ranks and the 20 best", 20)):
-        with _peak_memory() as above:
+        with _peak_memory(before) as above:
             index.rank_many(queries, targets, k=k)
 
         def ours(i: int, k: int = k) -> None:
@@ -74,22 +75,21 @@ def _bare(queries: Matrix, features: Matrix) -> None:
             np.matmul(block, rows.T, out=out[:len(block), :len(rows)])
 
 
+def _own_memory() -> int:
+    """Bytes, without the pages of mapped files, which the gallery's vectors are."""
+    memory = psutil.Process().memory_info()
+    return int(memory.rss - getattr(memory, "shared", SIZE * DIM * 4))
+
+
 @contextmanager
-def _peak_memory() -> Iterator[Callable[[], float]]:
-    """Gives the most memory of our own, in MB, above what there was at the start. Pages of mapped
-    files, the gallery's vectors, are not our own."""
-    process = psutil.Process()
-
-    def own() -> int:
-        memory = process.memory_info()
-        return int(memory.rss - getattr(memory, "shared", SIZE * DIM * 4))
-
-    before, peak, over = own(), 0, threading.Event()
+def _peak_memory(before: int) -> Iterator[Callable[[], float]]:
+    """Gives the most memory of our own above ``before``, in MB."""
+    peak, over = 0, threading.Event()
 
     def watch() -> None:
         nonlocal peak
         while not over.wait(0.005):
-            peak = max(peak, own())
+            peak = max(peak, _own_memory())
 
     watching = threading.Thread(target=watch)
     watching.start()

@@ -6,13 +6,13 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
-from cir_core.errors import CirqueError, DatasetError
+from cir_core.errors import CirqueError, DatasetError, SearchError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.answer_files import safe_name, write_run
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
     from cir_core.gallery import Gallery
     from cir_core.language.base import LanguageModel
+    from cir_core.method_runs import MethodRun, SessionsRun
     from cir_core.runs.records import Run
 
 _DIGITS = 16
@@ -33,18 +34,12 @@ _DIGITS = 16
 @dataclass(frozen=True)
 class Answer:
     """``source`` says what the run depends on. ``target_ranks`` are over the whole pool, where a
-    method was at hand; ``failures`` are queries that it could not answer, with the reason."""
+    method was at hand. ``partial``: queries that the run lacks are ones the method failed at."""
 
     run: Run
     source: Mapping[str, str]
     target_ranks: Mapping[str, Sequence[int]] | None = None
-    failures: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def failed(self) -> tuple[str, ...]:
-        """One sentence for each reason, for the notes."""
-        counts = Counter(self.failures.values())
-        return tuple(f"{count} queries could not be answered: {reason}" for reason, count in counts.most_common())
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -55,10 +50,6 @@ class Opened:
     encoder: Encoder
     language: LanguageModel
     methods: Sequence[Method]
-
-    @property
-    def source(self) -> dict[str, str]:
-        return {"gallery": self.gallery.name, "encoder": self.encoder.name, "language_model": self.language.name}
 
 
 def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None) -> None:
@@ -136,20 +127,63 @@ def from_methods(benchmark: Benchmark, gallery: str, methods: str, model: Model)
     from cir_core.evaluate_benchmark import run_methods
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
-        for one in run_methods(
+        yield from _answers(found, run_methods(
             benchmark, found.gallery, found.encoder, found.language, found.methods, progress=progress,
-        ):
-            yield Answer(one.run, {**found.source, "protocol": one.card.digest}, one.target_ranks, one.failures)
+        ))
 
 
 def from_sessions(
-    sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool
+    sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool,
+    pool: Path | None,
 ) -> Iterator[Answer]:
-    from cir_core.evaluate_benchmark import run_sessions
+    """Every method over every session. Without a ``pool`` the whole gallery is ranked."""
+    from cir_core.evaluate_circled import run_sessions
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
-        for one in run_sessions(
+        yield from _answers(found, run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
-            exclude_history_images=exclude_history, progress=progress,
-        ):
-            yield Answer(one.run, {**found.source, "protocol": one.card.digest}, None, one.failures)
+            pools=_pools(sessions, pool), exclude_history_images=exclude_history, progress=progress,
+        ))
+
+
+def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[Answer]:
+    """Raises ``SearchError`` at the end for methods that answered nothing at all."""
+    from cir_core.method_runs import MethodRun
+
+    empty = []
+    for one in runs:
+        if one.run.rankings:
+            ranks = one.target_ranks if isinstance(one, MethodRun) else None
+            yield Answer(_with_notes(one), _source(found, one), ranks, bool(one.failures))
+        else:
+            empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
+    if empty:
+        raise SearchError(" ".join(empty))
+
+
+def _source(found: Opened, one: MethodRun | SessionsRun) -> dict[str, str]:
+    return {"gallery": found.gallery.name, "encoder": found.encoder.name, "language_model": found.language.name,
+            "protocol": one.card.digest}
+
+
+def _with_notes(one: MethodRun | SessionsRun) -> Run:
+    """The run, with why queries failed and what most of the others came with."""
+    reasons = Counter(one.failures.values()).most_common()
+    answered = len(one.run.rankings)
+    return replace(one.run, notes=(
+        *one.run.notes, *(f"{count} could not be answered: {reason}" for reason, count in reasons),
+        *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered),
+    ))
+
+
+def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
+    from cir_core.datasets.contents import read_pool
+    from cir_core.datasets.faults import Faults
+
+    if path is None:
+        return {}
+    subsets = {session.subset for session in sessions}
+    if len(subsets) != 1:
+        raise DatasetError(f"--pool is the image list of one subset; these sessions are of {len(subsets)}. "
+                           "Evaluate each subset's file by itself.")
+    return {subsets.pop(): read_pool(path, Faults()) or ()}

@@ -52,7 +52,7 @@ def print_runs(runs: Sequence[StoredRun]) -> None:
         table.add_row(
             run.card.dataset, run.card.retriever, run.card.ablation, f"{run.done} of {run.total}",
             str(run.problems or ""), f"{run.begun_at:%Y-%m-%d %H:%M}",
-            "complete" if run.finished_at else "to be gone on with",
+            "complete" if run.finished_at else "unfinished",
         )
     out.print(table)
 
@@ -103,7 +103,7 @@ def _gap(gap: Gap) -> str:
     if gap.value is None:
         return "undefined"
     value = _two(gap.value)
-    return value if gap.low is None or gap.high is None else f"{value} ({_two(gap.low)} to {_two(gap.high)})"
+    return value if gap.low is None or gap.high is None else f"{value}\n{_two(gap.low)} to {_two(gap.high)}"
 
 
 def _two(value: float) -> str:

@@ -79,16 +79,16 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
         source = from_files(run) if run else from_methods(benchmark, gallery or "", methods or "", model)
         say = err.print if as_json else out.print
         answers, early = collect(source, write_run, say)
-        if submission:
-            submit(submission, benchmark, [one.run for one in answers], say)
         hidden = any(not query.target_ids for query in benchmark.queries)
         scores = None if hidden else [
-            evaluate_run(benchmark, one.run, partial=partial or bool(one.failures), target_ranks=one.target_ranks,
+            evaluate_run(benchmark, one.run, partial=partial or one.partial, target_ranks=one.target_ranks,
                          seed=_seed(intervals))
             for one in answers
         ]
         asked = _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
         show(asked, answers, scores, as_json)
+        if submission:  # last: a file that the server would refuse costs no figures
+            submit(submission, benchmark, [one.run for one in answers], say)
         if early:
             raise early
 
@@ -99,6 +99,7 @@ def circled(
     annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
     exclude_history: Annotated[bool, typer.Option(
         help="Take the images of earlier turns out of the results (CIRCLED keeps them).")] = False,
+    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: what the methods rank.")] = None,
     model: ModelOption = Model.built_in, partial: Partial = False, intervals: Intervals = True,
     as_json: AsJson = False, write_run: RunFolder = None,
 ) -> None:
@@ -108,10 +109,11 @@ def circled(
 
     check_choice(run or (), methods, gallery)
     sessions = read_sessions(annotations)
-    source = from_files(run) if run else from_sessions(sessions, gallery or "", methods or "", model, exclude_history)
+    source = from_files(run) if run else from_sessions(
+        sessions, gallery or "", methods or "", model, exclude_history, pool)
     answers, early = collect(source, write_run, err.print if as_json else out.print)
     scores = [
-        evaluate_sessions(sessions, one.run, partial=partial or bool(one.failures), seed=_seed(intervals))
+        evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))
         for one in answers
     ]
     protocol = _protocol("circled", "", file_digest(annotations), len(sessions), sessions.notes, intervals)

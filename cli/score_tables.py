@@ -61,7 +61,7 @@ def show(
         if every:
             facts += [f"{key.replace('_', ' ')} {value}" for key, value in every[place].facts.items()]
         out.print(f"{answer.run.system}: {', '.join(facts)}")
-        for note in (*(every[place].notes if every else answer.run.notes), *answer.failed):
+        for note in every[place].notes if every else answer.run.notes:
             out.print(f"  Note: {note}")
 
 

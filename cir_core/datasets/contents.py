@@ -153,14 +153,16 @@ def _unchecked(benchmark: Benchmark | None) -> tuple[str, ...]:
 
 
 def _pool(source: Source) -> tuple[str, ...] | None:
-    """Image names of a split file: a JSON array, or an object of names and paths as CIRR's."""
-    if source.pool is None:
-        return None
-    content = read_document(source.pool, source.faults)
+    return None if source.pool is None else read_pool(source.pool, source.faults)
+
+
+def read_pool(path: Path, faults: Faults) -> tuple[str, ...] | None:
+    """Image names of a split file: a JSON array, or an object of names and paths as CIRR's. None after a fault."""
+    content = read_document(path, faults)
     if isinstance(content, Mapping):
         return tuple(content)
     if isinstance(content, list) and all(isinstance(name, str) for name in content):
         return tuple(content)
     if content is not None:
-        source.faults.add(source.pool, "", "it is no list of image names", "Give the split file of the gallery")
+        faults.add(path, "", "it is no list of image names", "Give the split file of the gallery")
     return None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cir_core.errors import DatasetError
-from cir_core.evaluators.checks import check_list, coverage
+from cir_core.evaluators.checks import check_list, coverage, first
 from cir_core.evaluators.records import Columns, Measure, Scores, means, score
 from cir_core.metrics.multi_turn import CUTOFF
 from cir_core.runs.records import Run
@@ -43,6 +43,9 @@ def evaluate_sessions(
         raise DatasetError("There are no sessions to evaluate. Check the file.")
     if twice := [name for name, count in Counter(one.session_id for one in sessions).items() if count > 1]:
         raise DatasetError(f"Session {twice[0]!r} stands twice in the file. Keep one of the two.")
+    if hidden := [one.session_id for one in sessions if not one.target_ids]:
+        raise DatasetError(f"{len(hidden)} of {len(sessions)} sessions name no target ({first(hidden)}). Evaluate a "
+                           "file with ground_truth_ids.")
     expected = [turn_id(one.session_id, turn) for one in sessions for turn in range(1, len(one.turns) + 1)]
     _, notes = coverage(expected, run.rankings, run.system, partial=partial)
     ranks = [_ranks(session, run) for session in sessions]

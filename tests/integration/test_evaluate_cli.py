@@ -279,6 +279,23 @@ def test_sessions_with_a_method(evaluate, painted, tmp_path):
     assert result.exit_code == 0, (result.output, result.exception)
     found = json.loads(result.stdout)
     assert found["hits_at_10"] == {"1": 1, "2": 1} and found["protocol"]["history_images"] == "kept"
+    split = write(tmp_path / "split.json", NAMES[:9])  # without the target
+    without = evaluate("circled", "-a", sessions, "--methods", "text-only", "--gallery", "painted", "--pool", split)
+    assert without.exit_code == 1 and f"{NAMES[9]!r} is not among the 9" in str(without.exception)
+
+
+def test_an_image_that_a_method_cannot_read_costs_its_query_and_says_why(evaluate, painted, tmp_path):
+    root = tmp_path / "two"
+    first = json.loads((painted / "captions/cap.rc2.val.json").read_text())[0]
+    write(root / "image_splits/split.rc2.val.json", {name: f"./dev/{name}.png" for name in NAMES})
+    write(root / "captions/cap.rc2.val.json", [first, {**first, "pairid": 8, "caption": "red " * 3_000}])
+    result = evaluate("cirr", "-a", root, "--methods", "text-only", "--gallery", "painted", "--json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    found = json.loads(result.stdout)
+    # One of two is answered, and found first; the other counts as 0.
+    assert found["recall"]["1"] == 0.5 and found["full_catalogue"]["mrr"] == 0.5
+    assert any(note.startswith("INCOMPLETE: 1 of 2") for note in found["notes"])
+    assert any(note.startswith("1 could not be answered: ") for note in found["notes"])
 
 
 def test_what_was_finished_before_a_server_went_away_is_kept(tmp_path):

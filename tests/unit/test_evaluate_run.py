@@ -296,6 +296,8 @@ def test_sessions_that_do_not_fit_the_run():
         evaluate_sessions(one, Run("r", {"s0/1": ("b",), "s0/2": ("b",), "s0/3": ("b",)}))
     with pytest.raises(DatasetError, match="'s0' stands twice"):
         evaluate_sessions([*one, *one], Run("r", {}))
+    with pytest.raises(DatasetError, match=r"1 of 2 sessions name no target \('s1'\)"):
+        evaluate_sessions([*one, session("s1", turns=1)], Run("r", {"s0/1": ("b",)}))
     partial = evaluate_sessions(one, Run("r", {"s0/1": ("b",)}), partial=True)
     assert figures(partial)["final_recall_at_10"] == 0 and "INCOMPLETE" in partial.notes[0]
 
