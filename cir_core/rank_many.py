@@ -25,10 +25,11 @@ Progress = Callable[[int, int], None]
 """Told how many of how many queries are ranked."""
 
 _Flags = npt.NDArray[np.bool_]
-QUERIES = 1024       # of one product
-IMAGES = 255 * 8     # of one product: as many flags as :func:`_count` can add up
-_STRIP = 128          # queries looked at together: their products stay in a core's cache meanwhile
-_TOP = 2**18          # rows in the lists of one block
+QUERIES = 1024            # of one product
+_COUNTED = 255 * 8        # flags that :func:`_count` adds up in one go
+IMAGES = 4 * _COUNTED     # of one product: numpy compares long rows three times as fast as short ones
+_STRIP = 32               # queries looked at together: their products stay in a core's cache meanwhile
+_TOP = 2**18              # rows in the lists of one block
 _NO_LIST: tuple[Rows, Vector] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
@@ -57,13 +58,13 @@ def rank_many(
     """``queries`` ``[q, dim]`` against every row of ``products``, one question for each.
 
     Rank: 1 + rows that score higher + earlier rows that score the same. ``block`` and ``tile``
-    (queries and images of one product, the latter at most 2040) and ``threads`` change how
-    long it takes, nothing else. Working memory grows with neither q nor n.
+    (queries and images of one product, the latter made to fit) and ``threads`` change how long
+    it takes, nothing else. Working memory grows with neither q nor n.
     """
     # The queries with most targets come first, so that those with an s-th one are a slice.
     order = sorted(range(len(questions)), key=lambda i: -len(questions[i].targets))
     block = max(1, min(block, _TOP // max(1, k)))
-    width = max(8, -(-min(tile, IMAGES, len(products.features)) // 8) * 8)
+    width = _width(min(tile, len(products.features)))
     found: dict[int, RankedQuery] = {}
     with ThreadPoolExecutor(threads or _cores()) as pool:
         workers = _Workers(pool, threads or _cores(), width)
@@ -188,12 +189,19 @@ class _Strip:
         return [RankedQuery(of, *best) for of, best in zip(ranks, self._top.lists(), strict=True)]
 
 
+def _width(images: int) -> int:
+    """The number of flags next to ``images`` that :func:`_count` can add up."""
+    unit = 8 if images <= _COUNTED else _COUNTED
+    return max(unit, -(-images // unit) * unit)
+
+
 def _count(flags: _Flags) -> npt.NDArray[np.int64]:
-    """``[n]`` of ``[n, m]``, m a multiple of 8 and at most 2040: eight flags are added up at a
-    time as one integer, none of whose bytes overflows. numpy's own count by rows takes longer
-    than the comparison."""
-    words: npt.NDArray[np.uint64] = np.add.reduce(flags.view(np.uint64), axis=1)
-    counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(-1, 8).sum(axis=1, dtype=np.int64)
+    """``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up at a time as one
+    integer, none of whose bytes overflows in 255 of them. numpy's own count by rows takes
+    longer than the comparison."""
+    words = flags.view(np.uint64)
+    words = words.reshape(len(flags), -1, min(words.shape[1], _COUNTED // 8)).sum(axis=2)
+    counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(len(flags), -1).sum(axis=1, dtype=np.int64)
     return counts
 
 
