@@ -54,7 +54,10 @@ class LiveAudit:
 
 
 def live_audit(searcher: Searcher, reference: Reference, turn: Turn, target_id: str | None = None) -> LiveAudit:
-    """Audit one stored turn. ``target_id`` must be in the gallery and may be told to the person."""
+    """Audit one stored turn. ``target_id`` must be in the gallery and may be told to the person;
+    a turn that was made after the target was revealed does not count for it."""
+    if turn.target_rank is None:
+        target_id = None
     vectors = [reference.features]
     if turn.modification_text:
         vectors.append(searcher.text_vector(turn.modification_text))
@@ -62,7 +65,7 @@ def live_audit(searcher: Searcher, reference: Reference, turn: Turn, target_id: 
     alone = [_alone(searcher, vector, turn, best, target_id) for vector in vectors]
     image, text = alone[0], alone[1] if len(alone) > 1 else None
     rank = turn.target_rank if target_id else None
-    finding = _by_target(rank, text, image) if rank is not None else _by_overlap(len(best), text, image)
+    finding = _by_overlap(len(best), text, image) if rank is None else _by_target(rank, text, image)
     return LiveAudit(finding, best, len(best), text, image, rank, turn.number > 1)
 
 

@@ -88,6 +88,18 @@ def test_the_target_is_told_only_to_who_may_know_it(service: SearchService) -> N
     assert told.target_rank == turn.target_rank and told.text.target_rank and told.image.target_rank
 
 
+def test_a_turn_after_the_target_was_revealed_is_about_its_results(service: SearchService) -> None:
+    session = service.start(NAME, method=SLERP, target_id="r3g3b0")
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    service.reveal_target(session.session_id)
+    two = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    audits = LiveAudits(service)
+    assert audits.of(session.session_id, one.turn_id)[1].target_rank == one.target_rank
+    after = audits.of(session.session_id, two.turn_id)[1]
+    assert after.target_rank is None and after.text.target_rank is None and after.image.target_rank is None
+    assert "target" not in present_audit.sentence(after)
+
+
 def test_a_target_that_is_the_reference_itself_has_a_rank(service: SearchService) -> None:
     """The image alone would be it, so this is a shortcut if there ever was one."""
     session = service.start(NAME, method=replace(SLERP, exclude="reference"), target_id="r0g3b0", target_live=True)
