@@ -7,55 +7,49 @@ images, less the reference in CIRR. How it is scored is up to :mod:`cir_core.eva
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
-from cir_core.audit.records import caption_mode_of
-from cir_core.audit.strict import QueryWatch
 from cir_core.composing import Asked, Composed
 from cir_core.composition import Usage
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.datasets.domain import domain_of
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.domains import Domain
 from cir_core.encoders.base import Encoder
-from cir_core.errors import CirqueError, SearchError
-from cir_core.evaluate_circled import run_sessions as run_sessions
+from cir_core.errors import SearchError
 from cir_core.gallery import Gallery
 from cir_core.language.base import LanguageModel
+from cir_core.language.strict import QueryWatch
 from cir_core.method_runs import (
     DEPTH,
-    ENDS_A_RUN,
     MethodRun,
     Progress,
     card_of,
     check_images,
-    refuse_failures,
     searcher_over,
     telling_how_far,
 )
-from cir_core.methods.base_query import BaseQuery
 from cir_core.methods.declared import Method
-from cir_core.rank_composed import Ranked, rank_composed
+from cir_core.query_steps import Problem, composed_together, each, ranked_together
+from cir_core.rank_composed import Ranked
 from cir_core.runs.records import Run
 from cir_core.search import Searcher
 from cir_core.texts import clean_text
 from cir_core.types import MethodSettings
 
 _TOGETHER = 64   # queries that are encoded and ranked together, always the same ones
-_DOMAINS: Mapping[str, Domain] = {"cirr": "scene", "circo": "circo", "lasco": "scene"}
-_In = TypeVar("_In")
-_Out = TypeVar("_Out")
 
 
 def run_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    depth: int = DEPTH, domain: Domain | None = None, progress: Progress | None = None,
+    depth: int = DEPTH, domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
 ) -> Iterator[MethodRun]:
     """Every query under every method, one run after another; the ``depth`` best are kept.
 
     A query that fails (an image that cannot be read, a language model that answers in the
     wrong form) goes to the run's failures. ``domain`` is what language models are told the
-    images show, None the benchmark's own. The methods share captions of references.
+    images show; None is the benchmark's own (:func:`domain_of`), or ``otherwise`` where it does
+    not say. The methods share captions of references.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
@@ -66,7 +60,7 @@ def run_methods(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    told = domain or _DOMAINS.get(benchmark.kind, "garment")
+    told = domain or domain_of(benchmark) or otherwise
     searchers = {
         name: searcher_over(ids, gallery, encoder, language, told) for name, ids in benchmark.pools.items()
     }
@@ -76,10 +70,11 @@ def run_methods(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """``ranks`` of the targets, then of the image set."""
+    """What is kept of an answered query. ``ranked`` has the ranks of the targets, then of the image set."""
 
     query: BenchmarkQuery
-    made: Composed
+    notes: tuple[str, ...]
+    usage: Usage
     ranked: Ranked
 
 
@@ -111,8 +106,8 @@ def _run(
     return MethodRun(
         method.name, method.title, card, _as_run(method.name, answered), failures,
         {one.query.query_id: one.ranked.ranks[:len(one.query.target_ids)] for one in answered},
-        dict(Counter(note for one in answered for note in one.made.notes).most_common()),
-        sum((one.made.composition.usage for one in answered), Usage()),
+        dict(Counter(note for one in answered for note in one.notes).most_common()),
+        sum((one.usage for one in answered), Usage()),
     )
 
 
@@ -132,29 +127,19 @@ def _outcomes(
     searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
     failures: dict[str, str],
 ) -> list[_Outcome]:
-    asked = _each([(query, query) for query in queries], lambda query: _asked(searcher, query, settings), failures)
-    based = _based(searcher, asked, settings, failures)
-    made = _each(based, lambda pair: _completed(searcher, *pair, settings), failures)
-    ranked = rank_composed(
-        searcher, [one for _, one in made], [(*query.target_ids, *query.subset_ids) for query, _ in made],
-        [query.excluded_ids for query, _ in made], depth,
+    searchers = [searcher] * len(queries)
+    made = composed_together(each(lambda query: _asked(searcher, query, settings), queries), searchers, settings)
+    ranked = ranked_together(
+        made, searchers, [(*query.target_ids, *query.subset_ids) for query in queries],
+        [query.excluded_ids for query in queries], depth,
     )
-    return [_Outcome(query, one, of) for (query, one), of in zip(made, ranked, strict=True)]
-
-
-def _each(
-    items: Sequence[tuple[BenchmarkQuery, _In]], step: Callable[[_In], _Out], failures: dict[str, str]
-) -> list[tuple[BenchmarkQuery, _Out]]:
-    """``step`` of every item whose query it does not fail; why it fails goes to ``failures``."""
-    kept = []
-    for query, item in items:
-        try:
-            kept.append((query, step(item)))
-        except ENDS_A_RUN:
-            raise
-        except CirqueError as error:
-            failures[query.query_id] = str(error)
-    return kept
+    outcomes = []
+    for query, one, of in zip(queries, made, ranked, strict=True):
+        if isinstance(of, Problem):
+            failures[query.query_id] = of.reason
+        elif isinstance(one, Composed):
+            outcomes.append(_Outcome(query, one.notes, one.composition.usage, of))
+    return outcomes
 
 
 def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Asked:
@@ -165,24 +150,3 @@ def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) 
             raise SearchError(f"The target {target!r} is excluded from the results, so it has no rank.")
     text = clean_text(query.modification_text, required=settings.base != "image-only")
     return searcher.asked(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())
-
-
-def _based(
-    searcher: Searcher, asked: Sequence[tuple[BenchmarkQuery, Asked]], settings: MethodSettings,
-    failures: dict[str, str],
-) -> list[tuple[BenchmarkQuery, tuple[Asked, BaseQuery]]]:
-    if not asked:
-        return []
-    try:
-        bases = searcher.bases([one for _, one in asked], settings)
-    except ENDS_A_RUN:
-        raise
-    except CirqueError:  # it is one of them, which only shows when each goes by itself
-        return _each(asked, lambda one: (one, searcher.bases([one], settings)[0]), failures)
-    return [(query, (one, base)) for (query, one), base in zip(asked, bases, strict=True)]
-
-
-def _completed(searcher: Searcher, asked: Asked, base: BaseQuery, settings: MethodSettings) -> Composed:
-    made = searcher.completed(asked, base, settings)
-    refuse_failures(asked.stages.watch)
-    return made

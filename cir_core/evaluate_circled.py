@@ -12,14 +12,15 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from cir_core.audit.strict import QueryWatch
 from cir_core.composition import Usage
 from cir_core.datasets.circled import CircledSession
+from cir_core.datasets.domain import domain_named
 from cir_core.domains import Domain
 from cir_core.encoders.base import Encoder
 from cir_core.errors import CirqueError, SearchError
 from cir_core.gallery import Gallery
 from cir_core.language.base import LanguageModel
+from cir_core.language.strict import QueryWatch
 from cir_core.method_runs import (
     DEPTH,
     ENDS_A_RUN,
@@ -43,13 +44,14 @@ def run_sessions(
     sessions: Sequence[CircledSession], gallery: Gallery, encoder: Encoder, language: LanguageModel,
     methods: Sequence[Method], *, pools: Mapping[str, Sequence[str]] | None = None,
     exclude_history_images: bool = False, depth: int = DEPTH, domain: Domain | None = None,
-    progress: Progress | None = None,
+    otherwise: Domain = "garment", progress: Progress | None = None,
 ) -> Iterator[SessionsRun]:
     """Every session under every method; what a method takes over from the turn before is its own.
 
     ``pools``: subset to the images its sessions are ranked against; the whole gallery for the
-    others. ``domain`` is what language models are told the images show, None that of the subset.
-    A session that fails at any turn goes to the failures as a whole.
+    others. ``domain`` is what language models are told the images show; None is that of the
+    subset, or ``otherwise`` where its name does not say. A session that fails at any turn goes to
+    the failures as a whole.
 
     Raises:
         GalleryError: the gallery lacks references, targets or images of a pool.
@@ -60,7 +62,8 @@ def run_sessions(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each turn.")
     check_images("these sessions", _images(sessions, pools or {}), gallery)
     searchers = {
-        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language, domain or _domain(subset))
+        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language,
+                              domain or domain_named(subset) or otherwise)
         for subset in dict.fromkeys(session.subset for session in sessions)
     }
     content = json.dumps([[asdict(one) for one in sessions], {name: list(ids) for name, ids in (pools or {}).items()}],
@@ -77,12 +80,6 @@ def _images(sessions: Sequence[CircledSession], pools: Mapping[str, Sequence[str
     for session in sessions:
         yield from (turn.reference_id for turn in session.turns)
         yield from session.target_ids
-
-
-def _domain(subset: str) -> Domain:
-    if subset.startswith("cirr"):
-        return "scene"
-    return "circo" if subset.startswith("circo") else "garment"
 
 
 @dataclass

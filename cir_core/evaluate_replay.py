@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-import numpy as np
-
 from cir_core.composition import Usage
 from cir_core.encoders.base import Encoder
 from cir_core.evaluate_sessions import FixedSession, digest_of
 from cir_core.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
 from cir_core.methods.declared import Method
-from cir_core.metrics.bootstrap import Estimate, Values, estimates
-from cir_core.metrics.multi_turn import CUTOFF
+from cir_core.metrics.bootstrap import Estimate, estimates
+from cir_core.metrics.multi_turn import session_values
 from cir_core.search import Previous, Searcher
 from cir_core.types import Matrix, MethodSettings, ProtocolCard
 
@@ -87,20 +85,6 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
         features = (*(previous.features if previous else ()), found.composition.base)
         previous = Previous(found.vector, found.hits, references, features)
     return ranks, usage
-
-
-def session_values(ranks: Sequence[Sequence[int]], longest: int) -> Values:
-    """``[sessions, longest + 2]``: what each session adds to the means of Hits@10(1) …
-    Hits@10(L), Final Recall@10 and AUC, which :func:`multi_turn_scores` defines.
-
-    L is that of the set, so the AUC of a drawing of sessions is a mean over them too.
-    """
-    hits = np.array([
-        [min(of[: turn + 1]) <= CUTOFF for turn in range(longest)] for of in ranks
-    ], dtype=np.float64)
-    final = np.array([of[-1] <= CUTOFF for of in ranks], dtype=np.float64)
-    area = (hits[:, :-1] + hits[:, 1:]).sum(axis=1) / 2 / (longest - 1) if longest > 1 else hits[:, 0]
-    return np.column_stack([hits, final, area])
 
 
 class RememberingEncoder:

@@ -15,7 +15,7 @@ from cir_core.atelier.ground_truth import read_attributes
 from cir_core.datasets.fashioniq import CATEGORIES, read_queries, read_split
 from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import MethodError
-from cir_core.evaluate_replay import RememberingEncoder, SessionScores, SessionSet, score_sessions, session_values
+from cir_core.evaluate_replay import RememberingEncoder, SessionScores, SessionSet, score_sessions
 from cir_core.evaluate_sessions import build_sessions, neutral_sessions
 from cir_core.evaluate_single import (
     MEASURES,
@@ -31,7 +31,7 @@ from cir_core.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
 from cir_core.metrics.bootstrap import Estimate, Values, estimates
-from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores
+from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores, session_values
 from cir_core.protocol import make_card
 from cir_core.search import Searcher
 from cir_core.types import ProtocolCard

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cir_core.datasets.circled import CircledSession, CircledTurn, public_record
 from cir_core.protocol import card_to_dict
 from cir_core.types import SearchSession, Turn
 
@@ -12,22 +13,19 @@ def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict
     """One branch as one record of a CIRCLED ``{subset}.json`` array.
 
     The fields of the published schema come first and mean what they mean there; all of
-    cirque's own are under the key ``cirque``, which readers of that schema skip.
+    cirque's own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
+    whose name begins with "circo" get CIRCO's twelve digits in the former and keep their ids in the latter.
     """
     path = session.path_to(tip.turn_id)
     shown = session.target_revealed or session.target_live  # else the ranks are still a secret
     branch = next(b for b in session.branches if b.branch_id == tip.branch_id)
     subset = f"{session.gallery}_{session.protocol.split}"
+    public = CircledSession(
+        f"{subset}_{index:04d}", subset, (session.target_id,) if session.target_id else (),
+        tuple(CircledTurn(turn.reference_id, turn.modification_text) for turn in path),
+    )
     return {
-        "session_id": f"{subset}_{index:04d}",
-        "subset": subset,
-        "ground_truth_ids": [session.target_id] if session.target_id else [],
-        "num_turns": len(path),
-        "turns": [
-            {"turn": turn.number, "reference_image_id": turn.reference_id,
-             "relative_caption": turn.modification_text}
-            for turn in path
-        ],
+        **public_record(public),
         "cirque": {
             "session_id": session.session_id,
             "branch": {"number": branch.number, "name": branch.name},

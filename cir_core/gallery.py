@@ -65,7 +65,7 @@ class Gallery:
         self.split = header.split
         self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
         self.generation = header.generation  # changes with every published index run
-        self._max_megapixels = header.max_megapixels
+        self.max_megapixels = header.max_megapixels  # larger images are not read
         self._folder = folder
         self.ids: tuple[str, ...] = tuple(columns["id"])
         self._paths: list[str] = columns["path"]
@@ -118,7 +118,7 @@ class Gallery:
 
     def load_image(self, image_id: str) -> Image.Image:
         """The original, decoded (see :mod:`cir_core.images`). Raises ``ImageUnreadable``."""
-        return open_image(self.path_of(image_id), max_megapixels=self._max_megapixels)
+        return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
 
     def thumbnail_of(self, image_id: str) -> Path:
         """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
@@ -130,7 +130,7 @@ class Gallery:
         path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
-            image = open_image(original, max_megapixels=self._max_megapixels, draft_edge=2 * THUMBNAIL_EDGE)
+            image = open_image(original, max_megapixels=self.max_megapixels, draft_edge=2 * THUMBNAIL_EDGE)
             try:
                 save_thumbnail(image, path)
             except OSError as error:

@@ -12,7 +12,7 @@ which is slower on a machine with several cores; ``make bench`` times both.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -25,7 +25,6 @@ from cir_core.scoring import CombinedScores, PlainScores, Products, Rows, Scored
 from cir_core.types import Hit, Matrix, Vector
 
 _T = TypeVar("_T")
-_BLOCK_FLOATS = 2**23   # floats of one block of fast scores: 32 MiB
 
 
 class FlatIndex:
@@ -65,10 +64,15 @@ class FlatIndex:
         scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
         return self._hits(scored, scored.fast(), _at_least_one(k), self._rows_of(exclude))
 
-    def rank_scored(self, scoring: Scoring, image_id: str, exclude: Collection[str] = ()) -> int:
-        """:meth:`rank_of` by a combined score."""
+    def search_and_rank_scored(
+        self, scoring: Scoring, k: int, exclude: Collection[str], image_ids: Sequence[str]
+    ) -> tuple[list[Hit], tuple[int, ...]]:
+        """:meth:`search_scored`, and what :meth:`rank_of` is by the same score for each of
+        ``image_ids``, from one matrix product."""
         scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
-        return self._rank(scored, scored.fast(), self._row_of(image_id), self._rows_of(exclude))
+        fast, hidden = scored.fast(), self._rows_of(exclude)
+        ranks = tuple(self._rank(scored, fast, self._row_of(image_id), hidden) for image_id in image_ids)
+        return self._hits(scored, fast, _at_least_one(k), hidden), ranks
 
     def search_and_rank(
         self, query: Vector | Scoring, k: int, exclude: Collection[str], image_id: str
@@ -84,17 +88,6 @@ class FlatIndex:
         hidden = [other for other in exclude if other != image_id]
         rank = self._rank(scored, fast, self._row_of(image_id), self._rows_of(hidden))
         return self._hits(scored, fast, k, self._rows_of(exclude)), rank
-
-    def search_many(
-        self, vectors: npt.ArrayLike, k: int, exclude: Sequence[Collection[str]] | None = None
-    ) -> list[list[Hit]]:
-        """:meth:`search` for each row of ``vectors`` ``[q, dim]``; ``exclude`` has q entries."""
-        queries = self._checked(vectors, 2)
-        hidden = [self._rows_of(ids) for ids in _per_query(exclude, len(queries))]
-        return [
-            self._hits(PlainScores(self._products, queries[i]), fast, _at_least_one(k), hidden[i])
-            for i, fast in self._fast(queries)
-        ]
 
     def rank_of(self, vector: npt.ArrayLike, image_id: str, exclude: Collection[str] = ()) -> int:
         """Rank of ``image_id`` in ``search(vector, len(self), exclude)``, without sorting.
@@ -142,11 +135,6 @@ class FlatIndex:
         found = self.rank_many(vectors, [(int(row),) for row in target_rows], exclude_rows=exclude_rows)
         return np.array([query.ranks[0] for query in found], dtype=np.int64)
 
-    def scores(self, vector: npt.ArrayLike, ids: Sequence[str]) -> npt.NDArray[np.float32]:
-        """``[len(ids)]`` scores, the same numbers that ``search`` gives these images."""
-        rows = np.array([self._row_of(image_id) for image_id in ids], dtype=np.int64)
-        return PlainScores(self._products, self._checked(vector, 1)).exact(rows)
-
     # -- candidates --------------------------------------------------------------------
 
     def _hits(self, scored: Scored, fast: Vector, k: int, hidden: Rows) -> list[Hit]:
@@ -174,12 +162,6 @@ class FlatIndex:
         scores = scored.exact(close)
         above = np.count_nonzero(fast > score + error) + np.count_nonzero(scores > score)
         return 1 + int(above) + int(np.count_nonzero((scores == score) & (close < target)))
-
-    def _fast(self, queries: Matrix) -> Iterator[tuple[int, Vector]]:
-        step = max(1, _BLOCK_FLOATS // max(1, len(self)))
-        for start in range(0, len(queries), step):
-            block = queries[start:start + step] @ self._features.T
-            yield from enumerate(block, start=start)
 
     # -- arguments ---------------------------------------------------------------------
 

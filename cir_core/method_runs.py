@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from cir_core.audit.strict import QueryWatch, StrictLanguageModel
 from cir_core.composition import Usage
 from cir_core.domains import Domain
 from cir_core.encoders.base import Encoder
@@ -21,6 +20,7 @@ from cir_core.errors import (
 from cir_core.gallery import Gallery
 from cir_core.gallery_captions import read_captions
 from cir_core.language.base import LanguageModel
+from cir_core.language.strict import QueryWatch, StrictLanguageModel
 from cir_core.language.watch import Watch
 from cir_core.protocol import make_card
 from cir_core.runs.records import Run
@@ -81,12 +81,14 @@ def check_images(name: str, image_ids: Iterable[str], gallery: Gallery) -> None:
 
 
 def searcher_over(
-    ids: Sequence[str] | None, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain
+    ids: Sequence[str] | None, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *,
+    reflects: bool = True,
 ) -> Searcher:
     """One that ranks ``ids`` (None: the whole gallery) and tells a query's watch of every failure
-    of the language model: a search gets over some, a measurement must not."""
+    of the language model: a search gets over some, a measurement must not. Only methods that
+    reflect need the gallery's captions."""
     return Searcher(gallery, encoder, StrictLanguageModel(language), within=ids, domain=domain,
-                    captions=read_captions(gallery))
+                    captions=read_captions(gallery) if reflects else None)
 
 
 def refuse_failures(watch: Watch) -> None:

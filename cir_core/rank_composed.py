@@ -57,7 +57,9 @@ def _filtered(
 ) -> Ranked:
     soft_filter = made.composition.soft_filter
     assert soft_filter is not None
+    # Not through the searcher, which encodes only texts it has not met: what goes through
+    # the encoder together must not depend on the queries before.
     soft = soft_score(
         made.query.vector, made.composition.constraints or Constraints(), soft_filter, searcher.encoder)
-    ranks = tuple(searcher.index.rank_scored(soft, image_id, excluded) for image_id in wanted)
-    return Ranked(ranks, tuple(searcher.index.search_scored(soft, k, excluded)))
+    hits, ranks = searcher.index.search_and_rank_scored(soft, k, excluded, wanted)
+    return Ranked(ranks, tuple(hits))

@@ -15,13 +15,14 @@ import typer
 from cir_core.errors import CirqueError, DatasetError, SearchError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
-from cli.answer_files import safe_name, write_run
+from cli.answer_files import apart, write_run
 from cli.console import open_encoder
 from cli.method_options import Model, chosen_methods, language_model, named_bar
 
 if TYPE_CHECKING:
     from cir_core.datasets.circled import CircledSession
     from cir_core.datasets.records import Benchmark
+    from cir_core.domains import Domain
     from cir_core.encoders.base import Encoder
     from cir_core.gallery import Gallery
     from cir_core.language.base import LanguageModel
@@ -63,21 +64,18 @@ def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None)
 
 
 def from_files(paths: Sequence[Path]) -> list[Answer]:
-    """One run for each file, or folder of files that belong together. Systems of one name are
-    told apart by their files."""
+    """One run for each file, or folder of files that belong together. Of systems of one name the
+    later ones are numbered; each answer's ``source`` names its file."""
     from cir_core.runs.files import read_run
 
     for path in paths:
         if not path.exists():
             raise DatasetError(f"{path} is missing. Check the path of the run.")
     runs = [read_run(path) for path in dict.fromkeys(paths)]
-    names = Counter(safe_name(run.system) for run in runs)
+    names = apart([run.system for run in runs])
     return [
-        Answer(
-            run if names[safe_name(run.system)] == 1 else replace(run, system=f"{run.system} ({path})"),
-            {"run_file": path.name, "run_digest": file_digest(path)},
-        )
-        for path, run in zip(dict.fromkeys(paths), runs, strict=True)
+        Answer(replace(run, system=name), {"run_file": path.name, "run_digest": file_digest(path)})
+        for path, run, name in zip(dict.fromkeys(paths), runs, names, strict=True)
     ]
 
 
@@ -107,42 +105,57 @@ def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
 def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str], Any]) -> tuple[
     list[Answer], CirqueError | None
 ]:
-    """All answers, each written to ``folder`` as it comes, and what ended the last one early: a
-    server that goes away does not lose the methods before. Raises what ends the first."""
+    """All answers, each written to ``folder`` as it comes, and what went wrong: a server that goes
+    away does not lose the methods before, nor does a run that cannot be written lose its figures.
+    Raises what ends the first."""
     done: list[Answer] = []
+    problem: CirqueError | None = None
     try:
         for answer in answers:
             done.append(answer)
             if folder:
-                write_run(folder, answer.run, say)
+                try:
+                    write_run(folder, answer.run, say)
+                except CirqueError as error:
+                    if problem:
+                        say(str(error))
+                    problem = problem or error
     except CirqueError as error:
         if not done:
             raise
-        return done, error
-    return done, None
+        if problem:
+            say(str(problem))
+        problem = error
+    return done, problem
 
 
-def from_methods(benchmark: Benchmark, gallery: str, methods: str, model: Model) -> Iterator[Answer]:
-    """Every method over every query, each handed out as it ends."""
+def from_methods(
+    benchmark: Benchmark, gallery: str, methods: str, model: Model, domain: Domain | None = None
+) -> Iterator[Answer]:
+    """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
+    benchmark's own, or that of the settings where it does not say."""
     from cir_core.evaluate_benchmark import run_methods
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_methods(
-            benchmark, found.gallery, found.encoder, found.language, found.methods, progress=progress,
+            benchmark, found.gallery, found.encoder, found.language, found.methods, domain=domain,
+            otherwise=get_settings().domain, progress=progress,
         ))
 
 
 def from_sessions(
     sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool,
-    pool: Path | None,
+    pool: Path | None, domain: Domain | None = None,
 ) -> Iterator[Answer]:
-    """Every method over every session. Without a ``pool`` the whole gallery is ranked."""
+    """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
+    as in :func:`from_methods`."""
     from cir_core.evaluate_circled import run_sessions
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
-            pools=_pools(sessions, pool), exclude_history_images=exclude_history, progress=progress,
+            pools=_pools(sessions, pool), exclude_history_images=exclude_history, domain=domain,
+            otherwise=get_settings().domain, progress=progress,
         ))
 
 

@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from cir_core.audit.records import Rule
 from cir_core.datasets.records import CaptionMode
 from cir_core.domains import Domain
 from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
+from cli.audit_bar import run_bar
 from cli.console import err, open_encoder, out, progress_bar
 from cli.galleries import index_bar
-from cli.method_options import Model
+from cli.method_options import DomainOption, Model
 
 if TYPE_CHECKING:
     from cir_core.audit.models import Models
+    from cir_core.audit.opening import Audited
     from cir_core.audit.records import RetrieverRun
-    from cir_core.audit.runner import AuditOutcome, AuditProgress
+    from cir_core.audit.runner import AuditOutcome
     from cir_core.audit.specs import RetrieverSpec
     from cir_core.datasets.records import Benchmark
     from cir_core.gallery import Gallery
-    from cir_core.index_progress import IndexProgress
     from storage.stores import Stores
 
 SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
@@ -60,8 +61,12 @@ def audit(
     limit: Annotated[int | None, typer.Option(min=1, help="The first queries only, of each category.")] = None,
     validated: Annotated[Path | None, typer.Option(help="Queries that people found well-formed: a trace or index.")]
     = None,
+    validated_dataset: Annotated[str | None, typer.Option(
+        metavar="NAME", help="What that file calls the data set, where it is another name.")] = None,
+    rule: Annotated[Rule, typer.Option(help="A query that several people judged: most of them decide, or the first.")]
+    = "majority",
     model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
-    domain: Annotated[Domain | None, typer.Option(help="What the images show (default: CIRQUE_DOMAIN).")] = None,
+    domain: DomainOption = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try queries that had a problem once more.")] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the files.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
@@ -71,6 +76,7 @@ def audit(
     from cir_core.audit.opening import Audited, open_retrievers
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery
+    from cir_core.datasets.domain import domain_of
     from storage.stores import open_stores
 
     settings = get_settings()
@@ -92,16 +98,20 @@ def audit(
         part = limited(whole, limit)
         benchmark = over_gallery(part, base) if base else part
         # Before the work: of a file that cannot be read one should not be told afterwards.
-        accepted = _validated(validated, benchmark)
-        models = _models(model, domain or _domain(dataset, settings), stores, settings)
-        with _run_bar() as (ranked, indexed):
+        accepted = _validated(validated, validated_dataset, rule, whole, benchmark)
+        models = _models(model, domain or domain_of(whole) or settings.domain, stores, settings)
+        with run_bar() as (ranked, indexed):
             audited = Audited(benchmark, whole, base, settings.home, ablation.value, instruction.strip(), indexed)
             outcome = run_audit(benchmark, open_retrievers(specs, audited, models), stores.audits, retry=retry,
                                 progress=ranked)
+    _tell_failed(outcome)  # before the report, which may fail over what they are missing for
     if outcome.runs:
-        folder = folder or settings.home / "audits" / _folder_name(benchmark, outcome.runs, k, min_support, accepted)
-        _report(benchmark, outcome, folder, k, min_support, accepted, settings.seed, as_json)
-    _fail(outcome)
+        folder = folder or settings.home / "audits" / _folder_name(
+            benchmark, outcome.runs, k, min_support, accepted, settings.seed)
+        sources = [spec.ranks for spec in specs if spec.ranks]
+        _report(audited, outcome, folder, sources, k, min_support, accepted, settings.seed, as_json)
+    if outcome.failed:
+        raise typer.Exit(1)
 
 
 def _benchmark(
@@ -128,6 +138,7 @@ def _chosen(
 ) -> tuple[Sequence[RetrieverSpec], Gallery | None]:
     """The retrievers that were asked for, and the gallery whose images they rank; None where no
     retriever needs one."""
+    from cir_core.audit.opening import gallery_of_ranks
     from cir_core.audit.specs import parse_retrievers
     from cir_core.gallery import list_galleries, open_gallery
     from cir_core.methods.declared import all_methods
@@ -137,8 +148,11 @@ def _chosen(
     base = gallery or (usual if benchmark.kind == SAMPLE or usual in names else "")
     specs = parse_retrievers(texts, all_methods(settings.methods), [*names, *([base] if base not in names else [])],
                              base)
-    if all(spec.ranks for spec in specs):
-        return specs, open_gallery(base, home=settings.home) if gallery else None
+    files = [spec.ranks for spec in specs if spec.ranks]
+    if len(files) == len(specs):
+        if gallery or base not in names:
+            return specs, open_gallery(gallery, home=settings.home) if gallery else None
+        return specs, gallery_of_ranks(files, benchmark, open_gallery(base, home=settings.home))
     base = base or next((spec.gallery for spec in specs if spec.gallery), "")
     if not base:
         raise GalleryError(
@@ -174,36 +188,39 @@ def _models(model: Model, domain: Domain, stores: Stores, settings: Settings) ->
     return Models(open_encoder, language_for, domain, settings.llm_concurrency)
 
 
-def _domain(dataset: str, settings: Settings) -> Domain:
-    return "garment" if dataset == SAMPLE else settings.domain
-
-
-def _validated(path: Path | None, benchmark: Benchmark) -> frozenset[str] | None:
+def _validated(
+    path: Path | None, dataset: str | None, rule: Rule, whole: Benchmark, benchmark: Benchmark
+) -> frozenset[str] | None:
+    """Read against the whole data set, in which positions count, and cut to what is audited of it."""
     if path is None:
         return None
+    from cir_core.audit.scope import validated_here
     from cir_core.audit.traces import read_validated
 
-    return read_validated(path, benchmark)
+    return validated_here(read_validated(path, whole, dataset=dataset, rule=rule), benchmark)
 
 
 def _folder_name(
-    benchmark: Benchmark, runs: Sequence[RetrieverRun], k: int, min_support: int, accepted: frozenset[str] | None
+    benchmark: Benchmark, runs: Sequence[RetrieverRun], k: int, min_support: int, accepted: frozenset[str] | None,
+    seed: int,
 ) -> str:
     """The same for the same audit, another for any other: its files are not to lie among theirs."""
-    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), *sorted(accepted or ())]
+    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed),
+             *sorted(accepted or ())]
     return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
 
 
 def _report(
-    benchmark: Benchmark, outcome: AuditOutcome, folder: Path, k: int, min_support: int,
+    audited: Audited, outcome: AuditOutcome, folder: Path, sources: Sequence[Path], k: int, min_support: int,
     accepted: frozenset[str] | None, seed: int, as_json: bool,
 ) -> None:
     from cir_core.audit.report import make_report, write_files
     from cli.audit_tables import print_audit
 
+    benchmark = audited.benchmark
     report = make_report(benchmark, outcome.runs, k=k, min_support=min_support, validated=accepted, seed=seed)
     try:
-        paths = write_files(folder, benchmark, report)
+        paths = write_files(folder, benchmark, report, whole=audited.whole, keep=sources)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
                             "the ranks are stored, so that nothing has to be ranked again.") from error
@@ -214,39 +231,17 @@ def _report(
     out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
 
 
-def _fail(outcome: AuditOutcome) -> None:
-    """Says which retrievers are missing and how to go on, and ends with 1; nothing if none is."""
+def _tell_failed(outcome: AuditOutcome) -> None:
+    """Says which retrievers are missing and how to go on; nothing if none is."""
     if not outcome.failed:
         return
     for name, reason in outcome.failed.items():
         err.print(f"{name} was left: {reason}", style="red", soft_wrap=True)
     err.print("What they had ranked is stored: the same command goes on there. With --retry it also ranks the queries "
               "that had a problem once more.", soft_wrap=True)
-    raise typer.Exit(1)
 
 
 def _list(stores: Stores) -> None:
     from cli.audit_tables import print_runs
 
     print_runs(stores.audits.runs())
-
-
-@contextmanager
-def _run_bar() -> Iterator[tuple[Callable[[AuditProgress], None], Callable[[str, IndexProgress], None]]]:
-    """A bar that says what is being ranked, or indexed for it. Quiet when nobody watches."""
-    from cir_core.audit.runner import INPUTS
-
-    with Progress(
-        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-        console=err, transient=True, disable=not err.is_terminal,
-    ) as bar:
-        task = bar.add_task("Auditing", total=None)
-
-        def ranked(progress: AuditProgress) -> None:
-            bar.update(task, description=f"{progress.retriever}: {INPUTS[progress.variant]}",
-                       completed=progress.done, total=progress.total)
-
-        def indexed(name: str, progress: IndexProgress) -> None:
-            bar.update(task, description=f"Indexing {name}", completed=progress.done, total=progress.total)
-
-        yield ranked, indexed

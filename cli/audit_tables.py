@@ -39,6 +39,8 @@ def print_audit(benchmark: Benchmark, report: AuditReport) -> None:
     out.print(_labels(report))
     out.print(_retrievers(report))
     out.print(_gaps(report))
+    for note in report.gaps.notes:
+        out.print(f"Note: {note}", soft_wrap=True)
     _skipped(report)
 
 
@@ -114,7 +116,8 @@ def _skipped(report: AuditReport) -> None:
     skipped = sorted(report.summary.skipped.items(), key=lambda one: (-one[1], one[0]))
     if not skipped:
         return
-    out.print(f"\n{sum(report.summary.skipped.values())} queries have no label:")
+    total = sum(report.summary.skipped.values())
+    out.print(f"\n{total} {'query has' if total == 1 else 'queries have'} no label:")
     for reason, count in skipped[:_LISTED]:
         out.print(f"  {count}: {reason}", soft_wrap=True)
     if len(skipped) > _LISTED:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from cir_core.errors import DatasetError
+from cir_core.datasets.records import CaptionMode
+from cir_core.errors import DatasetError, GalleryError
 from cir_core.settings import get_settings
 from cli.console import open_encoder, out, progress_bar
 from cli.galleries import index_bar, print_index_report
@@ -24,6 +25,7 @@ KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One of those 
 PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="File or folder, as the kind expects it.")]
 SplitOption = Annotated[str | None, typer.Option(help="Split, where there are several: train, val, test, test1.")]
 PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")]
+CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How a query's two captions become one text.")]
 _LISTED = 20
 
 
@@ -47,12 +49,14 @@ def check(
     split: SplitOption = None,
     annotations: Annotated[Path | None, typer.Option(help="The benchmark that a submission answers.")] = None,
     pool: PoolOption = None,
+    caption_mode: CaptionOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """Count what a local copy holds, and name every fault and missing image in it."""
     from cir_core.datasets.checking import check as check_files
 
-    report = check_files(kind, _path(kind, path), images=images, annotations=annotations, pool=pool, split=split)
+    report = check_files(kind, _path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
+                         caption_mode=caption_mode)
     if as_json:
         typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
     else:
@@ -66,7 +70,7 @@ def index(
     kind: KindArgument,
     path: PathArgument = None,
     images: Annotated[Path | None, typer.Option(help="Folder that the images lie under.")] = None,
-    name: Annotated[str | None, typer.Option("--name", "-n", help="Name of the gallery, else kind and split.")] = None,
+    name: Annotated[str | None, typer.Option("--name", "-n", help="Name of the gallery, else the data set's.")] = None,
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
     split: SplitOption = None,
     pool: PoolOption = None,
@@ -89,6 +93,7 @@ def index(
     benchmark = read_benchmark(kind, path, split=split, pool=pool)
     gallery = name or benchmark.name.lower()
     gallery_folder(gallery, settings.home)  # a bad name is refused before anything is looked for
+    _refuse_another(gallery, benchmark)
     manifest = _write_manifest(
         settings.home / "manifests" / f"{gallery}.jsonl", benchmark, ImageFolder(images, benchmark.image_paths),
         allow_missing=allow_missing,
@@ -102,6 +107,41 @@ def index(
     for note in benchmark.notes:
         out.print(f"Note: {note}")
     print_index_report(result, report)
+
+
+@app.command("convert")
+def convert(
+    kind: KindArgument,
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="KIND again, or mbeir or trec-qrels.")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="The file to write, or the folder (mbeir).")],
+    path: PathArgument = None,
+    split: SplitOption = None,
+    caption_mode: CaptionOption = None,
+    pool: PoolOption = None,
+) -> None:
+    """Write a data set's files in another form, or once more in their own."""
+    from cir_core.datasets.converting import convert as converted
+
+    result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
+    for note in result.notes:
+        out.print(f"Note: {note}")
+    for written in result.written:
+        out.print(f"Wrote {written}", soft_wrap=True)
+
+
+def _refuse_another(name: str, benchmark: Benchmark) -> None:
+    """A gallery holds what was indexed last: another data set under its name would empty it."""
+    from cir_core.gallery import open_gallery
+
+    try:
+        there = open_gallery(name, home=get_settings().home).ids
+    except GalleryError:  # there is none, or one that is damaged, which indexing mends
+        return
+    if there and frozenset(there).isdisjoint(benchmark.image_ids):
+        raise DatasetError(
+            f"Gallery {name!r} holds {len(there):,} images, none of them of {benchmark.name}, and indexing would empty "
+            "it. Give this data set's gallery another name: --name NAME."
+        )
 
 
 def _path(kind: str, path: Path | None) -> Path:

@@ -65,6 +65,7 @@ def sample_encoder(
 
 @app.command("sample")
 def sample(
+    context: typer.Context,
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
     methods: Annotated[str, typer.Option(
         "--methods", "-m", help="Names with commas between them (cirque methods), or all.")] = DEFAULT_METHODS,
@@ -73,9 +74,19 @@ def sample(
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
     limit: Annotated[int | None, typer.Option(min=1, help="First queries of each category only.")] = None,
     model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    run: evaluate_datasets.Runs = None,
+    partial: evaluate_datasets.Partial = False,
     json_path: JsonOption = None,
 ) -> None:
-    """Methods on the sample benchmark: one turn, then sessions that are the same for all."""
+    """Methods on the sample benchmark: one turn, then sessions that are the same for all. Or, with --run, runs."""
+    if run:
+        for name in ("encoder", "methods", "against", "sessions", "turns", "limit", "model"):
+            if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
+                raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
+        evaluate_datasets.sample_runs(run, partial, json_path)
+        return
+    if partial:
+        raise typer.BadParameter("--partial is of runs: --run FILE.")
     from cir_core.evaluate_sample import evaluate_sample
     from cir_core.sample import ensure_sample, sample_folder
     from cli.evaluation_tables import print_report

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import typer
 
-from cir_core.datasets.records import CaptionMode
+from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.settings import get_settings
-from cli.answer_files import submit
+from cli.answer_files import check_folder, submit
 from cli.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
-from cli.console import err, out
-from cli.method_options import Model
-from cli.score_tables import show
+from cli.console import err, out, progress_bar, write_file
+from cli.method_options import DomainOption, Model
+from cli.score_tables import as_text, show
 
 SERVERS = ("circo", "cirr")
 _KINDS = {
@@ -25,6 +25,7 @@ _KINDS = {
     "lasco": "LaSCo: Recall@k, nDCG and MRR.",
     "mbeir": "Anything in M-BEIR's form: Recall@k, nDCG and MRR.",
     "soft-multi-target": "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.",
+    "soft-single-target": "SoFT's rewritten queries: Recall@k, nDCG and MRR.",
 }
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
 Runs = Annotated[list[Path] | None, typer.Option(
@@ -57,8 +58,9 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
     def evaluate(
         annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
         split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
-        model: ModelOption = Model.built_in, partial: Partial = False, intervals: Intervals = True,
-        as_json: AsJson = False, write_run: RunFolder = None, submission: Submission = None, union: Union = False,
+        model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+        intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
+        submission: Submission = None, union: Union = False,
     ) -> None:
         from cir_core.datasets import fashioniq
         from cir_core.datasets.kinds import read_benchmark
@@ -76,7 +78,10 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
         )
         if not submission:
             refuse_hidden(benchmark)  # before methods run for hours
-        source = from_files(run) if run else from_methods(benchmark, gallery or "", methods or "", model)
+        check_folder(write_run, "--write-run")
+        check_folder(submission, "--submission")
+        source = from_files(run) if run else from_methods(
+            benchmark, gallery or "", methods or "", model, domain)
         say = err.print if as_json else out.print
         answers, early = collect(source, write_run, say)
         hidden = any(not query.target_ids for query in benchmark.queries)
@@ -85,7 +90,7 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
                          seed=_seed(intervals))
             for one in answers
         ]
-        asked = _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
+        asked = _of_benchmark(benchmark, intervals)
         show(asked, answers, scores, as_json)
         if submission:  # last: a file that the server would refuse costs no figures
             submit(submission, benchmark, [one.run for one in answers], say)
@@ -95,13 +100,30 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
     return evaluate
 
 
+def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> None:
+    """Runs of others over the sample benchmark. Draws it if it is not there yet."""
+    from cir_core.datasets.kinds import read_benchmark
+    from cir_core.evaluate_run import evaluate_run
+    from cir_core.sample import ensure_drawn
+
+    with progress_bar("Drawing garments") as drawing:
+        paths, _ = ensure_drawn(get_settings().home, progress=drawing)
+    benchmark = read_benchmark("sample", paths.folder)
+    answers = from_files(runs)
+    scores = [evaluate_run(benchmark, one.run, partial=partial, seed=_seed(True)) for one in answers]
+    asked = _of_benchmark(benchmark, True)
+    show(asked, answers, scores, as_json=False)
+    if json_path is not None:
+        write_file(json_path, as_text(asked, answers, scores) + "\n")
+
+
 def circled(
     annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
     exclude_history: Annotated[bool, typer.Option(
         help="Take the images of earlier turns out of the results (CIRCLED keeps them).")] = False,
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: what the methods rank.")] = None,
-    model: ModelOption = Model.built_in, partial: Partial = False, intervals: Intervals = True,
-    as_json: AsJson = False, write_run: RunFolder = None,
+    model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+    intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
     from cir_core.datasets.circled import read_sessions
@@ -109,8 +131,9 @@ def circled(
 
     check_choice(run or (), methods, gallery)
     sessions = read_sessions(annotations)
+    check_folder(write_run, "--write-run")
     source = from_files(run) if run else from_sessions(
-        sessions, gallery or "", methods or "", model, exclude_history, pool)
+        sessions, gallery or "", methods or "", model, exclude_history, pool, domain)
     answers, early = collect(source, write_run, err.print if as_json else out.print)
     scores = [
         evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))
@@ -131,8 +154,8 @@ def trec(
     partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False,
 ) -> None:
     """Any run against qrels, under standard measures."""
+    from cir_core.datasets.qrels import read_qrels
     from cir_core.evaluators.judged import evaluate_qrels
-    from cir_core.runs.trec import read_qrels
 
     if not run:
         raise typer.BadParameter("Give a run: --run FILE.")
@@ -145,6 +168,11 @@ def trec(
 
 def _seed(intervals: bool) -> int | None:
     return get_settings().seed if intervals else None
+
+
+def _of_benchmark(benchmark: Benchmark, intervals: bool) -> dict[str, Any]:
+    kind = f"{benchmark.kind}-{benchmark.dataset}" if benchmark.dataset else benchmark.kind
+    return _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
 
 
 def _protocol(

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from cir_core.domains import Domain
 from cir_core.errors import MethodError
 from cir_core.methods.declared import Method, find_method
 from cir_core.settings import get_settings
@@ -17,6 +19,10 @@ from cli.console import err
 if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
     from cir_core.language.base import LanguageModel
+
+
+DomainOption = Annotated[Domain | None, typer.Option(
+    help="What the images show, for language models (default: what the data set says, else CIRQUE_DOMAIN).")]
 
 
 class Model(StrEnum):

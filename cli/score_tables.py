@@ -33,16 +33,10 @@ def show(
 ) -> None:
     """Everything about the runs. ``every`` is None for a split that hides its targets.
 
-    JSON holds a single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several.
+    JSON is that of :func:`as_text`.
     """
     if as_json:
-        systems = [
-            {**(scores_json(every[place]) if every else {"system": answer.run.system}), "source": dict(answer.source)}
-            for place, answer in enumerate(answers)
-        ]
-        content = {**systems[0], "protocol": protocol} if len(systems) == 1 else {
-            "protocol": protocol, "systems": systems}
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        typer.echo(as_text(protocol, answers, every))
         return
     name = f"{protocol['dataset']}, {protocol['split']}" if protocol["split"] else protocol["dataset"]
     how = "" if protocol["seed"] is None or not every else (
@@ -63,6 +57,16 @@ def show(
         out.print(f"{answer.run.system}: {', '.join(facts)}")
         for note in every[place].notes if every else answer.run.notes:
             out.print(f"  Note: {note}")
+
+
+def as_text(protocol: Mapping[str, Any], answers: Sequence[Answer], every: Sequence[Scores] | None) -> str:
+    """JSON: a single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several."""
+    systems = [
+        {**(scores_json(every[place]) if every else {"system": answer.run.system}), "source": dict(answer.source)}
+        for place, answer in enumerate(answers)
+    ]
+    content = {**systems[0], "protocol": protocol} if len(systems) == 1 else {"protocol": protocol, "systems": systems}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
 
 
 def _print_tables(every: Sequence[Scores]) -> None:

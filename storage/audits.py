@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -12,7 +13,7 @@ from typing import Any
 from sqlalchemy import Engine, Row, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from cir_core.audit.records import QueryAudit, Ranking, RunCard, Variant
+from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RunCard, Variant
 from cir_core.audit.store import StoredRun
 from cir_core.errors import StorageError
 from storage import tables
@@ -79,12 +80,17 @@ def pack_rankings(rankings: Mapping[Variant, Ranking]) -> bytes:
 
 
 def unpack_rankings(packed: bytes) -> dict[Variant, Ranking]:
+    """Equal ids are one string: the runs of an audit name the same images again and again."""
     plain = json.loads(zlib.decompress(packed))
-    return {variant: Ranking(tuple(ranks), tuple(top)) for variant, (ranks, top) in plain.items()}
+    return {variant: _ranking(*plain[variant]) for variant in VARIANTS if variant in plain}
+
+
+def _ranking(ranks: list[int], top: list[str]) -> Ranking:
+    return Ranking(tuple(ranks), tuple(map(sys.intern, top)))
 
 
 def _audit_from(row: Row[Any]) -> QueryAudit:
-    return QueryAudit(row.query_id, unpack_rankings(row.rankings), row.problem)
+    return QueryAudit(sys.intern(row.query_id), unpack_rankings(row.rankings), sys.intern(row.problem))
 
 
 def _run_from(row: Row[Any]) -> StoredRun:

@@ -67,3 +67,38 @@ def test_only_settings_reads_the_environment():
         for path in modules(package):
             text = path.read_text("utf-8")
             assert path.name == "settings.py" or not ("os.environ" in text or "getenv" in text), path
+
+
+# Inside cir_core, what a package may not know. The registry reads files of every kind, also of runs and audits.
+REGISTRY = {"kinds.py", "contents.py", "audit_contents.py", "checking.py", "counting.py", "converting.py"}
+INNER = {
+    "metrics": {"datasets", "runs", "evaluators", "audit"},
+    "language": {"datasets", "runs", "evaluators", "audit"},
+    "datasets": {"runs", "evaluators", "audit"},
+    "runs": {"evaluators", "audit"},
+    "evaluators": {"audit"},
+}
+
+
+@pytest.mark.parametrize("package", INNER)
+def test_arrows_between_data_sets_runs_measures_and_the_audit(package):
+    for path in modules(f"cir_core/{package}"):
+        if package == "datasets" and path.name in REGISTRY:
+            continue
+        for name in imports(path):
+            inside = name.removeprefix("cir_core.").partition(".")[0] if name.startswith("cir_core.") else ""
+            assert inside not in INNER[package], f"{path} imports {name}"
+            assert package == "language" or not inside.startswith("evaluate_"), f"{path} imports {name}"
+
+
+def test_only_the_commands_ask_the_registry():
+    """What the registry reads may not ask it: runs and the audit are below it."""
+    registry = {f"cir_core.datasets.{name.removesuffix('.py')}" for name in REGISTRY}
+    for path in modules("cir_core"):
+        if not (path.parent.name == "datasets" and path.name in REGISTRY):
+            assert not registry & imports(path), path
+
+
+def test_evaluation_does_not_need_the_audit():
+    for path in sorted((ROOT / "cir_core").glob("*.py")):
+        assert not any(name.startswith("cir_core.audit") for name in imports(path)), path

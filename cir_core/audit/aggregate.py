@@ -71,14 +71,20 @@ def check_comparable(runs: Sequence[RetrieverRun]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise DatasetError(f"Two runs are of a retriever called {name!r}. Leave one out, or rename it in its file.")
+    check_cards([run.card for run in runs])
     first = runs[0]
     for run in runs[1:]:
-        for field, words in _MUST_AGREE:
-            if getattr(first.card, field) != getattr(run.card, field):
-                raise _disagree(first.card, run.card, words, getattr(first.card, field), getattr(run.card, field))
         if [query.query_id for query in first.queries] != [query.query_id for query in run.queries]:
             raise _disagree(first.card, run.card, "the queries", *_first_difference(first, run))
-    instructed = [run.card for run in runs if run.card.instruction is not None]
+
+
+def check_cards(cards: Sequence[RunCard]) -> None:
+    """The part of :func:`check_comparable` that is known before anything is ranked."""
+    for card in cards[1:]:
+        for field, words in _MUST_AGREE:
+            if getattr(cards[0], field) != getattr(card, field):
+                raise _disagree(cards[0], card, words, getattr(cards[0], field), getattr(card, field))
+    instructed = [card for card in cards if card.instruction is not None]
     for card in instructed[1:]:
         if card.instruction != instructed[0].instruction:
             raise _disagree(instructed[0], card, "the instruction", instructed[0].instruction, card.instruction)

@@ -15,6 +15,7 @@ from cir_core.audit.circus_form import (
     check_same_queries,
     common_metadata,
     gallery_of,
+    lines_of,
     recalls,
     sample,
     write_document,
@@ -72,16 +73,17 @@ class _Metadata(Strict):
 
 def write_aggregate(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
-    source_files: Sequence[str] = (),
+    source_files: Sequence[str] = (), whole: Benchmark | None = None,
 ) -> None:
-    """``runs`` are those that ``aggregate`` was made of; each input's ``retrievals`` are those of
+    """``runs`` are those that ``aggregate`` was made of; ``whole`` as for
+    :func:`~cir_core.audit.circus_files.write_run`; each input's ``retrievals`` are those of
     the retriever that ranks best under it. Raises ``DatasetError`` for runs of other queries."""
     for run in runs:
         check_same_queries(benchmark, run)
     position = {query.query_id: place for place, query in enumerate(benchmark.queries)}
     of = {run.card.retriever: run for run in runs}
     metadata = common_metadata(benchmark, runs, len(aggregate.labels), aggregate.k)
-    gallery = gallery_of(benchmark, runs)
+    gallery, lines = gallery_of(benchmark, runs), lines_of(benchmark, whole)
     samples = []
     for label in aggregate.labels:
         place = position[label.query_id]
@@ -89,7 +91,7 @@ def write_aggregate(
             variant: of[label.best_retriever[variant]].queries[place].rankings[variant] for variant in VARIANTS
         }
         samples.append({
-            **sample(benchmark, place, gallery, best, category=label.legacy, k=aggregate.k,
+            **sample(benchmark, place, gallery, best, line=lines[place], category=label.legacy, k=aggregate.k,
                      instruction=metadata["query_instruction"]),
             "aggregation": labelled(label),
         })

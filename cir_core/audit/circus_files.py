@@ -24,6 +24,8 @@ from cir_core.audit.circus_form import (
     common_metadata,
     file_sha256,
     gallery_of,
+    lines_of,
+    made_with,
     recalls,
     sample,
     write_document,
@@ -39,12 +41,11 @@ from cir_core.audit.records import (
     RetrieverRun,
     RunCard,
     Variant,
-    caption_mode_of,
     pools_digest,
 )
 from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_files import Record, read_object, validated
-from cir_core.datasets.records import Benchmark
+from cir_core.datasets.json_files import Record, first_value, read_object, validated
+from cir_core.datasets.records import Benchmark, caption_mode_of
 
 _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
 _SWAPPED: dict[Variant, Variant] = {
@@ -77,27 +78,28 @@ class _Own(Strict):
     problems: list[_Problem]
 
 
-def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark) -> None:
-    """Raises ``DatasetError`` where the run is not of the benchmark's queries."""
+def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Benchmark | None = None) -> None:
+    """``benchmark`` is what was audited, perhaps the first queries of ``whole``, in which
+    ``query_idx`` counts. Raises ``DatasetError`` where the run is not of the benchmark's queries."""
     check_same_queries(benchmark, run)
-    gallery, card = gallery_of(benchmark, [run]), run.card
+    gallery, card, lines = gallery_of(benchmark, [run]), run.card, lines_of(benchmark, whole)
     samples = []
     for position, answer in enumerate(run.queries):
         if not answer.problem:
             best = {variant: answer.rankings[variant].best for variant in VARIANTS}
             category = label_of(best, 0, k=card.k, min_support=1)[2]
             samples.append(sample(benchmark, position, gallery, answer.rankings,
-                                  category=category, k=card.k, instruction=card.instruction))
+                                  line=lines[position], category=category, k=card.k, instruction=card.instruction))
     counted = Counter(record["category"] for record in samples)
     head = {
         "metadata": {**common_metadata(benchmark, [run], len(samples), card.k),
-                     "retriever_module": "cirque", "retriever_class": card.retriever},
+                     **made_with(card)},
         "summary": {"counts": {c: counted[c] for c in get_args(Legacy)}, "recall_at_k": recalls(samples)},
         OURS: {
             "card": asdict(card),
             "gallery_ids": list(gallery.ids),
             "problems": [
-                {"query_idx": position, "query_id": answer.query_id, "problem": answer.problem}
+                {"query_idx": lines[position], "query_id": answer.query_id, "problem": answer.problem}
                 for position, answer in enumerate(run.queries) if answer.problem
             ],
         },
@@ -130,13 +132,23 @@ def read_run(path: Path, faults: Faults | None = None, *, benchmark: Benchmark |
     return _foreign_run(path, metadata or {}, document, samples, benchmark, faults)
 
 
+def pools_on_card(path: Path) -> str:
+    """``pools_digest`` of a file that cirque wrote, read from its head; "" for any other file."""
+    found = first_value(path, f"{OURS}.card.pools_digest")
+    return found if isinstance(found, str) else ""
+
+
 def _our_run(
     path: Path, own: _Own, samples: Sequence[tuple[int, Sample]], benchmark: Benchmark | None, faults: Faults,
 ) -> RetrieverRun:
     card = RunCard(**own.card.model_dump())
     if benchmark is not None and card.dataset_digest != benchmark.digest:
-        faults.add(path, "", f"it was made from another copy or form of {card.dataset}",
-                   f"Read {benchmark.name} with the split and caption mode of the file ({card.caption_mode})")
+        problem = f"it was made from another copy or form of {card.dataset}"
+        remedy = f"Read {benchmark.name} with the split and caption mode of the file ({card.caption_mode})"
+        if card.dataset == benchmark.name and card.pools_digest != pools_digest(benchmark.pools):
+            problem = f"the images that it ranks are not those that {benchmark.name} has here"
+            remedy = "Name the gallery that it was made over with --gallery, or the same list of images with --pool"
+        faults.add(path, "", problem, f"{remedy}; the same --limit too, if it is of the first queries only")
     answers = {problem.query_idx: QueryAudit(problem.query_id, {}, problem.problem) for problem in own.problems}
     for number, one in samples:
         ranks = one.cirque.ranks if one.cirque else {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cir_core.audit.records import VARIANTS, Legacy, Ranking, RetrieverRun, Variant
+from cir_core.audit.records import VARIANTS, Legacy, Ranking, RetrieverRun, RunCard, Variant
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
@@ -56,20 +56,29 @@ def image_path(benchmark: Benchmark, image_id: str) -> str:
     return next(iter(benchmark.image_paths(image_id)), image_id)
 
 
+def lines_of(benchmark: Benchmark, whole: Benchmark | None) -> Sequence[int]:
+    """``query_idx`` of each query: its position in ``whole``, the benchmark as its files have it."""
+    if whole is None or whole is benchmark:
+        return range(len(benchmark.queries))
+    line = {query.query_id: position for position, query in enumerate(whole.queries)}
+    return [line[query.query_id] for query in benchmark.queries]
+
+
 def full_text(text: str, instruction: str | None) -> str:
     return f"{instruction}\n{text}" if instruction else text
 
 
 def sample(
     benchmark: Benchmark, position: int, gallery: WrittenGallery, rankings: Mapping[Variant, Ranking], *,
-    category: Legacy, k: int, instruction: str | None,
+    line: int, category: Legacy, k: int, instruction: str | None,
 ) -> dict[str, Any]:
-    """One entry of ``samples``. ``rankings`` are one retriever's, or the best ones of a pool."""
+    """One entry of ``samples``. ``rankings`` are one retriever's, or the best ones of a pool; ``line``
+    is the query's in the whole data set (:func:`lines_of`)."""
     query = benchmark.queries[position]
     paths = [image_path(benchmark, target) for target in query.target_ids]
     places = [gallery.place[target] for target in query.target_ids]
     record: dict[str, Any] = {
-        "query_idx": position,
+        "query_idx": line,
         "query_id": query.query_id,
         "query_text": query.modification_text,
         "full_text": full_text(query.modification_text, instruction),
@@ -105,13 +114,30 @@ def common_metadata(benchmark: Benchmark, runs: Sequence[RetrieverRun], samples:
     card = runs[0].card
     text, image = _TAKEN_AWAY.get(card.ablation, (card.ablation, card.ablation))
     return {
-        "dataset": benchmark.name, "task_id": TASK_ID, "k": k, "top_k": min(run.card.top_k for run in runs),
-        "normalize": True, "multi_positive": any(len(query.target_ids) > 1 for query in benchmark.queries),
+        "dataset": benchmark.dataset or benchmark.name, "task_id": TASK_ID,
+        "k": k, "top_k": min(run.card.top_k for run in runs),
+        "normalize": _normalize(runs), "multi_positive": any(len(query.target_ids) > 1 for query in benchmark.queries),
         "query_instruction": next((r.card.instruction for r in runs if r.card.instruction is not None), None),
         "text_only_attack_json": None, "text_only_attack_name": text, "text_only_attack_sig": text,
         "image_only_attack_json": None, "image_only_attack_name": image, "image_only_attack_sig": image,
         "total_queries": samples,
     }
+
+
+def made_with(card: RunCard) -> dict[str, Any]:
+    """What a per-retriever file says of the retriever's code. Of ranks that were made elsewhere it is
+    what their own file says; null where that says nothing."""
+    form = card.identity.get("file_form")
+    if form == "circus":
+        return {key: card.identity.get(key) for key in ("retriever_module", "retriever_class", "normalize")}
+    module, normalize = (None, None) if form else (OURS, True)
+    return {"retriever_module": module, "retriever_class": card.retriever, "normalize": normalize}
+
+
+def _normalize(runs: Sequence[RetrieverRun]) -> bool | None:
+    """Whether rows were normalised; null where it is not known of all, or the retrievers differ."""
+    first, *others = (made_with(run.card)["normalize"] for run in runs)
+    return first if isinstance(first, bool) and all(other is first for other in others) else None
 
 
 def recalls(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:

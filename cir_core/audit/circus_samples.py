@@ -58,6 +58,11 @@ def read_samples(path: Path, document: Record, faults: Faults) -> list[tuple[int
     return found
 
 
+def names_of(benchmark: Benchmark) -> frozenset[str]:
+    """What files may call the data set, case-folded: CIRCUS writes "fashionIQ" for "fashioniq"."""
+    return frozenset(name.casefold() for name in (benchmark.name, benchmark.kind, benchmark.dataset) if name)
+
+
 class QueryFinder:
     """Queries of a benchmark by the ids and line numbers of files made elsewhere."""
 

@@ -7,25 +7,27 @@ figure is the mean over its retrievers. ``recall_gap`` is another quantity, the 
 ``R@K(MM) − max(R@K(T), R@K(I))``.
 
 Intervals are 95 % percentile bootstraps over queries: the same drawn queries for every retriever,
-2,000 drawings. The subsets stay as they are: labels are not drawn again.
+2,000 drawings. The subsets stay as they are: labels are not drawn again. All figures are rounded
+(:func:`~cir_core.audit.measures.rounded`), so that another number of threads gives the same ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.audit.measures import MEASURES, Measure, Scores, scores
+from cir_core.audit.measures import MEASURES, Measure, Scores, rounded, scores
 from cir_core.audit.records import CUTOFF, VARIANTS, Aggregate, RetrieverRun, Variant
 from cir_core.errors import DatasetError
 from cir_core.metrics.bootstrap import CONFIDENCE, DRAWINGS
 
 GapMeasure = Literal["ndcg", "mrr"]
 GAP_MEASURES: tuple[GapMeasure, ...] = ("ndcg", "mrr")
+_TAKES = {"text-only": "the text", "image-only": "the image"}
 _AT_ONCE = 2**22  # drawn queries held in memory at a time
 _Array = npt.NDArray[np.float64]
 _BOTH, _TEXT, _IMAGE = (VARIANTS.index(variant) for variant in ("multimodal", "text_only", "image_only"))
@@ -144,7 +146,8 @@ def gaps(
             each = [r.gaps[measure].value for r in rows[-len(runs):]]
             defined = [value for value in each if value is not None]
             ends = (_number(low[-1, column]), _number(high[-1, column]))
-            mean = Gap(sum(defined) / len(defined), *ends) if defined else Gap(None, reason="no retriever has a gap")
+            mean = (Gap(rounded(sum(defined) / len(defined)), *ends) if defined
+                    else Gap(None, reason="no retriever has a gap"))
             means.append(MeanGap(subset, measure, mean, len(defined), len(each) - len(defined)))
     counts = {name: len(frozenset(query_ids)) for name, query_ids in subsets.items()}
     return GapReport(k, seed, drawings, counts, tuple(rows), tuple(means), _notes(runs))
@@ -156,18 +159,17 @@ def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array
         none = Gap(None, reason="the subset is empty")
         return RetrieverGaps(name, subset, 0, {}, dict.fromkeys(GAP_MEASURES, none), none)
     means = {
-        measure: {variant: float(values[v, m]) for v, variant in enumerate(VARIANTS)}
+        measure: {variant: rounded(values[v, m]) for v, variant in enumerate(VARIANTS)}
         for m, measure in enumerate(MEASURES)
     }
     of: dict[GapMeasure, Gap] = {}
     for measure in GAP_MEASURES:
         m = MEASURES.index(measure)
-        value = composition_gap(*(means[measure][variant] for variant in ("multimodal", "text_only", "image_only")))
+        value = composition_gap(*(float(values[v, m]) for v in (_BOTH, _TEXT, _IMAGE)))
         of[measure] = (Gap(None, reason="nothing is found with both inputs") if value is None
-                       else Gap(value, _number(low[m]), _number(high[m])))
-    recall = means["recall"]
-    difference = recall["multimodal"] - max(recall["text_only"], recall["image_only"])
+                       else Gap(rounded(value), _number(low[m]), _number(high[m])))
     m = MEASURES.index("recall")
+    difference = rounded(values[_BOTH, m] - max(values[_TEXT, m], values[_IMAGE, m]))
     return RetrieverGaps(name, subset, queries, means, of, Gap(difference, _number(low[m]), _number(high[m])))
 
 
@@ -209,6 +211,21 @@ def _gaps_of(means: _Array) -> _Array:
 
 
 def _notes(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
+    return (*_of_one_input(runs), *_of_best_ranks(runs))
+
+
+def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:
+    """Methods that take one input alone: ranks of both are those of it."""
+    for run in runs:
+        method = run.card.identity.get("method")
+        if not isinstance(method, Mapping) or method.get("soft_filter") or method.get("reflection"):
+            continue
+        if taken := _TAKES.get(str(method.get("base"))):
+            mean = " and draws the mean of the retrievers down" if len(runs) > 1 else ""
+            yield f"{run.card.retriever} takes {taken} alone: its gap is 0 by construction{mean}."
+
+
+def _of_best_ranks(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
     """Where a file held the best target's rank only, nDCG is not that of the other retrievers."""
     counts = {
         run.card.retriever: [len(q.rankings["multimodal"].ranks) if q.rankings else 0 for q in run.queries]
@@ -223,4 +240,4 @@ def _notes(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
 
 
 def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
+    return None if np.isnan(value) else rounded(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,14 +17,14 @@ Load = Callable[[str], Encoder]
 class LateEncoder:
     """The encoder that ``gallery`` was indexed with, as ``cir_core.encoders.base.Encoder``.
 
-    What is used first loads it; it composes if the loaded one does. Raises what loading
-    raises, and ``EncoderMismatch`` where the weights are others by now.
+    What is used first loads it; it composes if the loaded one does. ``load`` is asked at every
+    use and has to keep what it loaded: held here too, it would stay in memory when ``load``
+    lets go of it. Raises what loading raises, and ``EncoderMismatch`` where the weights are
+    others by now.
     """
 
     def __init__(self, gallery: Gallery, load: Load) -> None:
         self._gallery, self._load = gallery, load
-        self._loaded: Encoder | None = None
-        self._lock = threading.Lock()
 
     @property
     def identity(self) -> EncoderIdentity:
@@ -49,9 +48,6 @@ class LateEncoder:
         return getattr(self._encoder(), name)
 
     def _encoder(self) -> Encoder:
-        with self._lock:
-            if self._loaded is None:
-                loaded = self._load(self.identity.spec)
-                self._gallery.check_encoder(loaded)
-                self._loaded = loaded
-            return self._loaded
+        loaded = self._load(self.identity.spec)
+        self._gallery.check_encoder(loaded)
+        return loaded

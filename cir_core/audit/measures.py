@@ -16,6 +16,13 @@ from cir_core.metrics.ndcg import ndcg, reciprocal_rank
 Measure = Literal["recall", "ndcg", "mrr"]
 MEASURES: tuple[Measure, ...] = ("recall", "ndcg", "mrr")
 Scores = npt.NDArray[np.float64]
+_DIGITS = 9
+
+
+def rounded(value: float) -> float:
+    """``value`` as reports have it: its last bits depend on how many threads added up, and so may
+    the sign of a zero."""
+    return round(float(value), _DIGITS) + 0.0
 
 
 def scores(runs: Sequence[RetrieverRun], query_ids: Collection[str], k: int = CUTOFF) -> Scores:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 from collections.abc import Callable
 
 from cir_core.audit.late_encoder import LateEncoder, Load
@@ -14,18 +16,21 @@ from cir_core.language.tasks import Domain
 class OneAtATime:
     """``load``, but the same spec again gives the same encoder, and it is let go before another
     is loaded: retrievers over one gallery share theirs, and two large ones need not fit side
-    by side."""
+    by side. Nobody else keeps an encoder, see :class:`LateEncoder`. Thread-safe."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
         self._spec = ""
         self._encoder: Encoder | None = None
+        self._lock = threading.Lock()
 
     def __call__(self, spec: str) -> Encoder:
-        if self._encoder is None or self._spec != spec:
-            self._encoder = None
-            self._spec, self._encoder = spec, self._load(spec)
-        return self._encoder
+        with self._lock:
+            if self._encoder is None or self._spec != spec:
+                self._encoder = None
+                gc.collect()  # a model's parts may refer to one another
+                self._spec, self._encoder = spec, self._load(spec)
+            return self._encoder
 
 
 class Models:

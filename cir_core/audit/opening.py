@@ -8,14 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from cir_core.audit.aggregate import check_cards
+from cir_core.audit.circus_files import pools_on_card
 from cir_core.audit.late_encoder import Load
 from cir_core.audit.method_retriever import MethodRetriever
 from cir_core.audit.models import Models
 from cir_core.audit.rank_files import read_ranks
-from cir_core.audit.records import Ablation, RetrieverRun
+from cir_core.audit.records import Ablation, RetrieverRun, RunCard, pools_digest
 from cir_core.audit.retrievers import RanksRetriever, Retriever
+from cir_core.audit.scope import over_gallery
 from cir_core.audit.specs import RetrieverSpec
-from cir_core.datasets.records import Benchmark
+from cir_core.datasets.records import Benchmark, caption_mode_of
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery import Gallery, list_galleries, open_gallery
 from cir_core.index_progress import IndexProgress
@@ -42,9 +45,41 @@ def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Mo
     """Retrievers in the order of ``specs``; no model is loaded yet, and nothing indexed.
 
     Raises ``GalleryError`` where a gallery is needed and none was named, ``MethodError`` for an
-    ablation that a method cannot do, ``DatasetError`` for a file of ranks that does not fit.
+    ablation that a method cannot do, ``DatasetError`` for a file of ranks that does not fit, or
+    whose ranks cannot be counted with those of the other retrievers.
     """
-    return [_open(spec, audited, models) for spec in specs]
+    opened = [_open(spec, audited, models) for spec in specs]
+    check_cards([one.card() if isinstance(one, RanksRetriever) else _expected(spec, audited)
+                 for spec, one in zip(specs, opened, strict=True)])
+    return opened
+
+
+def gallery_of_ranks(files: Sequence[Path], benchmark: Benchmark, usual: Gallery) -> Gallery | None:
+    """``usual`` where a file of ``files`` was written by an audit over it, else None: then the ranks
+    are over the images that the data set's own files list.
+
+    Raises ``DatasetError`` for a file that is missing.
+    """
+    over = {pools_on_card(path) for path in files} - {"", pools_digest(benchmark.pools)}
+    if not over:
+        return None
+    try:
+        pools = over_gallery(benchmark, usual).pools
+    except GalleryError:   # it holds none of the images
+        return None
+    return usual if pools_digest(pools) in over else None
+
+
+def _expected(spec: RetrieverSpec, audited: Audited) -> RunCard:
+    """What a method's card will say of how it was audited. Its own opens or indexes a gallery."""
+    assert spec.method is not None
+    composes = spec.method.settings.base == "joint"
+    return RunCard(
+        dataset=audited.benchmark.name, dataset_digest=audited.benchmark.digest,
+        pools_digest=pools_digest(audited.benchmark.pools), retriever=spec.name, identity={},
+        ablation=audited.ablation, instruction=audited.instruction if composes else None,
+        caption_mode=caption_mode_of(audited.benchmark.queries),
+    )
 
 
 def _open(spec: RetrieverSpec, audited: Audited, models: Models) -> Retriever:
@@ -104,6 +139,7 @@ def encoded_again(
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
         index_folder(
             base.root, name=name, encoder=encoder, home=home, manifest=manifest, split=base.split,
+            max_megapixels=base.max_megapixels,
             progress=(lambda progress: indexing(name, progress)) if indexing else None,
         )
     return open_gallery(name, home=home)

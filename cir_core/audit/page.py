@@ -87,7 +87,7 @@ def _switch() -> str:
         f'<label><input type="radio" name="measure" value="{measure}"{" checked" if measure == "ndcg" else ""}>'
         f"{MEASURE_NAMES[measure]}</label>" for measure in GAP_MEASURES
     )
-    return f"<fieldset><legend>Measured over the whole gallery by</legend>{radios}</fieldset>"
+    return f"<fieldset><legend>Measured over all ranked images by</legend>{radios}</fieldset>"
 
 
 def _inputs(gaps: GapReport, figures: dict[str, Mapping[str, Figure]]) -> str:
@@ -181,7 +181,8 @@ def _footer(summary: Summary, gaps: GapReport) -> str:
     notes = "".join(f"<p>{text(note)}</p>" for note in gaps.notes)
     need = counted(summary.min_support, "retriever")
     parts.append(
-        f"<footer>{notes}<p>Ranks are over the whole gallery, the reference image in it. A query needs both inputs if "
+        f"<footer>{notes}<p>Ranks are over all images that a query is ranked against (its category, where the "
+        "data set ranks each by itself), the reference image among them. A query needs both inputs if "
         f"no retriever finds it by one and at least {need} by both. Intervals: percentile bootstrap over queries, "
         f"{gaps.drawings:,} drawings, seed {gaps.seed}; labels are not drawn again. Measures and labels follow "
         "CIRCUS (arXiv 2605.14787).</p></footer>"

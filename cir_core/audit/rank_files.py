@@ -22,20 +22,20 @@ from pydantic import Field
 
 from cir_core.audit.circus_files import read_run
 from cir_core.audit.circus_form import file_sha256
-from cir_core.audit.circus_samples import Strict
+from cir_core.audit.circus_samples import Strict, names_of
 from cir_core.audit.records import (
     VARIANTS,
+    Ablation,
     QueryAudit,
     Ranking,
     RetrieverRun,
     RunCard,
     Variant,
-    caption_mode_of,
     pools_digest,
 )
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object, validated
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 
 _AGAIN = "Export the ranks again, from 1, for every query"
 
@@ -46,11 +46,14 @@ class _Head(Strict):
     ranks: dict[str, object]
     top: dict[str, dict[Variant, list[str]]] = Field(default_factory=dict)
     instruction: str | None = None
-    ablation: str = "black"
+    ablation: Ablation = "black"
 
 
 class _Problem(Strict):
     problem: str = Field(min_length=1)
+
+
+_KEYS = frozenset(VARIANTS)
 
 
 def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -> RetrieverRun:
@@ -69,7 +72,7 @@ def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -
     head = validated(_Head, document, path, "", faults)
     if head is None:
         head = _Head(retriever=path.stem, dataset=benchmark.name, ranks={})
-    elif head.dataset not in (benchmark.name, benchmark.kind):
+    elif head.dataset.casefold() not in names_of(benchmark):
         faults.add(path, "key 'dataset'", f"it is of {head.dataset!r}, not of {benchmark.name!r}",
                    "Name the data set and split that the ranks were made on")
     known = {query.query_id for query in benchmark.queries}
@@ -103,6 +106,9 @@ def _answer(
     if "problem" in record:
         found = validated(_Problem, record, path, where, faults)
         return QueryAudit(query.query_id, {}, found.problem) if found else None
+    if unknown := [key for key in record if key not in _KEYS]:
+        faults.add(path, where, f"{unknown[0]!r} is none of {', '.join(VARIANTS)}", "Correct the key, or leave it out")
+        return None
     top = head.top.get(query.query_id, {})
     rankings: dict[Variant, Ranking] = {}
     for variant in VARIANTS:
@@ -135,5 +141,9 @@ def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Coll
         return f"rank {max(ranks)} is beyond the {len(pool)} images that are ranked"
     if len(set(ranking.top)) < len(ranking.top):
         return "an image stands twice in its results"
+    for target, rank in zip(query.target_ids, () if best_only and targets > 1 else ranks, strict=False):
+        at = ranking.top.index(target) + 1 if target in ranking.top else None
+        if ranking.top and at != rank and (at is not None or rank <= len(ranking.top)):
+            return f"its results have the target {target!r} {f'at {at}' if at else 'nowhere'}, not at its rank {rank}"
     unknown = [image_id for image_id in ranking.top if pool is not None and image_id not in pool]
     return f"its results hold {unknown[0]!r}, which is not among the images that are ranked" if unknown else ""

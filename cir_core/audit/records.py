@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any, Literal
-
-from cir_core.datasets.records import BenchmarkQuery
 
 Variant = Literal["multimodal", "text_only", "image_only"]
 VARIANTS: tuple[Variant, ...] = ("multimodal", "text_only", "image_only")
@@ -26,6 +24,9 @@ encoder, or the image's own vector; only for retrievers that can do without an i
 Label = Literal["composition_required", "unresolved", "shortcut_solvable"]
 Detail = Literal["composition_required", "unresolved", "both_unimodal", "text_only", "image_only"]
 Legacy = Literal["either", "text_only", "image_only", "multimodal_needed"]
+Rule = Literal["majority", "single-kept"]
+"""Whether a query that several annotators judged is well-formed: more than half of their votes
+(CIRCUS's page), or the first vote (CIRCUS's code)."""
 CUTOFF = 10
 TOP_K = 20
 
@@ -89,11 +90,6 @@ def pools_digest(pools: Mapping[str, Sequence[str] | None]) -> str:
     return sha.hexdigest()[:16]
 
 
-def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
-    """The queries' caption mode for :attr:`RunCard.caption_mode`; several are joined by "+"."""
-    return "+".join(sorted({query.caption_mode for query in queries}))
-
-
 @dataclass(frozen=True)
 class RetrieverRun:
     """A finished run: one entry for each query of the benchmark, in its order."""
@@ -104,7 +100,7 @@ class RetrieverRun:
 
 @dataclass(frozen=True, slots=True)
 class QueryLabel:
-    """What a pool of retrievers says of one query (CIRCUS section "Aggregate").
+    """What a pool of retrievers says of one query (CIRCUS's aggregate).
 
     ``ranks`` are the best over the retrievers, ``best_retriever`` whose they are (the first by
     name among equals; a label read from a file made elsewhere may lack one), ``support`` how many

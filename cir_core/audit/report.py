@@ -13,7 +13,7 @@ from typing import Any
 
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.aggregate_files import write_aggregate
-from cir_core.audit.circus_files import write_run
+from cir_core.audit.circus_files import pools_on_card, write_run
 from cir_core.audit.circus_form import TASK_ID
 from cir_core.audit.gap import GapReport, gaps, subsets_of
 from cir_core.audit.page import page
@@ -22,8 +22,6 @@ from cir_core.audit.summary import Summary, summarise
 from cir_core.audit.traces import write_queries, write_query_index, write_shortcut_free
 from cir_core.datasets.records import Benchmark
 from cir_core.files import write_atomically
-
-_DIGITS = 9  # what lies beyond depends on how many threads added up
 
 
 @dataclass(frozen=True)
@@ -61,26 +59,39 @@ def make_report(
     return AuditReport(benchmark.name, tuple(ordered), labels, summarise(ordered, labels), measured, kept)
 
 
-def write_files(folder: Path, benchmark: Benchmark, report: AuditReport) -> tuple[Path, ...]:
+def write_files(
+    folder: Path, benchmark: Benchmark, report: AuditReport, *, whole: Benchmark | None = None,
+    keep: Collection[Path] = (),
+) -> tuple[Path, ...]:
     """Write everything and return the paths: a file for each retriever, the aggregate, every
     query with its panel, the shortcut-free ones as JSONL, CSV and line numbers, ``summary.json``
-    and ``gap.html``. The same report gives the same bytes; files are replaced one by one."""
+    and ``gap.html``. The same report gives the same bytes; files are replaced one by one.
+
+    Files of retrievers that an earlier audit of the data set wrote there, and this one has not, are
+    removed, for they would be taken for part of this pool.
+
+    Args:
+        whole: the benchmark as its files have it, where ``benchmark`` is a part of it.
+        keep: files that stay, such as those that ranks were read from.
+    """
+    whole = whole or benchmark
     stem = f"retrieval_data_{_safe(benchmark.name)}_task{TASK_ID}"   # CIRCUS's own tools look for these names
     written: list[Path] = []
     for run in report.runs:
         written.append(folder / f"{stem}_{_safe(run.card.retriever)}.json")
-        write_run(written[-1], run, benchmark)
+        write_run(written[-1], run, benchmark, whole=whole)
+    _remove_others(folder, stem, {*written, *keep})
     sources = [path.name for path in written]
     written.append(folder / f"{stem}_{_pool_name(report.aggregate)}.json")
-    write_aggregate(written[-1], benchmark, report.runs, report.aggregate, source_files=sources)
+    write_aggregate(written[-1], benchmark, report.runs, report.aggregate, source_files=sources, whole=whole)
     name = _safe(benchmark.name)
     written.append(folder / f"{name}_queries.jsonl")
-    write_queries(written[-1], benchmark, report.runs, report.aggregate, accepted=report.validated)
-    written += write_shortcut_free(folder / f"{name}_shortcut_free.jsonl", benchmark, report.aggregate)
+    write_queries(written[-1], whole, report.runs, report.aggregate, accepted=report.validated)
+    written += write_shortcut_free(folder / f"{name}_shortcut_free.jsonl", whole, report.aggregate)
     free = [label.query_id for label in report.aggregate.labels if label.shortcut_free]
     index = folder / f"{name}_shortcut_free_query_indices.json"
     if free:
-        write_query_index(index, benchmark, "aggregation.label", "shortcut_free", free)
+        write_query_index(index, whole, "aggregation.label", "shortcut_free", free)
         written.append(index)
     else:
         index.unlink(missing_ok=True)   # an earlier audit's list would be taken for this one's
@@ -91,24 +102,22 @@ def write_files(folder: Path, benchmark: Benchmark, report: AuditReport) -> tupl
     return tuple(written)
 
 
+def _remove_others(folder: Path, stem: str, kept: Collection[Path]) -> None:
+    """Removes retriever files of this form that cirque wrote and that are not ``kept``."""
+    stay = {path.resolve() for path in kept}
+    for path in sorted(folder.glob(f"{stem}_*.json")):
+        if path.resolve() not in stay and path.is_file() and pools_on_card(path):
+            path.unlink()
+
+
 def summary_json(report: AuditReport) -> dict[str, Any]:
     """Summary and gaps as plain JSON: what is not defined is null beside its reason."""
-    content = {
+    return {
         "dataset": report.dataset,
         "retrievers": [{**asdict(run.card), "digest": run.card.digest} for run in report.runs],
         "summary": asdict(report.summary),
         "composition_gap": asdict(report.gaps),
     }
-    rounded: dict[str, Any] = _rounded(content)
-    return rounded
-
-
-def _rounded(value: Any) -> Any:
-    if isinstance(value, float):
-        return round(value, _DIGITS)
-    if isinstance(value, dict):
-        return {key: _rounded(item) for key, item in value.items()}
-    return [_rounded(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _pool_name(labels: Aggregate) -> str:

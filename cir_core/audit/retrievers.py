@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol
 
-from cir_core.audit.records import QueryAudit, Ranking, RetrieverRun, RunCard, Variant, caption_mode_of
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a query has no ranking. ``of_query``: it lies in the data set or in what the gallery
-    holds, so that any number of them in a row says nothing against the retriever."""
-
-    reason: str
-    of_query: bool = False
+from cir_core.audit.records import QueryAudit, Ranking, RetrieverRun, RunCard, Variant
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.query_steps import Problem
 
 
 class Retriever(Protocol):

@@ -11,12 +11,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cir_core.audit.method_retriever import CANNOT_GO_ON
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, Variant
-from cir_core.audit.retrievers import Problem, Retriever
+from cir_core.audit.retrievers import Retriever
 from cir_core.audit.store import AuditStore
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import CirqueError, SearchError, StorageError
+from cir_core.method_runs import ENDS_A_RUN
+from cir_core.query_steps import Problem
 
 CHUNK = 64      # queries
 IN_A_ROW = 20   # problems of a retriever, after which it is no use to go on
@@ -127,7 +128,7 @@ class _Work:
     def _ranked(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
         try:
             return self._retriever.rank(queries, variant)
-        except CANNOT_GO_ON:
+        except ENDS_A_RUN:
             raise
         except Exception as error:  # also what a model's own code raises: it may be one query's doing
             if len(queries) == 1:

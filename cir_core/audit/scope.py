@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -24,6 +24,18 @@ def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
         if seen[query.pool] <= limit:
             kept.append(query)
     return replace(benchmark, queries=tuple(kept))
+
+
+def validated_here(validated: Collection[str], benchmark: Benchmark) -> frozenset[str]:
+    """Those of the whole data set's ``validated`` queries that ``benchmark``, a part of it, holds.
+
+    Raises ``DatasetError`` where it holds none.
+    """
+    here = frozenset(validated) & {query.query_id for query in benchmark.queries}
+    if not here:
+        raise DatasetError(f"None of the {len(validated)} validated queries is among the {len(benchmark.queries)} that "
+                           "are audited. Raise --limit, or leave it out.")
+    return here
 
 
 def check_targets(benchmark: Benchmark) -> None:

@@ -98,7 +98,7 @@ def _encoder_alone(text: str, alias: str, spec: str, methods: Mapping[str, Metho
 
 def _what(spec: RetrieverSpec, base: str) -> tuple[object, ...]:
     if spec.ranks is not None:
-        return (spec.ranks.absolute(),)
+        return (spec.ranks.resolve(),)
     return spec.method, spec.gallery or (base if not spec.encoder else ""), spec.encoder
 
 

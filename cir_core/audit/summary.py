@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from cir_core.audit.measures import MEASURES, Measure, scores
+from cir_core.audit.measures import MEASURES, Measure, rounded, scores
 from cir_core.audit.records import VARIANTS, Aggregate, Detail, Label, RetrieverRun, Variant
 
 INPUTS = (*VARIANTS, "either_unimodal")
@@ -72,7 +72,7 @@ def _of_each(runs: Sequence[RetrieverRun], aggregate: Aggregate) -> tuple[Retrie
     for row, run in enumerate(runs):
         means: dict[Measure, dict[Variant, float]] = {}
         if aggregate.labels:
-            means = {measure: {variant: float(found[row, v, m].mean()) for v, variant in enumerate(VARIANTS)}
+            means = {measure: {variant: rounded(found[row, v, m].mean()) for v, variant in enumerate(VARIANTS)}
                      for m, measure in enumerate(MEASURES)}
         problems = sum(bool(query.problem) for query in run.queries)
         rows.append(RetrieverSummary(run.card.retriever, means, problems))

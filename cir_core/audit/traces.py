@@ -1,6 +1,9 @@
 """Audited queries one by one: CIRCUS's traces and query-index files, and what annotators validated.
 
-``query_idx`` counts the queries of the data set from 0, which is the line of its query file.
+``query_idx`` is a query's position in the benchmark as its reader gives it, from 0: the line of a query
+file in CIRCUS's form of which nothing was left out, the record of an annotation file, and for FashionIQ
+the position over the categories' files one after another. All ``benchmark`` here are the whole one,
+also where only its first queries were audited.
 """
 
 from __future__ import annotations
@@ -9,22 +12,20 @@ import csv
 import io
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import NonNegativeInt
 
 from cir_core.audit.aggregate_files import labelled
 from cir_core.audit.circus_form import as_json, full_text, image_path
-from cir_core.audit.circus_samples import QueryFinder, Strict
+from cir_core.audit.circus_samples import QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, panel
-from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun
+from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
-
-Rule = Literal["majority", "single_kept"]
 
 
 def write_queries(
@@ -37,12 +38,13 @@ def write_queries(
     where there is none; for a query outside ``accepted`` nothing is claimed either.
     """
     instruction = next((run.card.instruction for run in runs if run.card.instruction is not None), None)
+    places = {answer.query_id: place for run in runs[:1] for place, answer in enumerate(run.queries)}
     lines = []
     for position, label in _positioned(benchmark, aggregate):
         query = benchmark.queries[position]
-        shown = panel(runs, position, depth)
+        shown = panel(runs, places[query.query_id], depth) if runs else ()
         lines.append({
-            "dataset": benchmark.name, "hidden_category": label.label, "query_idx": position,
+            "dataset": benchmark.dataset or benchmark.name, "hidden_category": label.label, "query_idx": position,
             "query_id": query.query_id, "validated": True if label.query_id in (accepted or ()) else None,
             "annotator_kept": None, "reasons": {}, "other": "",
             "query_text": query.modification_text, "full_text": full_text(query.modification_text, instruction),
@@ -90,7 +92,8 @@ def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, 
         raise DatasetError(f"{len(positions)} of the {len(wanted)} queries for {path.name} are in {benchmark.name}."
                            " Take them from an audit of this data set.")
     write_atomically(path, (as_json({
-        "dataset": benchmark.name, "hidden_category": value, "selection_field": field, "selection_value": value,
+        "dataset": benchmark.dataset or benchmark.name, "hidden_category": value,
+        "selection_field": field, "selection_value": value,
         "deduplication_policy": "one entry for each query", "query_indices": positions,
     }) + "\n").encode())
 
@@ -116,19 +119,18 @@ def read_validated(
 
     Args:
         path: traces (JSONL; ``all_validated_queries.jsonl`` is one) or a query-index file (JSON).
-        dataset: which data set's lines, where the file has several.
-        rule: for a query on several lines. "majority" (CIRCUS's page): more than half of the
-            votes that are not null. "single_kept" (CIRCUS's code): the first that is not null.
+        dataset: what the file calls the benchmark, where that is not its name, kind or own name.
+        rule: for a query on several lines; votes that are null do not count.
 
-    Raises ``DatasetError`` with file and record: for a query of another data set, and for a file
-    in which no query is valid.
+    Raises ``DatasetError`` with file and record: for a file or a query of another data set, and for
+    a file in which no query is valid.
     """
     faults = faults or Faults()
     if path.suffix == ".jsonl":
         votes = _votes(path, benchmark, dataset, faults)
         kept = [query_id for query_id, of in votes.items() if _decided(of, rule)]
     else:
-        kept = _indexed(path, benchmark, faults)
+        kept = _indexed(path, benchmark, dataset, faults)
     if not kept:
         raise DatasetError(f"{path}: no query in it is valid. Check that it is the file of validated queries.")
     return frozenset(kept)
@@ -137,20 +139,13 @@ def read_validated(
 def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults) -> dict[str, list[bool]]:
     records = list(read_lines(path, faults))
     names = sorted({str(record.get("dataset")) for _, record in records if record.get("dataset")})
-    if dataset is None and len(names) > 1:
-        # Folded: CIRCUS writes "fashionIQ" where the data set's kind is "fashioniq".
-        fitting = [name for name in names if name.casefold() in (benchmark.name, benchmark.kind)]
-        if len(fitting) != 1:
-            raise DatasetError(f"{path} is of several data sets ({', '.join(names)}). Say which one to take.")
-        dataset = fitting[0]
-    if dataset is not None and names and dataset not in names:
-        raise DatasetError(f"{path} has no query of {dataset!r}, only of {', '.join(names)}. Name one of these.")
+    called = _called(path, names, benchmark, dataset)
     queries = QueryFinder(benchmark)
     votes: dict[str, list[bool]] = {}
     for number, record in records:
         where = f"line {number}"
         one = validated(_Trace, record, path, where, faults)
-        if one is None or (dataset is not None and one.dataset not in (None, dataset)):
+        if one is None or (one.dataset and one.dataset.casefold() != called):
             continue
         query_id = queries.find(path, where, one.query_idx, one.query_id, one.query_text, faults)
         if query_id is not None and one.validated is not None:
@@ -158,12 +153,34 @@ def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults
     return votes
 
 
+def _called(path: Path, names: Sequence[str], benchmark: Benchmark, dataset: str | None) -> str | None:
+    """Which of the names in a file is the benchmark's, case-folded; None where the file has none.
+
+    A file of another data set has positions too, so that its queries would be taken for these."""
+    if not names:
+        return None
+    there = {name.casefold() for name in names}
+    fitting = there & ({dataset.casefold()} if dataset else names_of(benchmark))
+    if len(fitting) == 1:
+        return fitting.pop()
+    listed = ", ".join(names)
+    if dataset:
+        raise DatasetError(f"{path} has no query of {dataset!r}, only of {listed}. Name one of these with "
+                           "--validated-dataset.")
+    what = f"is of several data sets ({listed})" if len(names) > 1 else f"is of {listed}"
+    how_many = "more than one" if fitting else "none"
+    raise DatasetError(f"{path} {what}, and {how_many} of the names is that of {benchmark.name}. If the file is of its "
+                       "queries, say with --validated-dataset what it calls them.")
+
+
 def _decided(votes: Sequence[bool], rule: Rule) -> bool:
-    return votes[0] if rule == "single_kept" else sum(votes) > len(votes) / 2
+    return votes[0] if rule == "single-kept" else sum(votes) > len(votes) / 2
 
 
-def _indexed(path: Path, benchmark: Benchmark, faults: Faults) -> list[str]:
+def _indexed(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults) -> list[str]:
     index = validated(_Index, read_object(path, faults), path, "", faults)
+    if index and index.dataset:
+        _called(path, [index.dataset], benchmark, dataset)
     kept = []
     for number, position in enumerate(index.query_indices if index else ()):
         if position < len(benchmark.queries):

@@ -92,7 +92,8 @@ class _Raw(BaseModel):
 def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
     """Sessions of either form, also those that ``cirque sessions export`` writes.
 
-    The number of turns is what ``turns`` holds: a ``num_turns`` that differs is noted. Images of
+    The number of turns is what ``turns`` holds: a ``num_turns`` that differs is noted, as are
+    sessions without targets. Empty ids, which pad a list, are dropped. Images of
     CIRCO lose their leading zeros, so that they are called as CIRCO's own files call them; a
     ``.jpg`` left behind them is cut off. Turns must be numbered 1 to L. Raises ``DatasetError``
     unless ``faults`` collects.
@@ -116,25 +117,27 @@ def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
 
 
 def write_sessions(path: Path, sessions: Iterable[CircledSession]) -> None:
-    """The public form, CIRCO's images with the twelve digits they have there."""
+    """The public form: an array of what :func:`public_record` makes."""
+    records = [public_record(session) for session in sessions]
+    write_atomically(path, json.dumps(records, indent=2, ensure_ascii=False).encode())
 
-    def name(session: CircledSession, image_id: str) -> str:
+
+def public_record(session: CircledSession) -> dict[str, Any]:
+    """One session of the public form, CIRCO's images with the twelve digits they have there."""
+
+    def name(image_id: str) -> str:
         return image_id.zfill(_DIGITS) if _of_coco(session.subset) and image_id.isdecimal() else image_id
 
-    records = [
-        {
-            "session_id": session.session_id,
-            "subset": session.subset,
-            "ground_truth_ids": [name(session, image_id) for image_id in session.target_ids],
-            "num_turns": len(session.turns),
-            "turns": [
-                {"turn": number, "reference_image_id": name(session, turn.reference_id), "relative_caption": turn.text}
-                for number, turn in enumerate(session.turns, 1)
-            ],
-        }
-        for session in sessions
-    ]
-    write_atomically(path, json.dumps(records, indent=2, ensure_ascii=False).encode())
+    return {
+        "session_id": session.session_id,
+        "subset": session.subset,
+        "ground_truth_ids": [name(image_id) for image_id in session.target_ids],
+        "num_turns": len(session.turns),
+        "turns": [
+            {"turn": number, "reference_image_id": name(turn.reference_id), "relative_caption": turn.text}
+            for number, turn in enumerate(session.turns, 1)
+        ],
+    }
 
 
 def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
@@ -207,8 +210,10 @@ def _session(record: _Public, counts: Counter[str]) -> CircledSession:
         name = str(value).removesuffix(".jpg")
         return str(int(name)) if name.isdecimal() else name
 
+    targets = dict.fromkeys(filter(None, map(image, record.ground_truth_ids)))  # "" pads a list
+    counts["hidden"] += not targets
     return CircledSession(
-        record.session_id, record.subset, tuple(dict.fromkeys(map(image, record.ground_truth_ids))),
+        record.session_id, record.subset, tuple(targets),
         tuple(CircledTurn(image(turn.reference_image_id), turn.relative_caption) for turn in record.turns),
     )
 
@@ -231,3 +236,5 @@ def _notes(counts: Counter[str]) -> Iterator[str]:
         yield f"{counts['success']} sessions of the raw file did not reach their target; they are kept."
     if counts["texts"]:
         yield f"{counts['texts']} sessions have a turn without text; they are kept."
+    if counts["hidden"]:
+        yield f"{counts['hidden']} sessions name no target: they can be searched, not scored."

@@ -17,8 +17,9 @@ from pydantic import BaseModel, StrictInt, StrictStr
 
 from cir_core.datasets.captions import query_texts
 from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_depth import DepthLimited, TooDeep
 from cir_core.datasets.json_files import read_array, validated
-from cir_core.datasets.layouts import find_file, hides_targets
+from cir_core.datasets.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
 
@@ -53,13 +54,16 @@ def read_benchmark(
     a target list are dropped. The pool is None where COCO's image list is not there. An aspect that
     CIRCO does not have is kept, with a note. ``caption_mode`` is "single" unless given.
 
-    Raises ``DatasetError`` where files are missing, and at the first fault unless ``faults`` collects.
+    Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
+    first fault unless ``faults`` collects.
     """
     faults = faults or Faults()
     annotations, split = _annotations(path, split)
     listing = _image_list(annotations)
     pool = _read_pool(listing, faults) if listing else None
     queries = _read_queries(annotations, split, caption_mode or "single", set(pool) if pool else None, faults)
+    if path == annotations and path.stem != split:  # only the person says which split it is
+        refuse_targets(path, split, queries)
     notes = []
     if pool is None:
         notes.append(f"COCO's {_IMAGES} is not there: all images of a gallery are ranked.")
@@ -88,7 +92,7 @@ def canonical_id(value: object) -> str | None:
 
 def _annotations(path: Path, split: str | None) -> tuple[Path, str]:
     if path.is_file():
-        return path, split or (path.stem if path.stem in ("val", "test") else "val")
+        return path, split_of_file(path, path.stem if path.stem in ("val", "test") else None, split)
     split = split or "val"
     options = [f"{inside}{folder}{split}.json" for inside in _INSIDE for folder in ("annotations/", "")]
     return find_file(path, options, f"CIRCO's annotations of the split {split!r}"), split
@@ -107,7 +111,7 @@ def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
     number = 0
     try:
         with path.open("rb") as source:
-            for number, value in enumerate(ijson.items(source, "images.item.id")):
+            for number, value in enumerate(ijson.items(DepthLimited(source), "images.item.id")):
                 image_id = canonical_id(value)
                 if image_id is None:
                     faults.add(path, number, f"{value!r} is not an image id", "Download COCO's image list again")
@@ -117,6 +121,8 @@ def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
                     pool[image_id] = None
     except OSError as error:
         raise DatasetError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from error
+    except TooDeep as error:
+        faults.add(path, f"after image {number}", f"it is {error}", "Download COCO's image list again")
     except (ijson.JSONError, ValueError) as error:
         faults.add(path, f"after image {number}", f"it is cut off or not valid JSON ({' '.join(str(error).split())})",
                    "Download COCO's image list again")

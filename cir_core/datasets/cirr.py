@@ -18,7 +18,7 @@ from pydantic import BaseModel, StringConstraints
 from cir_core.datasets.captions import query_texts
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_array, read_object, validated
-from cir_core.datasets.layouts import find_file, hides_targets
+from cir_core.datasets.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 
 POOL = "cirr"
@@ -52,12 +52,15 @@ def read_benchmark(
     ``subset_ids`` are the five other members of its image set. Targets are ``target_hard``, () on
     test1. ``caption_mode`` is "single" unless given.
 
-    Raises ``DatasetError`` where files are missing, and at the first fault unless ``faults`` collects.
+    Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
+    first fault unless ``faults`` collects.
     """
     faults = faults or Faults()
     captions, listing, split = _files(path, split)
     files = _read_split(listing, faults) if listing else None
     queries = _read_queries(captions, split, caption_mode or "single", files, faults)
+    if path == captions and not _CAPTIONS.fullmatch(path.name):  # only the person says which split it is
+        refuse_targets(path, split, queries)
     if files is None:
         note = f"There is no split.rc2.{split}.json beside the captions: all images of a gallery are ranked."
         return Benchmark("cirr", split, queries, {POOL: None}, _usual_paths, (note,))
@@ -68,7 +71,7 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path | None, str]:
     """Caption file, split file if there is one, and the split."""
     if path.is_file():
         named = _CAPTIONS.fullmatch(path.name)
-        split = split or (named["split"] if named else "val")
+        split = split_of_file(path, named["split"] if named else None, split)
         beside = (path.parent.parent / "image_splits", path.parent)
         listings = (folder / f"split.rc2.{split}.json" for folder in beside)
         return path, next(filter(Path.is_file, listings), None), split

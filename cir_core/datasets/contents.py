@@ -123,7 +123,7 @@ def trec_run(source: Source) -> Content:
 
 
 def trec_qrels(source: Source) -> Content:
-    from cir_core.runs.trec import read_qrels
+    from cir_core.datasets.qrels import read_qrels
 
     return Content(counting.qrels_counts(read_qrels(source.path, source.faults)))
 
@@ -161,7 +161,7 @@ def read_pool(path: Path, faults: Faults) -> tuple[str, ...] | None:
     content = read_document(path, faults)
     if isinstance(content, Mapping):
         return tuple(content)
-    if isinstance(content, list) and all(isinstance(name, str) for name in content):
+    if isinstance(content, list) and all(isinstance(name, str) and name for name in content):
         return tuple(content)
     if content is not None:
         faults.add(path, "", "it is no list of image names", "Give the split file of the gallery")

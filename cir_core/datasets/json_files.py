@@ -1,7 +1,8 @@
 """JSON as data sets come: arrays and lines read one record at a time, a byte-order mark and
 Windows line ends allowed, and every fault with its file and record.
 
-``NaN`` and ``Infinity`` are no JSON: they are faults here, also where Python would read them.
+``NaN`` and ``Infinity`` are no JSON: they are faults here, also where Python would read them. So is
+what is nested more than a hundred levels deep (:mod:`cir_core.datasets.json_depth`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import ijson
 from pydantic import BaseModel, ValidationError
 
 from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
 
 Record = dict[str, Any]
 _Model = TypeVar("_Model", bound=BaseModel)
 _AGAIN = "Download or export the file again"
-_BLOCK = 2**16
+_FLATTER = "No data set is: check that it is the right file"
 
 
 def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[int, Record]]:
@@ -39,12 +41,14 @@ def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[i
             faults.add(path, "", problem, "Check that it is the right file")
             return
         try:
-            for record in ijson.items(source, prefix, use_float=True):
+            for record in ijson.items(DepthLimited(source), prefix, use_float=True):
                 if isinstance(record, dict):
                     yield number, record
                 else:
                     faults.add(path, number, f"it is not an object but {_shown(record)}", "Check the kind of file")
                 number += 1
+        except TooDeep as error:
+            faults.add(path, number, f"it is {error}", _FLATTER)
         except (ijson.JSONError, ValueError) as error:
             # The C parser raises IncompleteJSONError for every fault; only the message tells a cut.
             cut = "premature EOF" in str(error) or "Incomplete" in str(error)
@@ -53,10 +57,15 @@ def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[i
 
 
 def first_value(path: Path, key: str) -> Any:
-    """The first member ``key`` of a JSON object, reading no further than that; None if there is none."""
+    """The first member ``key`` of a JSON object, reading no further than that; None if there is none.
+
+    Raises ``DatasetError`` where the file is nested too deep before it.
+    """
     with _opened(path) as source:
         try:
-            return next(iter(ijson.items(source, key, use_float=True)), None)
+            return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
+        except TooDeep as error:
+            raise DatasetError(f"{path}, before {key!r}: it is {error}. {_FLATTER}.") from error
         except (ijson.JSONError, ValueError):
             return None
 
@@ -71,6 +80,10 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
     """Objects of a JSONL file with their line numbers from 1, one at a time; blank lines do not count."""
     for number, line in text_lines(path, faults):
         if not line.strip():
+            continue
+        if is_too_deep(line):
+            problem = f"it is nested too deep: more than {DEEPEST} arrays and objects in each other"
+            faults.add(path, f"line {number}", problem, _FLATTER)
             continue
         try:
             record = _DECODER.decode(line)
@@ -121,10 +134,12 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
 
     with _opened(path) as source:
         try:
-            return json.loads(source.read().decode("utf-8"), object_pairs_hook=unique,
+            return json.loads(DepthLimited(source).read().decode("utf-8"), object_pairs_hook=unique,
                               parse_constant=float if constants else _refuse)
         except UnicodeDecodeError as error:
             faults.add(path, f"byte {error.start}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+        except TooDeep as error:
+            faults.add(path, "", f"it is {error}", _FLATTER)
         except ValueError as error:
             faults.add(path, "", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
     return None
@@ -158,7 +173,7 @@ def _opened(path: Path) -> BinaryIO:
 
 def _first_byte(source: BinaryIO) -> bytes:
     start = source.tell()
-    first = source.read(_BLOCK).lstrip()[:1]
+    first = source.read(BLOCK).lstrip()[:1]
     source.seek(start)
     return first
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+# The top of this package: its readers of runs and audits import those packages when they are called,
+# since both read their own files through the modules below here. They never import the registry.
 from cir_core.datasets import audit_contents, circo, cirr, contents, fashioniq, lasco, mbeir, sample
 from cir_core.datasets.contents import Content, Reader, Source, of_benchmark
 from cir_core.datasets.faults import Faults

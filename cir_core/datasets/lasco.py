@@ -16,7 +16,7 @@ from typing import Any
 
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, first_byte, read_array, read_object
-from cir_core.datasets.layouts import check_folder, find_file
+from cir_core.datasets.layouts import check_folder, find_file, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 
 POOL = "lasco"
@@ -39,9 +39,8 @@ def read_benchmark(path: Path, *, split: str | None = None, faults: Faults | Non
     """``path``: the data set's folder (or its ``downloads``), or the query file; split "val" by default.
 
     Image ids are COCO's numbers as text. Queries without text are left out and counted in the
-    notes. A ``qid`` that comes again gets "#2", "#3" behind it, which is noted too: whether the
-    released files have such is not known here. Targets must be in the corpus, if it is there.
-    Raises ``DatasetError`` unless ``faults`` collects.
+    notes. A ``qid`` that comes again gets "#2", "#3" behind it, which is noted too. Targets must be
+    in the corpus, if it is there. Raises ``DatasetError`` unless ``faults`` collects.
     """
     faults = Faults() if faults is None else faults
     queries, split = _query_file(path, split)
@@ -108,7 +107,7 @@ def _image(value: Any) -> tuple[str, str] | None:
 def _query_file(path: Path, split: str | None) -> tuple[Path, str]:
     if path.is_file():
         named = path.stem.removeprefix("lasco_")
-        return path, split or (named if named in _SPLITS else "val")
+        return path, split_of_file(path, named if named in _SPLITS else None, split)
     check_folder(path)
     split = split or "val"
     options = [f"{folder}lasco_{split}.json" for folder in ("", "downloads/", "annotations/", "captions/")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
 
 
@@ -27,6 +28,26 @@ def check_folder(root: Path) -> None:
         raise DatasetError(f"{root} is missing. Check the path.")
     if not root.is_dir():
         raise DatasetError(f"{root} is a file. Give the data set's folder.")
+
+
+def split_of_file(path: Path, named: str | None, given: str | None) -> str:
+    """The split of a single file: the one its name says, or that a person gave, or "val".
+
+    Raises ``DatasetError`` where the two differ: figures would stand under another split's name.
+    """
+    if named and given and named != given:
+        raise DatasetError(f"{path} is of the split {named!r}, as its name says, not {given!r}. Leave the split out, "
+                           f"or give the file of {given!r}.")
+    return named or given or "val"
+
+
+def refuse_targets(path: Path, split: str, queries: Sequence[BenchmarkQuery]) -> None:
+    """Raises ``DatasetError`` for a file that a person says is of a split that hides its targets,
+    and that names some: it is another split's."""
+    known = sum(bool(query.target_ids) for query in queries)
+    if known and hides_targets(split):
+        raise DatasetError(f"{path}: {known} of its {len(queries)} queries name their targets, which the split "
+                           f"{split!r} hides. Leave the split out, or give the file of {split!r}.")
 
 
 def hides_targets(split: str) -> bool:

@@ -22,8 +22,8 @@ from pydantic import BaseModel
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_lines, validated
 from cir_core.datasets.mbeir_layout import find_files
+from cir_core.datasets.qrels import qrels_lines
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
-from cir_core.runs.trec import qrels_lines
 
 
 @dataclass
@@ -94,7 +94,7 @@ def read_benchmark(
     found = tuple(queries.values())
     notes = tuple(_notes(found, candidates, counts, files.pool))
     pools = {name: tuple(candidates.paths) if files.pool else None}
-    return Benchmark("mbeir", files.split, found, pools, candidates, notes)
+    return Benchmark("mbeir", files.split, found, pools, candidates, notes, files.dataset)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cir_core.datasets.layouts import split_of_file
 from cir_core.errors import DatasetError
 
 _SPLITS = ("train", "val", "test")
@@ -29,13 +30,16 @@ class MbeirFiles:
 
 def find_files(path: Path, split: str | None, pool: Path | None, qrels: Path | None) -> MbeirFiles:
     """``path``: the query file, or the folder that holds ``query``. The pool and qrels are found
-    beside it unless they are given. Raises ``DatasetError`` listing what fits where several do."""
+    beside it unless they are given. Raises ``DatasetError`` listing what fits where several do, and
+    for a file whose name says another split."""
     if not path.exists():
         raise DatasetError(f"{path} is missing. Give M-BEIR's folder, or the query file in it.")
     queries = _queries(path, split) if path.is_dir() else path
     if _is_trace(queries):
         raise DatasetError(f"{queries} is a trace of an audit. Give the query file it was made from.")
     dataset, named = _named(queries)
+    if queries == path:
+        split_of_file(queries, named, split)
     split = split or named or next((p.name for p in queries.parents if p.name in _SPLITS), "")
     root = _root(queries)
     if root and pool is None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cir_core.datasets.qrels import write_qrels
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
-from cir_core.runs.trec import write_qrels
 
 
 def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
@@ -28,8 +28,10 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     split = benchmark.split or "test"
     written: list[Path] = []
     for name, pool in benchmark.pools.items():
-        label = benchmark.kind if len(benchmark.pools) == 1 else f"{benchmark.kind}-{name}"
-        stem = f"mbeir_{label.replace('_', '-')}_task7_{split}"
+        label = benchmark.dataset or benchmark.kind.replace("_", "-")  # its own name comes back as it was
+        if len(benchmark.pools) > 1:
+            label = f"{label}-{name}".replace("_", "-")
+        stem = f"mbeir_{label}_task7_{split}"
         queries = [query for query in benchmark.queries if query.pool == name]
         paths = {image_id: _path(benchmark, image_id) for image_id in pool or ()}
         ids: dict[str, str] = {}

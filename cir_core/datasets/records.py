@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
 CaptionMode = Literal["single", "joined", "clip4cir", "m-beir", "separate", "first"]
-"""How a query's text came of its captions (seed: FashionIQ has two of each).
+"""How a query's text came of its captions: FashionIQ has two for each query.
 
 "single": there was one. "joined": "a and b". "clip4cir": stripped of ``.?, ``, the first one
 capitalised, joined by " and ". "m-beir": joined by " and ", capitalised, a full stop.
@@ -42,6 +42,11 @@ class BenchmarkQuery:
     aspects: tuple[str, ...] = ()   # CIRCO's semantic aspects
 
 
+def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
+    """The queries' caption mode as protocol and run cards have it; several are joined by "+"."""
+    return "+".join(sorted({query.caption_mode for query in queries}))
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A data set's queries in file order. ``pools``: name to image ids in the order that decides
@@ -53,10 +58,12 @@ class Benchmark:
     pools: Mapping[str, Sequence[str] | None]
     image_paths: ImagePaths
     notes: tuple[str, ...] = ()          # what the person should know of these files
+    dataset: str = ""                    # its own name where the kind is a form that many have: M-BEIR's "cirr"
 
     @property
     def name(self) -> str:
-        return f"{self.kind}-{self.split}" if self.split else self.kind
+        """Kind, own name and split, as in "cirr-val" and "mbeir-cirr-test": what its gallery is called."""
+        return "-".join(part for part in (self.kind, self.dataset.lower(), self.split) if part)
 
     @property
     def image_ids(self) -> Sequence[str]:
@@ -69,7 +76,7 @@ class Benchmark:
 
     @cached_property
     def digest(self) -> str:
-        """16 hex digits over queries and pools: two copies of the same release agree."""
+        """16 hex digits over queries and pools: two copies of the same release agree. ``dataset`` has no part in it."""
         sha = hashlib.sha256(f"{self.kind}\n{self.split}\n".encode())
         for query in self.queries:
             sha.update(json.dumps(dataclasses.astuple(query), ensure_ascii=True).encode() + b"\n")

@@ -97,17 +97,22 @@ def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
 
 def soft_image_paths(image_id: str) -> tuple[str, ...]:
     """Where CIRR's and FashionIQ's releases keep an image, told apart by its name."""
-    if _CIRR_NAME.fullmatch(image_id):
+    if is_cirr_name(image_id):
         folder = image_id.split("-")[0]
         return (f"{folder}/{image_id}.png", f"img_raw/{folder}/{image_id}.png")
     return fashioniq.image_paths(image_id)
+
+
+def is_cirr_name(image_id: str) -> bool:
+    """Whether CIRR calls an image so; FashionIQ has no such ids."""
+    return _CIRR_NAME.fullmatch(image_id) is not None
 
 
 def _drops_reference(reference_ids: Iterator[str], wanted: bool | None) -> bool:
     if wanted is not None:
         return wanted
     first = next(reference_ids, None)
-    return first is not None and _CIRR_NAME.fullmatch(first) is not None
+    return first is not None and is_cirr_name(first)
 
 
 def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[str] | None, faults: Faults) -> bool:

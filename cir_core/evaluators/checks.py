@@ -64,9 +64,10 @@ def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: b
 
 
 def coverage(
-    query_ids: Sequence[str], answered: Collection[str], system: str, *, partial: bool
+    query_ids: Sequence[str], answered: Rankings, system: str, *, partial: bool
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The queries without an answer, and a note of them. Raises ``DatasetError`` as :func:`checked`."""
+    """The queries without an answer, and notes of them and of those with an empty list, which
+    counts as 0 too. Raises ``DatasetError`` as :func:`checked`."""
     known = frozenset(query_ids)
     unknown = [query_id for query_id in answered if query_id not in known]
     if unknown:
@@ -75,8 +76,11 @@ def coverage(
             f"own begin {first(query_ids)}). Check that run and annotations belong to the same data set and split."
         )
     missing = tuple(query_id for query_id in query_ids if query_id not in answered)
+    empty = [query_id for query_id, ranking in answered.items() if not ranking]
+    notes = [f"EMPTY: {len(empty)} of {len(known)} queries have a list without images and count as 0 "
+             f"({first(empty)})."] if empty else []
     if not missing:
-        return (), []
+        return (), notes
     if len(missing) == len(known):
         raise DatasetError(f"Run {system!r} has no ranking for any query. Check the file.")
     if not partial:
@@ -85,7 +89,7 @@ def coverage(
             "count those as 0 with --partial."
         )
     return missing, [f"INCOMPLETE: {len(missing)} of {len(known)} queries have no ranking and count as 0 "
-                     f"({first(missing)})."]
+                     f"({first(missing)}).", *notes]
 
 
 def check_list(system: str, query_id: str, ranking: Sequence[str], pool: Collection[str] | None) -> None:

@@ -22,8 +22,10 @@ def evaluate_qrels(
     judged are left alone, with a note, and images that nobody judged are not relevant.
 
     Raises ``DatasetError`` for queries that the run lacks (unless ``partial``: they count as 0),
-    for an image twice in one list and for measures that cannot be computed.
+    for an image twice in one list, for measures that cannot be computed and where none is named.
     """
+    if not measures:
+        raise DatasetError(f"No measure is named. Name one or several, as in {','.join(MEASURES[:3])}.")
     if not qrels:
         raise DatasetError("The qrels judge no query. Check the file.")
     answered = {query_id: of for query_id, of in run.rankings.items() if query_id in qrels}

@@ -17,7 +17,7 @@ import numpy as np
 from cir_core.errors import DatasetError
 from cir_core.evaluators.checks import check_list, coverage, first
 from cir_core.evaluators.records import Columns, Measure, Scores, means, score
-from cir_core.metrics.multi_turn import CUTOFF
+from cir_core.metrics.multi_turn import CUTOFF, session_values
 from cir_core.runs.records import Run
 
 if TYPE_CHECKING:
@@ -71,8 +71,6 @@ def evaluate_sessions(
 
 
 def _columns(ranks: Sequence[Sequence[int]]) -> Columns:
-    from cir_core.evaluate_replay import session_values
-
     longest = max(map(len, ranks))
     measures = [*(Measure(f"hits_at_{CUTOFF}", str(turn)) for turn in range(1, longest + 1)),
                 Measure(f"final_recall_at_{CUTOFF}"), Measure("auc")]

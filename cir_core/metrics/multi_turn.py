@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from cir_core.metrics.bootstrap import Values
+
 CUTOFF = 10
 
 
@@ -41,3 +45,17 @@ def multi_turn_scores(ranks: Sequence[Sequence[int]], cutoff: int = CUTOFF) -> M
                                "Every session has one turn: AUC is Hits@10 of that turn.")
     area = sum((a + b) / 2 for a, b in zip(hits, hits[1:], strict=False)) / (longest - 1)
     return MultiTurnScores(hits, final, area, len(sessions), longest)
+
+
+def session_values(ranks: Sequence[Sequence[int]], longest: int) -> Values:
+    """``[sessions, longest + 2]``: what each session adds to the means of Hits@10(1) …
+    Hits@10(L), Final Recall@10 and AUC, which :func:`multi_turn_scores` defines.
+
+    L is that of the set, so the AUC of a drawing of sessions is a mean over them too.
+    """
+    hits = np.array([
+        [min(of[: turn + 1]) <= CUTOFF for turn in range(longest)] for of in ranks
+    ], dtype=np.float64)
+    final = np.array([of[-1] <= CUTOFF for of in ranks], dtype=np.float64)
+    area = (hits[:, :-1] + hits[:, 1:]).sum(axis=1) / 2 / (longest - 1) if longest > 1 else hits[:, 0]
+    return np.column_stack([hits, final, area])

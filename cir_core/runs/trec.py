@@ -1,4 +1,4 @@
-"""TREC's text files: runs (``query Q0 image rank score tag``) and qrels (``query 0 image grade``).
+"""TREC's text form of a run: ``query Q0 image rank score tag``.
 
 trec_eval ignores the rank column: it sorts by score, which it holds as float32, and puts equal
 scores in the order of image ids, backwards. A run written here has scores that strictly
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -19,15 +19,13 @@ import numpy as np
 
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import text_lines
+from cir_core.datasets.qrels import one_word
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
 from cir_core.runs.records import Run
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
-_GRADE = re.compile(r"[+-]?[0-9]{1,9}(\.0+)?")
-_HEADERS = ("query_id", "query-id", "qid")
 _FORM = "A line of a run is: query Q0 image rank score tag"
-_QRELS_FORM = "A line of qrels is: query 0 image grade, or with a header and tabs: query_id candidate_id score"
 
 
 @dataclass
@@ -96,9 +94,9 @@ def write_trec_run(path: Path, run: Run) -> None:
     def lines() -> Iterator[bytes]:
         for query_id, ids in run.rankings.items():
             texts = falling_scores(run.scores.get(query_id), len(ids), query_id)
-            start = f"{_word(query_id, 'query')} Q0 "
+            start = f"{one_word(query_id, 'query')} Q0 "
             yield "".join(
-                f"{start}{_word(image_id, 'image')} {rank} {score} {tag}\n"
+                f"{start}{one_word(image_id, 'image')} {rank} {score} {tag}\n"
                 for rank, (image_id, score) in enumerate(zip(ids, texts, strict=True), 1)
             ).encode()
 
@@ -126,65 +124,6 @@ def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -
         last = value if below else np.nextafter(last, np.float32(-np.inf))
         texts.append(repr(float(score if below else last)))
     return texts if np.isfinite(last) else falling_scores(None, n)
-
-
-def read_qrels(path: Path, faults: Faults | None = None) -> dict[str, dict[str, int]]:
-    """Query id to image id to grade, in file order; the forms are those of :func:`qrels_lines`."""
-    faults = Faults() if faults is None else faults
-    qrels: dict[str, dict[str, int]] = {}
-    for number, query_id, image_id, grade in qrels_lines(path, faults):
-        grades = qrels.setdefault(query_id, {})
-        if image_id in grades:
-            faults.add(path, f"line {number}", f"query {query_id!r} has image {image_id!r} twice", "Keep one of them")
-        else:
-            grades[image_id] = grade
-    if not qrels and not faults.count:
-        faults.add(path, "", "it holds no line of qrels", _QRELS_FORM)
-    return qrels
-
-
-def qrels_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str, str, int]]:
-    """Line number, query id, image id and grade of each line, one at a time.
-
-    Four fields (TREC), five (M-BEIR adds the task), or tab-separated with a header whose first
-    name is query_id, query-id or qid.
-    """
-    separator: str | None = None
-    first = True
-    for number, line in text_lines(path, faults):
-        if not line.strip():
-            continue
-        if first:
-            first = False
-            if line.split("\t")[0].strip().lower() in _HEADERS:
-                separator = "\t"
-                continue
-        fields = [text.strip() for text in line.split(separator)]
-        wanted = (3,) if separator else (4, 5)
-        if len(fields) not in wanted or not all(fields[:3]):
-            counts = " or ".join(map(str, wanted))
-            faults.add(path, f"line {number}", f"it has {len(fields)} fields, not {counts}", _QRELS_FORM)
-            continue
-        query_id, image_id, grade = fields if separator else (fields[0], fields[2], fields[3])
-        if _GRADE.fullmatch(grade):
-            yield number, query_id, image_id, int(grade.partition(".")[0])
-        else:
-            faults.add(path, f"line {number}", f"the grade {grade!r} is not an integer", _QRELS_FORM)
-
-
-def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: bool = False) -> None:
-    """TREC's four columns, or with ``header`` the tab-separated three of converted M-BEIR files."""
-
-    def lines() -> Iterator[bytes]:
-        if header:
-            yield b"query_id\tcandidate_id\tscore\n"
-        for query_id, grades in qrels.items():
-            for image_id, grade in grades.items():
-                one, other = _word(query_id, "query"), _word(image_id, "image")
-                line = f"{one}\t{other}\t{grade}\n" if header else f"{one} 0 {other} {grade}\n"
-                yield line.encode()
-
-    write_atomically(path, lines())
 
 
 def _problem(fields: Sequence[str]) -> str:
@@ -226,10 +165,3 @@ def _notes(contradicted: Sequence[str], tied: Sequence[str], tags: Sequence[str]
         notes.append(f"The file has {len(tags)} tags ({', '.join(tags[:3])}{', …' if len(tags) > 3 else ''}) "
                      "and is read as one run.")
     return tuple(notes)
-
-
-def _word(text: str, what: str) -> str:
-    if len(text.split()) != 1 or text.split()[0] != text:
-        raise DatasetError(f"The {what} id {text!r} is empty or has white space in it, which TREC's files cannot "
-                           "hold. Write another form, or rename it.")
-    return text

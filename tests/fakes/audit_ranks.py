@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, caption_mode_of, pools_digest
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, pools_digest
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 
 IMAGES = 1_000
 Ranks = int | tuple[int, ...]

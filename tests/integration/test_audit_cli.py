@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cir_core.atelier.build import build_atelier
+from cir_core.datasets.kinds import read_benchmark
 from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError
 from cir_core.indexing import index_folder
@@ -62,7 +63,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_from_one_command_to_labels_that_add_up(sample, tmp_path):
+def test_from_one_command_to_labels_that_add_up(sample, drawn, tmp_path):
     result = sample("--retrievers", RETRIEVERS, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert f"sample-test: {QUERIES} of {QUERIES} queries, 5 retrievers, {GARMENTS} images" in result.output
@@ -72,7 +73,9 @@ def test_from_one_command_to_labels_that_add_up(sample, tmp_path):
     assert sum(summary["labels"].values()) == sum(summary["details"].values()) == summary["labelled"] == QUERIES
     assert summary["shortcut_free"] == QUERIES - summary["labels"]["shortcut_solvable"]
     queries = (tmp_path / "out/sample-test_queries.jsonl").read_text().splitlines()
-    assert [json.loads(line)["query_idx"] for line in queries] == list(range(QUERIES))
+    whole = [query.query_id for query in read_benchmark("sample", drawn).queries]  # the audit has two of each category
+    lines = [json.loads(line) for line in queries]
+    assert len(lines) == QUERIES and [whole[line["query_idx"]] for line in lines] == [q["query_id"] for q in lines]
     assert str(tmp_path) not in "".join(map(str, contents(tmp_path / "out").values()))
 
 
@@ -112,6 +115,99 @@ def test_ranks_from_a_file_are_a_retriever_too(sample, tmp_path):
     assert set(content["support"]["multimodal"][1:2]) == {0}, "both find a query or neither does"
 
 
+def unlisted(drawn, folder: Path, **queries: object) -> Path:
+    """Some of the drawn queries in CIRCO's form, whose file lists no images."""
+    asked = json.loads(min((drawn / "captions").glob("cap.dress.*.json")).read_text())[:3]
+    gallery = [line.split(",")[0] for line in (drawn / "manifest.csv").read_text().splitlines()[1:]]
+    place = {image_id: number for number, image_id in enumerate(gallery)}
+    records = [{"id": n, "reference_img_id": place[one["candidate"]], "target_img_id": place[one["target"]],
+                "gt_img_ids": [place[one["target"]]], "relative_caption": one["captions"][0], "shared_concept": "",
+                "semantic_aspects": []} for n, one in enumerate(asked)]
+    folder.mkdir()
+    (folder / "val.json").write_text(json.dumps(records))
+    return folder / "val.json"
+
+
+def test_files_of_an_audit_are_ranks_again_also_where_no_images_are_listed(cirque, drawn, tmp_path):
+    """With ``ranks:`` alone: the usual gallery is the one that they were made over."""
+    annotations = unlisted(drawn, tmp_path / "circo")
+    lines = (drawn / "manifest.csv").read_text().splitlines(keepends=True)
+    numbered = [lines[0], *(f"{n:012},{line.partition(',')[2]}" for n, line in enumerate(lines[1:]))]
+    manifest = drawn / "numbered.csv"
+    manifest.write_text("".join(numbered))
+    index_folder(drawn, name="circo-val", encoder=load_encoder("atelier"), home=tmp_path / "home", manifest=manifest,
+                 split="test")
+    manifest.unlink()
+    first = cirque("circo", "--annotations", annotations, "--retrievers", "slerp", "--out", tmp_path / "one")
+    assert first.exit_code == 0, first.exception or first.output
+    [file] = (tmp_path / "one").glob("*_slerp.json")
+    again = cirque("circo", "--annotations", annotations, "--retrievers", f"ranks:{file}", "--out", tmp_path / "two")
+    assert again.exit_code == 0, again.exception or again.output
+    assert (tmp_path / "two" / file.name).read_bytes() == file.read_bytes()
+
+
+def test_validated_positions_are_those_of_the_whole_data_set(sample, cirque, drawn, tmp_path):
+    """With --limit the third query is the second category's first, and stands much later in the whole."""
+    whole = read_benchmark("sample", drawn).queries
+    second = next(place for place, query in enumerate(whole) if query.pool != whole[0].pool)
+    (tmp_path / "index.json").write_text(json.dumps({"dataset": "sample", "query_indices": [0, second]}))
+    done = sample("--retrievers", "slerp", "--validated", tmp_path / "index.json", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.exception or done.output
+    lines = [json.loads(line) for line in (tmp_path / "out/sample-test_queries.jsonl").read_text().splitlines()]
+    assert [line["query_id"] for line in lines if line["validated"]] == [whole[0].query_id, whole[second].query_id]
+    assert [line["query_idx"] for line in lines][:3] == [0, 1, second]
+    (tmp_path / "index.json").write_text(json.dumps({"dataset": "sample", "query_indices": [second - 1]}))
+    assert "Raise --limit" in str(sample("--retrievers", "slerp", "--validated", tmp_path / "index.json").exception)
+
+
+def test_a_name_and_a_rule_for_validated_queries(sample, drawn, tmp_path):
+    texts = [query.modification_text for query in read_benchmark("sample", drawn).queries[:2]]
+    votes = [(0, True), (0, False), (1, True)]
+    (tmp_path / "v.jsonl").write_text("".join(json.dumps(
+        {"dataset": name, "query_idx": n, "query_text": texts[n] if name == "mine" else "else", "validated": vote},
+    ) + "\n" for n, vote in votes for name in ("mine", "other")))
+
+    def accepted(*arguments):
+        done = sample("--retrievers", "slerp", "--validated", tmp_path / "v.jsonl", "--json", *arguments)
+        return done.exception or json.loads(done.stdout)["composition_gap"]["subsets"]["validated"]
+
+    assert "--validated-dataset" in str(accepted())
+    assert accepted("--validated-dataset", "mine") == 1   # a tie is not most
+    assert accepted("--validated-dataset", "mine", "--rule", "single-kept") == 2
+
+
+def test_a_failure_is_told_though_the_report_fails_too(sample, tmp_path, monkeypatch):
+    monkeypatch.setenv("CIRQUE_LLM_BASE_URL", "http://127.0.0.1:9/v1")  # nobody answers there
+    monkeypatch.setenv("CIRQUE_LLM_MODEL", "m")
+    monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
+    result = sample("--retrievers", "cirevl,slerp", "--model", "settings", "--min-support", 2)
+    assert isinstance(result.exception, DatasetError) and "of 1" in str(result.exception)
+    assert "cirevl was left" in result.stderr
+
+
+def test_ranks_of_another_ablation_are_found_before_the_work(sample, tmp_path):
+    assert sample("--retrievers", "slerp", "--out", tmp_path / "one").exit_code == 0
+    [file] = (tmp_path / "one").glob("*_slerp.json")
+    result = sample("--retrievers", f"text-only,old=ranks:{file}", "--ablation", "drop")
+    assert "differ in how an input was taken away" in str(result.exception)
+    assert "text-only" not in sample("--list").output
+
+
+def test_what_an_earlier_pool_left_is_removed_and_sources_are_not(sample, tmp_path):
+    out = tmp_path / "out"
+    assert sample("--retrievers", "slerp,cirevl", "--out", out).exit_code == 0
+    [gone], [source] = out.glob("*_cirevl.json"), out.glob("*_slerp.json")
+    assert sample("--retrievers", f"text-only,mine=ranks:{source}", "--out", out).exit_code == 0
+    assert source.exists() and not gone.exists() and len(list(out.glob("*_mine.json"))) == 1
+
+
+def test_another_seed_has_another_folder(sample, tmp_path, monkeypatch):
+    assert sample("--retrievers", "slerp").exit_code == 0
+    monkeypatch.setenv("CIRQUE_SEED", "7")
+    assert sample("--retrievers", "slerp").exit_code == 0
+    assert len(list((tmp_path / "home/audits").iterdir())) == 2
+
+
 def test_what_is_stored_is_listed(sample, cirque):
     assert "No audit yet" in cirque("--list").output
     assert sample("--retrievers", "slerp,image-only").exit_code == 0
@@ -147,7 +243,7 @@ def test_a_missing_photo_costs_its_query_and_no_other(sample, drawn, cirque, tmp
     result = cirque("sample", "--annotations", drawn, "--limit", 2, "--gallery", "fewer", "--retrievers",
                     "text-only,slerp", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "lacks 1 images" in result.output and "queries have no label" in result.output
+    assert "lacks 1 images" in result.output and " no label:" in result.output
     assert f"the target '{first['target']}' is not among" in result.output
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert summary["labelled"] + sum(summary["skipped"].values()) == QUERIES and summary["labelled"] >= QUERIES - 2

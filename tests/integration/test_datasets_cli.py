@@ -103,6 +103,57 @@ def test_a_benchmark_becomes_a_gallery_under_its_own_ids(cirque, fashioniq, tmp_
     assert "4 unchanged" in again.stdout
 
 
+def m_beir(root, name, ids):
+    (root / "query/test").mkdir(parents=True)
+    (root / "cand_pool").mkdir()
+    (root / f"query/test/mbeir_{name}_task7_test.jsonl").write_text(json.dumps({
+        "qid": "1", "query_txt": "is green", "query_img_path": f"{ids[0]}.jpg", "pos_cand_list": [f"{name}:{ids[1]}"],
+    }) + "\n")
+    (root / f"cand_pool/mbeir_{name}_task7_cand_pool.jsonl").write_text("".join(
+        json.dumps({"did": f"{name}:{image_id}", "img_path": f"{image_id}.jpg"}) + "\n" for image_id in ids))
+    return root
+
+
+def test_data_sets_in_m_beir_s_form_have_a_gallery_each(cirque, tmp_path):
+    pictures = draw_images(tmp_path / "pictures", *COLOURS)
+    for name, ids in {"cirr": ("B01", "B02"), "circo": ("B03", "B04")}.items():
+        result = cirque("index", "mbeir", m_beir(tmp_path / name, name, ids), "--images", pictures)
+        assert f"Gallery mbeir-{name}-test: 2 images" in result.stdout, (result.output, result.exception)
+    assert open_gallery("mbeir-cirr-test", home=tmp_path / "home").ids == ("cirr:B01", "cirr:B02")
+
+
+def test_a_gallery_of_another_data_set_is_not_emptied(cirque, fashioniq, tmp_path):
+    pictures = draw_images(tmp_path / "pictures", *COLOURS)
+    other = m_beir(tmp_path / "cirr", "cirr", ("B01", "B02"))
+    assert cirque("index", "fashioniq", fashioniq, "--images", pictures, "--name", "mine").exit_code == 0
+    refused = cirque("index", "mbeir", other, "--images", pictures, "--name", "mine")
+    assert isinstance(refused.exception, DatasetError)
+    assert "holds 4 images, none of them of mbeir-cirr-test" in str(refused.exception)
+    assert "--name NAME" in str(refused.exception)
+    assert len(open_gallery("mine", home=tmp_path / "home").ids) == 4
+    lines = (tmp_path / "home/manifests/mine.jsonl").read_text().splitlines()
+    assert len(lines) == 4  # the list of what is there stays too
+
+
+def test_the_caption_mode_of_a_check(cirque, fashioniq):
+    whole = cirque("check", "fashioniq", fashioniq, "--caption-mode", "separate", "--json")
+    # The first query has two captions, the second one and an empty one.
+    assert json.loads(whole.stdout)["counts"]["queries"] == 3
+    refused = cirque("check", "hp-fashioniq", fashioniq, "--caption-mode", "first")
+    assert isinstance(refused.exception, DatasetError) and "takes no caption mode" in str(refused.exception)
+
+
+def test_converting(cirque, fashioniq, tmp_path):
+    result = cirque("convert", "fashioniq", fashioniq, "--to", "mbeir", "--out", tmp_path / "m")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert result.stdout.count("Wrote ") == 3 and "Note: 1 empty captions" in result.stdout
+    assert cirque("check", "mbeir", tmp_path / "m").exit_code == 0
+    result = cirque("convert", "mbeir", tmp_path / "m", "--to", "trec-qrels", "--out", tmp_path / "qrels.txt")
+    assert (tmp_path / "qrels.txt").read_text() == "dress:0 0 B02 1\ndress:1 0 B04 1\n", result.exception
+    refused = cirque("convert", "fashioniq", fashioniq, "--to", "circled", "--out", tmp_path / "x")
+    assert "fashioniq cannot be written as 'circled'. It can be written as: mbeir" in str(refused.exception)
+
+
 def test_images_that_are_missing_are_refused_until_one_says_so(cirque, fashioniq, tmp_path):
     draw_images(tmp_path / "pictures", "B01", "B02", "B04")
     arguments = ("index", "fashioniq", fashioniq, "--images", tmp_path / "pictures", "--name", "three")

@@ -9,7 +9,9 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.errors import CirqueError, DatasetError, GalleryError, LanguageModelUnavailable
+from cir_core.atelier.build import build_atelier
+from cir_core.datasets.sample import read_benchmark
+from cir_core.errors import CirqueError, DatasetError, GalleryError, LanguageModelUnavailable, SettingsError
 from cir_core.indexing import index_folder
 from cir_core.runs.records import Run
 from cir_core.settings import get_settings
@@ -83,8 +85,57 @@ def test_several_runs(evaluate, circo, tmp_path):
     result = evaluate("circo", "-a", circo, "-r", runs[0], "-r", runs[1], "--json")
     found = json.loads(result.stdout)
     assert set(found) == {"protocol", "systems"}
-    assert [system["system"] for system in found["systems"]] == [f"run ({path})" for path in runs]
+    assert [system["system"] for system in found["systems"]] == ["run", "run (2)"]
+    assert [system["source"]["run_file"] for system in found["systems"]] == ["run.json", "run.json"]
     assert found["systems"][0]["map"] == found["systems"][1]["map"]
+
+
+def test_runs_of_one_name_far_down_a_path_are_written(evaluate, circo, tmp_path):
+    runs = [write(tmp_path.joinpath(*[name * 50] * 5, "run.json"), LISTS) for name in "ab"]
+    tagged = write(tmp_path / "long.trec", f"0 Q0 22 1 1 {'tag' * 100}\n1 Q0 55 1 1 {'tag' * 100}\n")
+    result = evaluate("circo", "-a", circo, *(f"-r{path}" for path in (*runs, tagged)), "--write-run", tmp_path / "out",
+                      "--no-intervals")
+    assert result.exit_code == 0, (result.output, result.exception)
+    first, second, third = sorted((tmp_path / "out").iterdir(), key=lambda path: len(path.name))
+    assert (first.name, second.name) == ("run.trec", "run__2.trec")
+    assert third.name.startswith("tagtag") and len(third.name) < 140
+
+
+@pytest.mark.parametrize("where", ["file", "file/below"])
+@pytest.mark.parametrize("option", ["--write-run", "--submission"])
+def test_a_folder_that_cannot_be_is_refused_before_anything_is_ranked(evaluate, circo, tmp_path, where, option):
+    (tmp_path / "file").write_text("mine")
+    run = tmp_path / "broken.json"
+    run.write_text("{")  # would be refused if it were looked at
+    result = evaluate("circo", "-a", circo, "-r", run, option, tmp_path / where)
+    assert result.exit_code == 1 and isinstance(result.exception, SettingsError)
+    assert str(tmp_path / where) in str(result.exception) and option in str(result.exception)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_run_that_cannot_be_written_costs_no_figures(evaluate, circo, tmp_path):
+    (tmp_path / "out/mine.trec").mkdir(parents=True)  # in the way of the file
+    (tmp_path / "out/mine.trec/x").touch()
+    runs = [write(tmp_path / name, LISTS) for name in ("mine.json", "other.json")]
+    result = evaluate("circo", "-a", circo, "-r", runs[0], "-r", runs[1], "--write-run", tmp_path / "out", "--json")
+    assert result.exit_code == 1 and isinstance(result.exception, SettingsError)
+    assert f"'mine' could not be written to {tmp_path / 'out'}" in str(result.exception)
+    assert "--write-run" in str(result.exception)
+    assert [system["recall"]["5"] for system in json.loads(result.stdout)["systems"]] == [1, 1]
+    assert (tmp_path / "out/other.trec").is_file()
+
+
+def test_a_file_is_not_measured_as_another_split(evaluate, circo, tmp_path):
+    run = write(tmp_path / "mine.json", LISTS)
+    result = evaluate("circo", "-a", circo, "--split", "test", "-r", run)
+    assert result.exit_code == 1 and "is of the split 'val'" in str(result.exception)
+
+
+def test_an_empty_list_is_noted(evaluate, circo, tmp_path):
+    run = write(tmp_path / "mine.json", {"0": [22], "1": []})
+    found = json.loads(evaluate("circo", "-a", circo, "-r", run, "--json").stdout)
+    assert found["map"]["5"] == pytest.approx(1 / 6)  # (1/3 + 0)/2
+    assert found["notes"][0] == "EMPTY: 1 of 2 queries have a list without images and count as 0 ('1')."
 
 
 def test_runs_that_are_refused_say_which_query_and_what_to_do(evaluate, circo, tmp_path):
@@ -176,6 +227,52 @@ def test_soft_multi_target(evaluate, tmp_path):
     assert found["map_soft"]["5"] == 0.5 and found["map"]["5"] == 0.25
 
 
+def test_soft_single_target(evaluate, tmp_path):
+    annotations = write(tmp_path / "single.json", [{
+        "reference_image_name": "B01", "target_image_name": "B03", "original_target": "B02",
+        "original_captions": ["a"], "refined_caption": "b", "comparison_images": ["B02"], "target_confidence": 0.9,
+        "original_confidence_scores": {"B03": 0.9, "B02": 0.9}}])
+    run = write(tmp_path / "mine.json", {"0": ["B09", "B03", *(f"C{n}" for n in range(8))]})
+    found = json.loads(evaluate("soft-single-target", "-a", annotations, "-r", run, "--json").stdout)
+    assert found["recall"]["1"] == 0 and found["recall"]["5"] == 1 and found["queries"] == 1
+    assert found["protocol"]["dataset"] == "soft-single-target"
+
+
+def test_m_beir_says_which_data_set(evaluate, tmp_path):
+    annotations = write(tmp_path / "cirr_val.jsonl", json.dumps({
+        "qid": "1", "query_txt": "red", "query_img_path": "a.jpg", "pos_cand_list": ["b"]}))
+    run = write(tmp_path / "mine.json", {"1": ["b"]})
+    found = json.loads(evaluate("mbeir", "-a", annotations, "-r", run, "--json").stdout)
+    assert found["protocol"]["dataset"] == "mbeir-cirr" and found["recall"]["1"] == 1
+
+
+def test_runs_over_the_sample_benchmark(evaluate, tmp_path, monkeypatch):
+    paths = build_atelier(tmp_path / "drawn", sizes={"test": 30})
+    monkeypatch.setattr("cir_core.sample.ensure_drawn", lambda home, progress: (paths, False))
+    benchmark = read_benchmark(paths.folder)
+    first, *others = benchmark.queries
+    lists = {query.query_id: [query.target_ids[0]] for query in others}
+    run = write(tmp_path / "mine.json", {first.query_id: [first.reference_id], **lists})
+    result = evaluate("sample", "--run", run, "--json", tmp_path / "figures.json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert f"sample, test: {len(benchmark.queries)} queries" in result.output
+    found = json.loads((tmp_path / "figures.json").read_text())
+    # All but one query are found; each category counts the same.
+    size = sum(query.pool == first.pool for query in benchmark.queries)
+    assert found["recall"]["1"] == pytest.approx(1 - 1 / size / len({query.pool for query in benchmark.queries}))
+    assert found["protocol"]["dataset_digest"] == benchmark.digest
+    lacking = evaluate("sample", "--run", write(tmp_path / "part.json", lists))
+    assert isinstance(lacking.exception, DatasetError)
+    assert "INCOMPLETE" in evaluate("sample", "--run", tmp_path / "part.json", "--partial").output
+
+
+@pytest.mark.parametrize("more", [["--methods", "slerp"], ["--encoder", "atelier"], ["--no-sessions"]])
+def test_a_run_of_the_sample_takes_nothing_of_methods(evaluate, tmp_path, more):
+    result = evaluate("sample", "--run", write(tmp_path / "mine.json", {}), *more)
+    assert result.exit_code == 2 and "is of methods" in result.output
+    assert evaluate("sample", "--partial").exit_code == 2
+
+
 def test_circled(evaluate, tmp_path):
     sessions = write(tmp_path / "cirr_val.json", [{
         "session_id": "cirr_val_0000", "subset": "cirr_val", "ground_truth_ids": ["dev-5-0-img1"], "num_turns": 2,
@@ -200,6 +297,9 @@ def test_trec(evaluate, tmp_path):
     assert found["measures"] == {"R@1": 0.5, "RR": 0.75, "AP(rel=1,judged_only=False)@10": 0.625}
     wrong = evaluate("trec", "-a", qrels, "-r", run, "--measures", "R@0")
     assert isinstance(wrong.exception, DatasetError) and "start at 1" in str(wrong.exception)
+    for none in ("", ",", " , "):
+        unnamed = evaluate("trec", "-a", qrels, "-r", run, "--measures", none)
+        assert isinstance(unnamed.exception, DatasetError) and "No measure is named" in str(unnamed.exception)
 
 
 @pytest.mark.parametrize("arguments", [[], ["--run", "x", "--methods", "slerp"], ["--methods", "slerp"]])

@@ -2,14 +2,16 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.aggregate_files import read_aggregate, write_aggregate
-from cir_core.audit.circus_files import read_run, write_run
+from cir_core.audit.circus_files import pools_on_card, read_run, write_run
 from cir_core.audit.rank_files import read_ranks
+from cir_core.audit.records import pools_digest
 from cir_core.audit.traces import read_validated, write_queries, write_query_index, write_shortcut_free
 from cir_core.datasets.faults import Faults
 from cir_core.errors import DatasetError
@@ -88,6 +90,13 @@ def test_what_is_written_is_circus_form(tmp_path):
     # of two samples both are found with both inputs, one by the text
     assert content["summary"]["recall_at_k"] == {"multimodal": 100.0, "text_only": 50.0, "image_only": 0.0}
     assert content["metadata"]["text_only_attack_sig"] == "img_black"
+
+
+def test_a_data_set_in_m_beir_s_form_is_called_as_circus_calls_it(tmp_path):
+    cirr = replace(THREE, kind="mbeir", dataset="cirr")
+    write_run(tmp_path / "a.json", run(cirr, "a", [(1, 2, 3)] * 3), cirr)
+    assert json.loads((tmp_path / "a.json").read_text())["metadata"]["dataset"] == "cirr"
+    assert read_run(tmp_path / "a.json").card.dataset == "mbeir-cirr-val"
 
 
 def test_a_file_of_circus_over_a_known_data_set(tmp_path):
@@ -196,12 +205,12 @@ def ranks(**changes: object) -> dict[str, object]:
 
 
 def test_the_smallest_file(tmp_path):
-    content = ranks(top={"q0": {"multimodal": ["i004", "i001"]}}, instruction="Find it.")
+    content = ranks(top={"q0": {"multimodal": ["i004", "i002"]}}, instruction="Find it.")
     content["ranks"]["q1"] = {"problem": "the image could not be read"}
     found = read_ranks(saved(tmp_path, content, "x.json"), THREE)
     assert found.card.retriever == "made elsewhere" and found.card.instruction == "Find it."
     assert len(found.card.identity["file_sha256"]) == 64
-    assert found.queries[0].rankings["multimodal"].top == ("i004", "i001")
+    assert found.queries[0].rankings["multimodal"].top == ("i004", "i002")
     assert found.queries[1].problem == "the image could not be read"
     labels = aggregate([found, run(THREE, "ours", [(1, 90, 90)] * 3)])
     assert [q.detail for q in labels.labels] == ["composition_required"] * 2
@@ -240,6 +249,10 @@ def test_a_rank_that_is_none(tmp_path, record, message):
     ({"ranks": {"q0": {"multimodal": 1}}}, r"query 'q0', text_only: it has no rank"),
     ({"top": {"q0": {"multimodal": ["i001", "i001"]}}}, r"query 'q0', multimodal: an image stands twice"),
     ({"top": {"q0": {"multimodal": ["z"]}}}, r"query 'q0', multimodal: its results hold 'z'"),
+    ({"top": {"q0": {"multimodal": ["i009", "i001"]}}}, r"its results have the target 'i001' at 2, not at its rank 3"),
+    ({"top": {"q0": {"multimodal": ["i009", "i008", "i007"]}}}, r"have the target 'i001' nowhere, not at its rank 3"),
+    ({"ranks": {"q0": {"multimodel": 1}}}, r"query 'q0': 'multimodel' is none of multimodal, text_only, image_only"),
+    ({"ablation": "grey"}, r"'ablation' cannot be used"),
     ({"dataset": "cirr-val"}, r"it is of 'cirr-val', not of 'tiny-val'"),
     ({"retriever": ""}, r"'retriever' cannot be used"),
 ])
@@ -252,6 +265,58 @@ def test_two_targets_cannot_share_a_rank(tmp_path):
     one = {"multimodal": [3, 3], "text_only": [1, 2], "image_only": [1, 2]}
     with pytest.raises(DatasetError, match=r"query 'q0', multimodal: two targets share a rank \(3, 3\)"):
         read_ranks(saved(tmp_path, ranks(ranks={"q0": one})), benchmark(1, targets=2))
+
+
+def test_what_circus_says_of_a_retriever_is_kept(tmp_path):
+    content = circus()
+    content["metadata"]["normalize"] = False
+    theirs = read_run(saved(tmp_path, content), benchmark=THREE)
+    write_run(tmp_path / "again.json", theirs, THREE)
+    metadata = json.loads((tmp_path / "again.json").read_text("utf-8"))["metadata"]
+    assert [metadata[key] for key in ("retriever_module", "retriever_class", "normalize")] == [
+        "retrievers.x", "X", False]
+    assert read_run(tmp_path / "again.json", benchmark=THREE) == theirs
+
+    def of_pool(*runs):
+        write_aggregate(tmp_path / "pool.json", THREE, runs, aggregate(runs))
+        return json.loads((tmp_path / "pool.json").read_text("utf-8"))["metadata"]["normalize"]
+
+    ours = replace(RUN, card=replace(RUN.card, instruction=None))
+    assert (of_pool(theirs), of_pool(ours), of_pool(theirs, ours)) == (False, True, None)
+    # a file of ranks alone does not say how they were made
+    write_run(tmp_path / "x.json", read_ranks(saved(tmp_path, ranks(), "r.json"), THREE), THREE)
+    metadata = json.loads((tmp_path / "x.json").read_text("utf-8"))["metadata"]
+    assert [metadata[key] for key in ("retriever_module", "retriever_class", "normalize")] == [
+        None, "made elsewhere", None]
+
+
+def test_lines_count_in_the_whole_data_set(tmp_path):
+    """Of four queries the second and the last are audited."""
+    whole = benchmark(4)
+    part = replace(whole, queries=(whole.queries[1], whole.queries[3]))
+    one = run(part, "a", [(1, 40, 50), "unreadable"], top={0: [image(7)]})
+    write_run(tmp_path / "a.json", one, part, whole=whole)
+    content = json.loads((tmp_path / "a.json").read_text("utf-8"))
+    assert [sample["query_idx"] for sample in content["samples"]] == [1]
+    assert [problem["query_idx"] for problem in content["cirque"]["problems"]] == [3]
+    assert read_run(tmp_path / "a.json", benchmark=part) == one
+    labels = aggregate([one])
+    write_aggregate(tmp_path / "x.json", part, [one], labels, whole=whole)
+    assert json.loads((tmp_path / "x.json").read_text("utf-8"))["samples"][0]["query_idx"] == 1
+    write_queries(tmp_path / "q.jsonl", whole, [one], labels, accepted=["q1"])
+    line = json.loads((tmp_path / "q.jsonl").read_text("utf-8"))
+    assert (line["query_idx"], line["query_id"], line["panel"]) == (1, "q1", ["i007"])
+    assert read_validated(tmp_path / "q.jsonl", whole) == {"q1"}
+
+
+def test_images_of_another_list_are_what_is_said(tmp_path):
+    """CIRCO's file lists no images: ranks over a gallery are read with that gallery."""
+    over = replace(THREE, pools={"": THREE.pools[""][:900]})
+    write_run(tmp_path / "a.json", run(over, "a", [(1, 2, 3)] * 3), over)
+    assert pools_on_card(tmp_path / "a.json") == pools_digest(over.pools)
+    with pytest.raises(DatasetError, match=r"a\.json: the images that it ranks are not those.*--gallery"):
+        read_run(tmp_path / "a.json", benchmark=replace(THREE, pools={"": None}))
+    assert pools_on_card(saved(tmp_path, circus())) == pools_on_card(saved(tmp_path, ranks(), "r.json")) == ""
 
 
 # The pool ---------------------------------------------------------------------------------------
@@ -331,7 +396,7 @@ def test_most_annotators_must_agree(tmp_path):
     lines = [(0, False), (0, True), (0, True), (1, True), (1, False), (2, True), (2, None)]
     path = saved(tmp_path, "".join(trace(*line) for line in lines), "all_validated_queries.jsonl")
     assert read_validated(path, THREE) == {"q0", "q2"}
-    assert read_validated(path, THREE, rule="single_kept") == {"q1", "q2"}
+    assert read_validated(path, THREE, rule="single-kept") == {"q1", "q2"}
 
 
 def test_lines_of_other_data_sets(tmp_path):
@@ -339,11 +404,25 @@ def test_lines_of_other_data_sets(tmp_path):
     path = saved(tmp_path, trace(1, True, dataset="Tiny") + other, "v.jsonl")
     assert read_validated(path, THREE) == {"q1"}          # by the data set's kind
     path = saved(tmp_path, trace(1, True, dataset="small") + other, "v.jsonl")
-    with pytest.raises(DatasetError, match=r"several data sets \(cirr, small\)"):
+    with pytest.raises(DatasetError, match=r"several data sets \(cirr, small\).*--validated-dataset"):
         read_validated(path, THREE)
-    assert read_validated(path, THREE, dataset="small") == {"q1"}
+    assert read_validated(path, THREE, dataset="Small") == {"q1"}
     with pytest.raises(DatasetError, match="no query of 'lasco'"):
         read_validated(path, THREE, dataset="lasco")
+    # one name alone, which is not this data set's
+    path = saved(tmp_path, trace(1, True, dataset="small"), "v.jsonl")
+    with pytest.raises(DatasetError, match=r"v\.jsonl is of small, and none of the names is that of tiny-val"):
+        read_validated(path, THREE)
+
+
+def test_a_data_set_in_a_form_that_many_have_goes_by_its_own_name(tmp_path):
+    own = replace(THREE, kind="mbeir", dataset="cirr")
+    lines = trace(1, True, dataset="CIRR") + trace(0, True, dataset="circo", query_text="other")
+    assert read_validated(saved(tmp_path, lines, "v.jsonl"), own) == {"q1"}
+    assert read_validated(saved(tmp_path, {"dataset": "cirr", "query_indices": [2]}, "v.json"), own) == {"q2"}
+    assert read_ranks(saved(tmp_path, ranks(dataset="cirr"), "x.json"), own).card.dataset == own.name
+    write_query_index(tmp_path / "i.json", own, "aggregation.label", "unresolved", ["q2"])
+    assert json.loads((tmp_path / "i.json").read_text("utf-8"))["dataset"] == "cirr"
 
 
 def test_nothing_validated_is_an_error(tmp_path):
@@ -362,6 +441,12 @@ def test_query_index_files(tmp_path):
     assert read_validated(tmp_path / "i.json", THREE) == {"q0", "q2"}
     with pytest.raises(DatasetError, match="tiny-val has no line 7, it has 3 queries"):
         read_validated(saved(tmp_path, {"query_indices": [7]}, "v.json"), THREE)
+    # lines of another data set's file exist in this one too
+    other = saved(tmp_path, {"dataset": "fashionIQ", "query_indices": [1]}, "v.json")
+    with pytest.raises(DatasetError, match=r"v\.json is of fashionIQ, and none of the names is that of tiny-val"):
+        read_validated(other, THREE)
+    assert read_validated(other, THREE, dataset="fashioniq") == {"q1"}
+    assert read_validated(saved(tmp_path, {"dataset": "TINY", "query_indices": [1]}, "v.json"), THREE) == {"q1"}
     for query_ids in ([], ["x"]):
         with pytest.raises(DatasetError, match="Take them from an audit"):
             write_query_index(tmp_path / "i.json", THREE, "aggregation.label", "unresolved", query_ids)

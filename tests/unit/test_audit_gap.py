@@ -112,6 +112,23 @@ def test_a_file_with_best_ranks_only_is_told_of():
     assert not gaps([best], {"full": ["q0"]}).notes
 
 
+def test_one_input_alone_is_told_of():
+    """A soft filter or reflection brings the other input back in."""
+    two = benchmark(2)
+
+    def of(name, base, **more):
+        method = {"base": base, "soft_filter": None, "reflection": None, **more}
+        return run(two, name, [(1, 1, 9), (2, 2, 9)], identity={"kind": "method", "method": method})
+
+    text, image, both = of("my text", "text-only"), of("my image", "image-only"), of("slerp", "slerp")
+    filtered = of("filtered", "text-only", soft_filter={"weight": 1.0})
+    assert gaps([text, image, both, filtered], {"full": ["q0"]}).notes == (
+        "my text takes the text alone: its gap is 0 by construction and draws the mean of the retrievers down.",
+        "my image takes the image alone: its gap is 0 by construction and draws the mean of the retrievers down.",
+    )
+    assert gaps([text], {"full": ["q0"]}).notes == ("my text takes the text alone: its gap is 0 by construction.",)
+
+
 LABELLED = benchmark(5)
 RUNS = [run(LABELLED, "a", [(3, 50, 70), (11, 90, 11), (1, 10, 30), (3, 11, 11), "unreadable"])]
 

@@ -3,11 +3,12 @@
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
 from cir_core.audit.aggregate_files import read_aggregate
-from cir_core.audit.circus_files import read_run
+from cir_core.audit.circus_files import read_run, write_run
 from cir_core.audit.plots import DARK
 from cir_core.audit.report import make_report, summary_json, write_files
 from tests.fakes.audit_ranks import benchmark, image, run
@@ -95,6 +96,34 @@ def test_no_shortcut_free_query_leaves_no_list_behind(tmp_path, report):
     assert easy.gaps.of("slerp", "shortcut_free").gaps["ndcg"].reason == "the subset is empty"
 
 
+def test_files_of_an_earlier_pool_do_not_stay(tmp_path, report):
+    """Ours of the same data set alone go, and not those that ranks were read from."""
+    write_files(tmp_path, OF, report)
+    source = tmp_path / "retrieval_data_tiny-val_task7_source.json"
+    write_run(source, RUNS[0], OF)
+    kept = {source, tmp_path / "retrieval_data_tiny-val_task7_theirs.json",
+            tmp_path / "retrieval_data_other-val_task7_slerp.json", tmp_path / "notes.json"}
+    for path in kept - {source}:
+        path.write_text('{"metadata": {}, "samples": []}')
+    written = write_files(tmp_path, OF, make_report(OF, RUNS[:1]), keep=[source])
+    assert set(tmp_path.iterdir()) == {*written, *kept}
+    write_files(tmp_path, OF, make_report(OF, RUNS[:1]))
+    assert not source.exists()
+
+
+def test_lines_are_those_of_the_whole_data_set(tmp_path):
+    part = replace(OF, queries=OF.queries[10:12])
+    hard = make_report(part, [run(part, "slerp", [(1, 90, 90)] * 2)])
+    write_files(tmp_path, part, hard, whole=OF)
+    index = json.loads((tmp_path / "tiny-val_shortcut_free_query_indices.json").read_text("utf-8"))
+    lines = [json.loads(line) for name in ("queries", "shortcut_free")
+             for line in (tmp_path / f"tiny-val_{name}.jsonl").read_text("utf-8").splitlines()]
+    assert index["query_indices"] == [10, 11] and [line["query_idx"] for line in lines] == [10, 11, 10, 11]
+    one = json.loads((tmp_path / "retrieval_data_tiny-val_task7_slerp.json").read_text("utf-8"))
+    pool = json.loads((tmp_path / "retrieval_data_tiny-val_task7_aggregated_best_rank_mm_any.json").read_text("utf-8"))
+    assert [[sample["query_idx"] for sample in file["samples"]] for file in (one, pool)] == [[10, 11], [10, 11]]
+
+
 def test_the_page_needs_no_network_and_names_are_only_text(folder):
     page = (folder / "gap.html").read_text("utf-8")
     body = page[page.index("<body>"):page.index("<script>")]
@@ -126,6 +155,15 @@ def test_every_colour_has_one_for_dark_paper(folder):
     figures = re.search(r'id="figures">(.*?)</script>', page, re.S)[1]
     used = set(re.findall(r"#[0-9a-f]{6}", json.dumps(json.loads(figures)["figures"])))
     assert used <= set(DARK)
+
+
+def test_the_page_says_which_gaps_are_none_by_construction():
+    from cir_core.audit.page import page
+
+    method = {"method": {"base": "text-only", "soft_filter": None, "reflection": None}}
+    both = make_report(OF, [RUNS[0], run(OF, "words", [(5, 5, 90)] * QUERIES, identity=method)])
+    text = page("tiny-val", both.summary, both.gaps)
+    assert "words takes the text alone: its gap is 0 by construction" in text and "slerp takes" not in text
 
 
 def test_one_retriever_without_annotations_or_labels():

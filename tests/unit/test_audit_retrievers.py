@@ -5,35 +5,43 @@ A colour's vector is (r, g, b, 0.05) of length 1, a text's has 1 for each of its
 
 from __future__ import annotations
 
+import json
+import weakref
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from cir_core.audit.circus_files import write_run
 from cir_core.audit.inputs import BlackImages
 from cir_core.audit.late_encoder import LateEncoder
 from cir_core.audit.models import Models, OneAtATime
-from cir_core.audit.opening import Audited, encoded_again, open_retrievers
-from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun
-from cir_core.audit.retrievers import Problem, RanksRetriever
-from cir_core.audit.scope import check_targets, limited, over_gallery
-from cir_core.audit.specs import parse_retrievers
+from cir_core.audit.opening import Audited, encoded_again, gallery_of_ranks, open_retrievers
+from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, pools_digest
+from cir_core.audit.retrievers import RanksRetriever
+from cir_core.audit.runner import run_audit
+from cir_core.audit.scope import check_targets, limited, over_gallery, validated_here
+from cir_core.audit.specs import RetrieverSpec, parse_retrievers
 from cir_core.errors import (
     DatasetError,
     EncoderMismatch,
     EncoderUnavailable,
     GalleryError,
+    ImageUnreadable,
     LanguageModelError,
     LanguageModelUnavailable,
     MethodError,
 )
 from cir_core.gallery import list_galleries, open_gallery
+from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, ConstraintsAnswer, MergeTask, ReflectAnswer
 from cir_core.methods.declared import builtin_methods
+from cir_core.query_steps import Problem
 from cir_core.search import Searcher
 from cir_core.types import Reflection, SoftFilter
 from tests.fakes.audits import (
     ComposingFakeEncoder,
+    InMemoryAuditStore,
     a_benchmark,
     a_card,
     a_method,
@@ -202,6 +210,30 @@ def test_what_is_wrong_with_a_query_is_its_own_problem(gallery):
     assert [found[0], found[-1]] == ranked(gallery, method, [queries[0], queries[-1]], "multimodal", pools=pools)
 
 
+@pytest.mark.parametrize(("ablation", "problems"), [("black", 0), ("drop", 1)])
+def test_a_method_that_reads_no_text_needs_none(gallery, ablation, problems):
+    """As when it is evaluated. Dropping the image leaves nothing of such a query."""
+    query = a_query("q", "r0g3b0", " ", "r0g3b0")
+    method = a_method("image-only", base="image-only")
+    found = [ranked(gallery, method, [query], variant, ablation=ablation)[0] for variant in VARIANTS]
+    assert isinstance(found[0], Ranking) and found[0].ranks == (1,) == found[2].ranks
+    assert sum(isinstance(one, Problem) and one.of_query for one in found) == problems
+
+
+def test_what_cannot_be_encoded_with_others_fails_alone(gallery):
+    class Picky(FakeEncoder):
+        def encode_texts(self, texts):
+            if "bad" in texts:
+                raise ImageUnreadable("not this one")
+            return super().encode_texts(texts)
+
+    queries = [a_query(text, "r0g3b0", text, "r3g0b0") for text in ("red", "bad", "blue")]
+    method = a_method("text-only", base="text-only")
+    found = ranked(gallery, method, queries, "multimodal", encoder=Picky())
+    assert found[1] == Problem("not this one")
+    assert found[::2] == ranked(gallery, method, queries[::2], "multimodal")
+
+
 def test_an_unreadable_image_is_a_problem_for_who_needs_pixels(gallery):
     (gallery.root / "r0g3b0.png").unlink()
     queries = [a_query("gone", "r0g3b0", "red", "r3g0b0"), a_query("there", "r0g2b0", "red", "r3g0b0")]
@@ -295,6 +327,28 @@ def test_one_encoder_at_a_time():
     assert loaded == ["a", "b", "a"]
 
 
+def test_no_two_models_are_in_memory_while_an_audit_changes_encoders(gallery):
+    """Also while a gallery is indexed with another one, and with language models that know the encoder."""
+    alive: weakref.WeakSet[FakeEncoder] = weakref.WeakSet()
+    loaded = []
+
+    def load(spec):
+        assert not alive, "the one before is still there"
+        loaded.append(spec)
+        encoder = FakeEncoder(32 if spec == "fake" else 48, spec=spec)
+        encoder.itself = encoder  # as the parts of a model refer to one another
+        alive.add(encoder)
+        return encoder
+
+    benchmark = colour_benchmark(gallery, 3)
+    audited = Audited(benchmark, benchmark, gallery, gallery.folder.parents[1])
+    models = Models(load, BuiltinLanguageModel)
+    specs = [RetrieverSpec(f"{name} {encoder}", METHODS[name], encoder=encoder) for name, encoder in (
+        ("slerp", ""), ("soft", ""), ("slerp", "wide"), ("text-only", ""))]
+    outcome = run_audit(benchmark, open_retrievers(specs, audited, models), InMemoryAuditStore())
+    assert not outcome.failed and loaded == ["fake", "wide", "fake"] and len(alive) == 1
+
+
 def test_models_are_shared_by_galleries_in_a_row(tmp_path, gallery):
     (tmp_path / "more").mkdir()
     other = colour_gallery(tmp_path / "more", steps=2)
@@ -312,8 +366,10 @@ def test_a_gallery_is_indexed_again_with_another_encoder_once(tmp_path, gallery)
         return FakeEncoder(48, spec=spec)
 
     told = []
+    gallery.max_megapixels = 0.5
     made = encoded_again(gallery, "wide", home, load, lambda name, progress: told.append((name, progress.done)))
     assert (made.ids, made.digest, made.encoder.dim) == (gallery.ids, gallery.digest, 48)
+    assert made.max_megapixels == 0.5, "what the gallery could read can be read again"
     assert made.name == f"colours-{48:016x}" == told[-1][0] and told[-1][1] == 64
     assert encoded_again(gallery, "wide", home, load) is made and loads == ["wide"]
     assert encoded_again(gallery, "alias", home, lambda spec: FakeEncoder(spec=spec)) is gallery
@@ -345,6 +401,71 @@ def test_images_that_the_gallery_lacks_are_left_out_and_said(gallery):
     assert found.notes == ("gallery colours lacks 1 images that the data set ranks (gone): ranks are over the others",)
     with pytest.raises(GalleryError, match="holds none of the 1 images of 'b'"):
         over_gallery(a_benchmark([], {"b": ("gone",)}), gallery)
+
+
+def test_validated_queries_are_cut_to_what_is_audited():
+    whole = a_benchmark([a_query(f"q{i}", "a", "red", "a") for i in range(4)], {"": ("a",)})
+    assert validated_here({"q0", "q3"}, limited(whole, 2)) == {"q0"}
+    with pytest.raises(DatasetError, match=r"None of the 1 validated queries is among the 2 .*--limit"):
+        validated_here({"q3"}, limited(whole, 2))
+
+
+def test_ranks_that_cannot_be_counted_together_are_found_before_any_is_made(gallery, tmp_path):
+    """No model is loaded, and nothing is indexed, to find it out."""
+    def load(spec):
+        raise AssertionError("loaded")
+
+    benchmark = colour_benchmark(gallery, 3)
+    ranks = {query.query_id: {"multimodal": 1, "text_only": 2, "image_only": 3} for query in benchmark.queries}
+
+    def opened(names, *, theirs=None, **options):
+        path = tmp_path / "ranks.json"
+        content = {"retriever": "theirs", "dataset": "colours", "ranks": ranks, "instruction": theirs}
+        path.write_text(json.dumps(content))
+        audited = Audited(benchmark, benchmark, gallery, tmp_path, **options)
+        models = Models(load, lambda late: ScriptedLanguageModel())
+        return open_retrievers(parse_retrievers([f"{names},ranks:{path}"], METHODS, []), audited, models)
+
+    assert len(opened("slerp,joint", instruction="Find it.", theirs="Find it.")) == 3
+    assert len(opened("slerp", theirs="Find it.")) == 2, "slerp takes no instruction"
+    with pytest.raises(DatasetError, match=r"slerp and theirs differ in how an input was taken away \('drop' and"):
+        opened("slerp", ablation="drop")
+    joined = replace(benchmark, queries=[replace(query, caption_mode="joined") for query in benchmark.queries])
+    one = Ranking((1,))
+    audits = [QueryAudit(query.query_id, dict.fromkeys(VARIANTS, one)) for query in joined.queries]
+    card = a_card(dataset=joined.name, dataset_digest=joined.digest, pools_digest=pools_digest(joined.pools),
+                  caption_mode="joined")
+    write_run(tmp_path / "joined.json", RetrieverRun(card, audits), joined)
+    with pytest.raises(DatasetError, match=r"joined\.json: .*caption mode of the file \(joined\)"):
+        opened(f"slerp,ranks:{tmp_path / 'joined.json'}")
+    with pytest.raises(DatasetError, match=r"joint and theirs differ in the instruction \('' and 'Find it\.'\)"):
+        opened("joint", theirs="Find it.")
+
+
+def test_the_gallery_that_ranks_were_made_over_is_found_by_their_card(gallery, tmp_path):
+    """The data set's files list no images, as CIRCO's: ranks over the gallery have its images."""
+    unlisted = a_benchmark(colour_benchmark(gallery, 3).queries, {"": None})
+    over = over_gallery(unlisted, gallery)
+
+    def written(name, benchmark):
+        rankings = {variant: Ranking((2,)) for variant in VARIANTS}
+        card = a_card(dataset=benchmark.name, dataset_digest=benchmark.digest,
+                      pools_digest=pools_digest(benchmark.pools))
+        run = RetrieverRun(card, [QueryAudit(query.query_id, rankings) for query in benchmark.queries])
+        write_run(tmp_path / name, run, benchmark)
+        return tmp_path / name
+
+    own, listless = written("own.json", over), written("listless.json", unlisted)
+    elsewhere = tmp_path / "elsewhere.json"
+    elsewhere.write_text('{"retriever": "x", "ranks": {}}')
+    assert gallery_of_ranks([elsewhere, own], unlisted, gallery) is gallery
+    assert gallery_of_ranks([elsewhere, listless], unlisted, gallery) is None
+    (tmp_path / "small").mkdir()
+    assert gallery_of_ranks([own], unlisted, colour_gallery(tmp_path / "small", steps=2)) is None
+    audited = Audited(over, over, gallery, tmp_path)
+    models = Models(FakeEncoder, lambda late: ScriptedLanguageModel())
+    [back] = open_retrievers(parse_retrievers([f"ranks:{own}"], METHODS, []), audited, models)
+    assert back.card().pools_digest == pools_digest(over.pools)
 
 
 def test_ranks_of_a_file_are_a_retriever_for_part_of_the_queries_too():

@@ -7,7 +7,6 @@ import logging
 import pytest
 
 from cir_core.audit.records import VARIANTS, Ranking
-from cir_core.audit.retrievers import Problem
 from cir_core.audit.runner import IN_A_ROW, AuditProgress, run_audit
 from cir_core.errors import (
     EncoderUnavailable,
@@ -16,6 +15,7 @@ from cir_core.errors import (
     SearchError,
     StorageError,
 )
+from cir_core.query_steps import Problem
 from tests.fakes.audits import InMemoryAuditStore, ScriptedRetriever, a_benchmark, a_query
 
 PLACES = {variant: place for place, variant in enumerate(VARIANTS)}

@@ -114,6 +114,17 @@ def test_twenty_images_under_three_inputs_take_little_room(sql):
     assert len(pack_rankings(rankings)) < 450
 
 
+def test_what_many_queries_name_is_in_memory_once(sql):
+    """Eleven retrievers name the same images for the same queries: 60 strings of a query, and its id."""
+    top = tuple(f"img_{number}" for number in range(20))
+    for name in ("one", "two"):
+        sql.begin(a_card(name), 1)
+        sql.put(a_card(name), 0, [QueryAudit("query 1", {v: Ranking((1,), top) for v in RANKINGS})])
+    one, two = (sql.stored(a_card(name))[0] for name in ("one", "two"))
+    strings = [{id(text) for ranking in of.rankings.values() for text in ranking.top} for of in (one, two)]
+    assert one == two and one.query_id is two.query_id and strings[0] == strings[1] and len(strings[0]) == 20
+
+
 def test_all_stores_share_one_database(tmp_path):
     settings = Settings(home=tmp_path / "home")
     stores = open_stores(settings)

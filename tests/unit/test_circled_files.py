@@ -1,6 +1,7 @@
 """CIRCLED's sessions: the public form, the raw one, and what cirque itself exports."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,21 @@ def test_only_circo_s_ids_lose_their_ending(tmp_path):
     assert json.loads((tmp_path / "again.json").read_text())[0]["ground_truth_ids"] == ["000000000022"]
 
 
+@pytest.mark.parametrize("subset", ["cirr_val", "circo_val"])
+def test_padding_is_no_target(tmp_path, subset):
+    padded = {**PUBLIC, "subset": subset, "ground_truth_ids": ["", "7", ""]}
+    hidden = [{**PUBLIC, "session_id": str(number), "subset": subset, "ground_truth_ids": ids}
+              for number, ids in enumerate(([""], []))]
+    sessions = read_sessions(saved(tmp_path, [padded, *hidden]))
+    assert [one.target_ids for one in sessions] == [("7",), (), ()]
+    assert sessions.notes == ("2 sessions name no target: they can be searched, not scored.",)
+
+
+def test_a_raw_file_that_is_nested_too_deep_before_its_name(tmp_path):
+    with pytest.raises(DatasetError, match="before 'dataset_name': it is nested too deep"):
+        read_sessions(saved(tmp_path, '{"config": ' + "[" * 100_000))
+
+
 def test_a_mark_and_windows_ends_are_read(tmp_path):
     path = saved(tmp_path, "")
     for content in ([PUBLIC], RAW):
@@ -122,7 +138,26 @@ def test_what_cirque_exports_is_read_back(tmp_path):
         CircledSession("colours_all_0000", "colours_all", (), (first, CircledTurn("r3g3b0", ""))),
         CircledSession("colours_all_0001", "colours_all", (), (first, CircledTurn("r3g0b0", "blue"))),
     ]
-    assert sessions.notes == ("1 sessions have a turn without text; they are kept.",)
+    assert sessions.notes == ("1 sessions have a turn without text; they are kept.",
+                              "2 sessions name no target: they can be searched, not scored.")
+
+
+def test_an_export_of_circo_s_images_has_circo_s_digits(tmp_path):
+    colour_gallery(tmp_path)
+    home = tmp_path / "home"
+    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
+    service = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+    started = service.start(NAME, method=MethodSettings(base="image-only"))
+    turn = service.run_turn(started.session_id, "red", reference_id="r0g3b0")
+    session = service.session(started.session_id)
+    circo = replace(session, gallery="circo-val", target_id="22", turns=(
+        replace(turn, reference_id="11", excluded_ids=("11",)),))
+    (record,) = session_to_circled(circo)
+    assert record["ground_truth_ids"] == ["000000000022"]
+    assert record["turns"] == [{"turn": 1, "reference_image_id": "000000000011", "relative_caption": "red"}]
+    assert record["cirque"]["turns"][0]["excluded_ids"] == ["11"]  # cirque's own are the gallery's ids
+    (back,) = read_sessions(saved(tmp_path, [record]))
+    assert (back.target_ids, back.turns) == (("22",), (CircledTurn("11", "red"),))
 
 
 def test_first_turns_are_a_benchmark(tmp_path):

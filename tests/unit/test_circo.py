@@ -30,8 +30,28 @@ def test_the_test_split_hides_its_targets(tmp_path):
     record = {"reference_img_id": 11, "relative_caption": "is outdoors", "shared_concept": "a bench", "id": 0}
     file = circo(tmp_path, [record], split="test")
     assert read_benchmark(file).split == "test" and read_benchmark(file).queries[0].target_ids == ()
+    other = file.rename(file.with_name("mine.json"))
     with pytest.raises(DatasetError, match=r"record 0: 'target_img_id' and 'gt_img_ids' are missing\. Only the test"):
-        read_benchmark(file, split="val")
+        read_benchmark(other, split="val")
+
+
+def test_a_file_is_not_called_another_split(tmp_path):
+    file = circo(tmp_path)
+    with pytest.raises(DatasetError, match=r"val\.json is of the split 'val', as its name says, not 'test'\."):
+        read_benchmark(file, split="test")
+    assert read_benchmark(file, split="val").name == "circo-val"
+    other = file.rename(file.with_name("mine.json"))
+    with pytest.raises(DatasetError, match=r"2 of its 2 queries name their targets, which the split 'test' hides"):
+        read_benchmark(other, split="test")
+
+
+def test_an_image_list_that_is_nested_too_deep(tmp_path):
+    root = circo(tmp_path).parent.parent
+    listing = root / "COCO2017_unlabeled/annotations/image_info_unlabeled2017.json"
+    listing.parent.mkdir(parents=True)
+    listing.write_text('{"images": [{"id": 22}, {"id": 33, "more": ' + "[" * 100_000)
+    with pytest.raises(DatasetError, match=r"unlabeled2017\.json, after image \d: it is nested too deep"):
+        read_benchmark(root)
 
 
 def test_padding_and_padded_ids(tmp_path):

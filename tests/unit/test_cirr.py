@@ -38,6 +38,15 @@ def test_the_caption_file_alone(tmp_path):
     assert alone.image_paths("test1-1-0-img0")[0] == "test1/test1-1-0-img0.png"
 
 
+def test_a_file_is_not_called_another_split(tmp_path):
+    file = cirr(tmp_path) / "captions" / "cap.rc2.val.json"
+    with pytest.raises(DatasetError, match="is of the split 'val', as its name says, not 'test1'"):
+        read_benchmark(file, split="test1")
+    other = file.rename(tmp_path / "mine.json")
+    with pytest.raises(DatasetError, match="2 of its 2 queries name their targets, which the split 'test1' hides"):
+        read_benchmark(other, split="test1")
+
+
 def test_images_lie_where_the_split_file_says(tmp_path):
     name = "train-34-0-img1"
     cirr(tmp_path)

@@ -1,9 +1,11 @@
 """Methods over benchmarks and CIRCLED's sessions, on colours: every step can be followed by eye."""
 
+import gc
 from dataclasses import replace
 
 import pytest
 
+from cir_core.composing import Composed
 from cir_core.composition import Usage
 from cir_core.datasets.circled import CircledSession, CircledTurn
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -14,7 +16,8 @@ from cir_core.errors import (
     LanguageModelUnavailable,
     SearchError,
 )
-from cir_core.evaluate_benchmark import run_methods, run_sessions
+from cir_core.evaluate_benchmark import run_methods
+from cir_core.evaluate_circled import run_sessions
 from cir_core.evaluate_replay import replay
 from cir_core.evaluate_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
@@ -207,6 +210,29 @@ def test_the_card_knows_benchmark_method_and_domain(gallery):
                 run(one, gallery, domain="dress").card.digest}) == 4
 
 
+def test_what_the_images_show_is_the_benchmarks_affair_first(gallery):
+    def domain(of, **more):
+        return run(of, gallery, **more).card.domain
+
+    known, unknown = (benchmark(query("a", "r1g0b0"), kind=kind) for kind in ("lasco", "own"))
+    assert (domain(known), domain(known, otherwise="dress"), domain(known, domain="dress")) == (
+        "scene", "scene", "dress")
+    assert (domain(unknown), domain(unknown, otherwise="dress")) == ("garment", "dress")
+
+
+def test_of_an_answered_query_only_the_result_is_kept(gallery):
+    """A composed query has some ten vectors; a run over 100,000 queries must not hold them."""
+    alive = []
+
+    def progress(*step):
+        gc.collect()
+        alive.append(sum(isinstance(one, Composed) for one in gc.get_objects()))
+
+    language = ScriptedLanguageModel("green", notes=("a stand-in",))
+    found = run(benchmark(*(query(str(i), "r1g0b0") for i in range(70))), gallery, CIREVL, language, progress=progress)
+    assert alive == [0, 0] and found.notes == {"a stand-in": 70} and len(found.target_ranks) == 70
+
+
 # -- sessions --------------------------------------------------------------------------
 
 TURNS = (("r0g3b0", "green"), ("r0g0b3", "blue"), ("r3g3b0", "red"))
@@ -279,5 +305,7 @@ def test_pools_of_subsets_and_hidden_targets(gallery):
     assert set(found.run.rankings["s1/1"]) == set(pool["fashioniq_dress_val"])
     assert found.ranks == {"s1": (2, 2, 1), "s2": ()}   # "green" ties between the two: pool order
     assert found.card.split == "fashioniq_dress_val, cirr_val" and found.card.domain == "garment+scene"
+    own = [session(subset="own_val")]
+    assert [replayed(own, gallery, **more).card.domain for more in ({}, {"otherwise": "dress"})] == ["garment", "dress"]
     with pytest.raises(GalleryError, match="lacks 1 of the 4 images of these sessions, the first: 'no'"):
         replayed([session(targets=("no",))], gallery)

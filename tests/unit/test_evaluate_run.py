@@ -302,6 +302,21 @@ def test_sessions_that_do_not_fit_the_run():
     assert figures(partial)["final_recall_at_10"] == 0 and "INCOMPLETE" in partial.notes[0]
 
 
+def test_empty_lists_are_noted_with_their_number():
+    note = "EMPTY: 1 of 2 queries have a list without images and count as 0 ('s0/1')."
+    scores = evaluate_sessions([session("s0", "b", turns=2)], Run("r", {"s0/1": (), "s0/2": ("b",)}))
+    assert scores.notes[0] == note and figures(scores)["final_recall_at_10"] == 1
+    judged = evaluate_qrels({"q1": {"x": 1}, "q2": {"x": 1}}, Run("r", {"q1": ("x",), "q2": (), "q3": ()}))
+    assert judged.notes[0] == note.replace("s0/1", "q2") and figures(judged)["measures"]["RR"] == 0.5
+    some = evaluate_qrels({"q1": {"x": 1}, "q2": {"x": 1}}, Run("r", {"q2": ()}), partial=True)
+    assert [one.split(":")[0] for one in some.notes] == ["INCOMPLETE", "EMPTY"]
+
+
+def test_a_measure_must_be_named():
+    with pytest.raises(DatasetError, match="No measure is named"):
+        evaluate_qrels({"q": {"x": 1}}, Run("r", {"q": ("x",)}), measures=[])
+
+
 def test_qrels():
     # q1: x (2) at 2, one of two relevant: AP 1/2/2; q2: nothing relevant found
     qrels = {"q1": {"x": 2, "y": 1, "u": 0}, "q2": {"v": 1}}

@@ -56,15 +56,13 @@ def test_rank_counts_better_and_earlier_equal_images(index):
 
 def test_batches_agree_with_single_queries(index):
     queries = np.array([[1, 0], [0, 1]], dtype=np.float32)
-    assert index.search_many(queries, 3) == [index.search(query, 3) for query in queries]
-    assert ids_of(index.search_many(queries, 1, exclude=[["b"], ["d"]])[1]) == ["a"]
+    lists = index.rank_many(queries, [(), ()], k=3)
+    assert [[index.ids[row] for row in one.top] for one in lists] == [ids_of(index.search(one, 3)) for one in queries]
+    [_, second] = index.rank_many(queries, [(), ()], k=1, exclude_rows=[[1], [3]])
+    assert second.top.tolist() == [0]
     # Query (0, 1): d 1, a and e 0.8, b 0, c -0.8.
     assert index.ranks_of_many(queries, [4, 2]).tolist() == [4, 5]
     assert index.ranks_of_many(queries, [4, 2], exclude_rows=[[0, 0, 1], [3]]).tolist() == [2, 4]
-
-
-def test_scores_are_those_of_the_list(index):
-    assert index.scores(QUERY, ["d", "b"]).tolist() == [0.0, 1.0]
 
 
 @settings(max_examples=60, deadline=None)
@@ -112,7 +110,8 @@ def test_lists_are_those_of_faiss():
     flat.add(features)
     _, rows = flat.search(queries, 25)
     index = FlatIndex(features, [str(row) for row in range(5000)])
-    assert [[int(hit.image_id) for hit in hits] for hits in index.search_many(queries, 25)] == rows.tolist()
+    assert [[int(hit.image_id) for hit in index.search(query, 25)] for query in queries] == rows.tolist()
+    assert [one.top.tolist() for one in index.rank_many(queries, [()] * 20, k=25)] == rows.tolist()
 
 
 def test_the_file_is_not_copied(tmp_path):

@@ -53,6 +53,11 @@ def test_without_a_corpus_everything_is_ranked(tmp_path):
     assert benchmark.notes == ("lasco_val_corpus.json is not there: all images of a gallery are ranked.",)
 
 
+def test_a_file_is_not_called_another_split(tmp_path):
+    with pytest.raises(DatasetError, match="is of the split 'val', as its name says, not 'test'"):
+        read_benchmark(saved(tmp_path, [QUERY]), split="test")
+
+
 def test_hidden_targets_missing_texts_and_repeated_ids(tmp_path):
     hidden = {key: value for key, value in QUERY.items() if key != "target-image"}
     saved(tmp_path, [QUERY, hidden, {**QUERY, "qid": 5, "query-text": " "}], split="test")

@@ -48,6 +48,24 @@ def test_the_release_s_own_dialect(tmp_path):
     assert benchmark.image_paths("8:99") == ("mbeir_images/cirr_images/dev/b.jpg", "cirr_images/dev/b.jpg")
 
 
+def test_data_sets_of_this_form_have_a_name_of_their_own(tmp_path):
+    native(tmp_path)
+    benchmark = read_benchmark(tmp_path)
+    assert (benchmark.dataset, benchmark.name) == ("cirr", "mbeir-cirr-test")
+    assert replace(benchmark, dataset="CIRR").name == "mbeir-cirr-test"
+    assert replace(benchmark, dataset="other").digest == benchmark.digest  # the files' content counts
+    unnamed = read_benchmark(lines(tmp_path / "x" / "test.jsonl", [NATIVE]))
+    assert (unnamed.dataset, unnamed.name) == ("", "mbeir-test")
+
+
+def test_a_name_of_several_words_comes_back_from_the_files(tmp_path):
+    path = lines(tmp_path / "query/val/mbeir_visual_news_task7_val.jsonl", [NATIVE])
+    lines(tmp_path / "cand_pool/local/mbeir_visual_news_task7_cand_pool.jsonl", NATIVE_POOL)
+    before = read_benchmark(path)
+    write_mbeir(tmp_path / "again", before)
+    assert read_benchmark(tmp_path / "again").digest == before.digest
+
+
 def test_the_converters_dialect_with_several_targets_and_a_reference_outside_the_pool(tmp_path):
     path = lines(tmp_path / "query/test/mbeir_circo_task7_test.jsonl", [CONVERTED])
     lines(tmp_path / "cand_pool/circo_task7.jsonl", CONVERTED_POOL)
@@ -180,6 +198,14 @@ def test_several_query_files_are_listed_and_a_split_chooses(tmp_path):
     assert read_benchmark(tmp_path, split="val").split == "val"
     with pytest.raises(DatasetError, match="no queries of split 'train'"):
         read_benchmark(tmp_path, split="train")
+
+
+def test_a_file_is_not_called_another_split(tmp_path):
+    native(tmp_path)
+    (file,) = tmp_path.glob("query/test/*.jsonl")
+    with pytest.raises(DatasetError, match="is of the split 'test', as its name says, not 'val'"):
+        read_benchmark(file, split="val")
+    assert read_benchmark(file, split="test").split == "test"
 
 
 def test_the_pool_of_the_same_name_and_split_is_taken(tmp_path):

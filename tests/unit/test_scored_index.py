@@ -9,6 +9,7 @@ from hypothesis.extra.numpy import arrays
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
 from cir_core.index import FlatIndex
 from cir_core.methods.soft_filter import SoftScore
+from cir_core.scoring import CombinedScores
 from cir_core.types import SoftFilter
 
 MODES = ("both", "reward", "penalty")
@@ -21,6 +22,10 @@ def units(n, dim, seed=7):
 
 def named(features):
     return FlatIndex(features, [f"{row:05}" for row in range(len(features))])
+
+
+def rank_scored(index, score, image_id, exclude=()):
+    return index.search_and_rank_scored(score, 1, exclude, [image_id])[1][0]
 
 
 def as_printed(features, vectors, soft_filter):
@@ -55,7 +60,7 @@ def test_lists_and_ranks_are_those_of_a_plain_sort(features, vectors, k, hidden,
     assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
     assert [hit.score for hit in hits] == [scores[int(hit.image_id)] for hit in hits]
     for rank, image_id in enumerate(expected, start=1):
-        assert index.rank_scored(score, image_id, exclude) == rank
+        assert rank_scored(index, score, image_id, exclude) == rank
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -74,11 +79,11 @@ def test_lists_and_ranks_on_real_numbers_with_copies(mode, weight):
     for k in (1, 7, 60):
         assert index.search_scored(score, k) == hits[:k]
     for hit in hits[::41]:
-        assert index.rank_scored(score, hit.image_id) == hit.rank
+        assert rank_scored(index, score, hit.image_id) == hit.rank
     exclude = [hit.image_id for hit in hits[:5]]
     assert [hit.image_id for hit in index.search_scored(score, 20, exclude)] == [
         hit.image_id for hit in hits[5:25]]
-    assert index.rank_scored(score, hits[30].image_id, exclude) == 26
+    assert rank_scored(index, score, hits[30].image_id, exclude) == 26
 
 
 def test_near_ties_that_single_precision_would_swap():
@@ -94,7 +99,7 @@ def test_near_ties_that_single_precision_would_swap():
             index = named(features)
             assert [hit.image_id for hit in index.search_scored(score, 40)] == expected[:40]
             for rank in (1, 20, 500):
-                assert index.rank_scored(score, expected[rank - 1]) == rank
+                assert rank_scored(index, score, expected[rank - 1]) == rank
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -109,7 +114,7 @@ def test_lambda_zero_is_the_base_search_to_the_last_bit(mode):
     assert base[-1].score < 0 and len({hit.score for hit in base}) < len(base) - 30
     assert index.search_scored(score, len(features)) == base
     for hit in base[::17]:
-        assert index.rank_scored(score, hit.image_id) == hit.rank == index.rank_of(query, hit.image_id)
+        assert rank_scored(index, score, hit.image_id) == hit.rank == index.rank_of(query, hit.image_id)
 
 
 def test_the_fast_pass_stays_within_the_bound():
@@ -132,9 +137,9 @@ def test_what_cannot_be_searched_says_why():
     with pytest.raises(SearchError, match="k is 0"):
         index.search_scored(score, 0)
     with pytest.raises(UnknownImage, match="'z'"):
-        index.rank_scored(score, "z")
+        rank_scored(index, score, "z")
     with pytest.raises(SearchError, match="excluded"):
-        index.rank_scored(score, "00001", ["00001"])
+        rank_scored(index, score, "00001", ["00001"])
     with pytest.raises(EncoderMismatch, match="2 dimensions, the gallery 3"):
         index.search_scored(SoftScore(units(3, 2), SoftFilter()), 1)
     with pytest.raises(SearchError, match="not finite"):
@@ -156,4 +161,17 @@ def test_hits_and_the_rank_of_one_come_from_one_pass(hidden):
     assert index.search_and_rank(query, 9, hidden, "image 7") == (
         index.search(query, 9, hidden), index.rank_of(query, "image 7", others))
     assert index.search_and_rank(score, 9, hidden, "image 7") == (
-        index.search_scored(score, 9, hidden), index.rank_scored(score, "image 7", others))
+        index.search_scored(score, 9, hidden), rank_scored(index, score, "image 7", others))
+
+
+@pytest.mark.parametrize("hidden", [(), ("00003", "00011")])
+def test_hits_and_several_ranks_come_from_one_pass(hidden, monkeypatch):
+    index = named(units(40, 12, seed=5))
+    score = SoftScore(units(3, 12, seed=9), SoftFilter(0.7))
+    every = [hit.image_id for hit in index.search_scored(score, 40, hidden)]
+    asked = [every[30], every[0], every[7]]
+    hits = index.search_scored(score, 9, hidden)
+    passes, fast = [], CombinedScores.fast
+    monkeypatch.setattr(CombinedScores, "fast", lambda scored: passes.append(scored) or fast(scored))
+    assert index.search_and_rank_scored(score, 9, hidden, asked) == (hits, (31, 1, 8)) and len(passes) == 1
+    assert index.search_and_rank_scored(score, 9, hidden, ()) == (hits, ())

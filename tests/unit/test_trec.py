@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cir_core.datasets.faults import Faults
+from cir_core.datasets.qrels import read_qrels, write_qrels
 from cir_core.errors import DatasetError
 from cir_core.runs.records import Run
-from cir_core.runs.trec import falling_scores, read_qrels, read_trec_run, write_qrels, write_trec_run
+from cir_core.runs.trec import falling_scores, read_trec_run, write_trec_run
 
 
 def saved(folder: Path, text: str, name: str = "a.run") -> Path:
@@ -173,12 +174,20 @@ def test_qrels_come_back_as_they_were(tmp_path, header):
     ("q 0 a nan\n", "line 1: the grade 'nan' is not an integer"),
     ("q 0 a 0.5\n", "line 1: the grade '0.5' is not an integer"),
     ("q 0 a 1\nq 0 a 0\n", "line 2: query 'q' has image 'a' twice"),
+    ("q 0 a 1000001\n", "line 1: the grade 1000001 is beyond 1,000,000, the most that measures take"),
+    (f"q 0 a {'9' * 5000}\n", f"line 1: the grade {'9' * 20}… is beyond 1,000,000, the most that measures take"),
+    ("q 0 a -99999999999\n", "line 1: the grade -99999999999 is beyond 1,000,000, the most that measures take"),
 ])
 def test_bad_qrels_name_file_line_and_remedy(tmp_path, text, problem):
     path = saved(tmp_path, text, "qrels")
     with pytest.raises(DatasetError) as raised:
         read_qrels(path)
     assert str(raised.value).startswith(f"{path}, {problem}. ")
+
+
+def test_grades_up_to_the_highest(tmp_path):
+    path = saved(tmp_path, "q 0 a 1000000\nq 0 b -1\nq 0 c +0000000002.0\n", "qrels")
+    assert read_qrels(path) == {"q": {"a": 1_000_000, "b": -1, "c": 2}}
 
 
 def test_empty_qrels_are_refused(tmp_path):

@@ -1,0 +1,33 @@
+"""What a data set's images show, where the data set says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from cir_core.datasets.records import Benchmark
+from cir_core.datasets.soft_benchmark import is_cirr_name
+from cir_core.domains import Domain
+
+_DOMAINS: Mapping[str, Domain] = {
+    "sample": "garment", "fashioniq": "garment", "cirr": "scene", "lasco": "scene", "circo": "circo",
+}
+_WORD = re.compile(r"[a-z0-9]+")
+
+
+def domain_of(benchmark: Benchmark) -> Domain | None:
+    """What language models are told that the images show. The kind says it or, where many data
+    sets have that form, the one it holds: M-BEIR's by its name, CIRCLED's by its subsets, SoFT's by
+    how its images are called. None where nothing does, and where subsets differ."""
+    if benchmark.kind.startswith("soft-"):
+        first = next(iter(benchmark.queries), None)
+        return None if first is None else "scene" if is_cirr_name(first.reference_id) else "garment"
+    names = benchmark.pools if benchmark.kind == "circled" else (benchmark.dataset or benchmark.kind,)
+    found = {domain_named(name) for name in names}
+    return found.pop() if len(found) == 1 else None
+
+
+def domain_named(dataset: str) -> Domain | None:
+    """That of a data set or of a part of one, such as "cirr_val" or "fashioniq_dress"; None for others."""
+    first = _WORD.match(dataset.casefold())
+    return _DOMAINS.get(first[0]) if first else None

@@ -1,0 +1,99 @@
+"""How deeply JSON may be nested, told before a parser meets it.
+
+ijson keeps a path for every open array, so its memory grows with the square of the depth;
+``json`` runs out of the interpreter's stack. No data set nests more than a few levels.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from itertools import accumulate
+from typing import BinaryIO
+
+DEEPEST = 100
+BLOCK = 2**16
+
+_NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+class TooDeep(ValueError):
+    """``offset``: the byte of the bracket that opens one level too many."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__(f"nested too deep: more than {DEEPEST} arrays and objects in each other at byte {offset}")
+        self.offset = offset
+
+
+class DepthLimited:
+    """A binary stream of JSON that ends in ``TooDeep`` where it is nested deeper than ``DEEPEST``.
+
+    What comes before that bracket is still handed out, so that a parser gives the records it
+    has read. Brackets in strings do not count; what is no JSON at all is left to the parser.
+    """
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+        self._offset = source.tell()
+        self._depth = 0
+        self._in_string = self._after_backslash = False
+        self._problem: TooDeep | None = None
+
+    def read(self, size: int = -1) -> bytes:
+        if self._problem:
+            raise self._problem
+        if size < 0:
+            return b"".join(iter(lambda: self.read(BLOCK), b""))
+        block = self._source.read(size)
+        if self.passes(block):
+            self._offset += len(block)
+            return block
+        place = self._place(block)
+        self._problem = TooDeep(self._offset + place)
+        if not place:
+            raise self._problem
+        return block[:place]
+
+    def passes(self, block: bytes) -> bool:
+        """Whether no bracket of ``block`` opens a level too many; the state moves past it if so."""
+        text = block[self._after_backslash:]
+        after_backslash = (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
+        if rb'\"' in text:  # only where quotes are escaped does it matter which backslashes are
+            if rb"\\" in text:
+                text = text.replace(rb"\\", b"")
+            text = text.replace(rb'\"', b"")
+        parts = text.translate(None, _NOT_STRUCTURE).split(b'"')
+        brackets = b"".join(parts[self._in_string::2])
+        # Most of a file are records of a few levels: they are taken out whole, and counted as two.
+        few = brackets.replace(b"[]", b"").replace(b"{}", b"")
+        depths = list(accumulate(map(_STEP.__getitem__, few), initial=self._depth))
+        if max(depths) > DEEPEST - 2:
+            depths = list(accumulate(map(_STEP.__getitem__, brackets), initial=self._depth))
+            if max(depths) > DEEPEST:
+                return False
+        self._depth, self._after_backslash = depths[-1], after_backslash
+        self._in_string ^= len(parts) % 2 == 0
+        return True
+
+    def _place(self, block: bytes) -> int:
+        """Where the bracket that is one too many stands in ``block``."""
+        depth, in_string, escaped = self._depth, self._in_string, self._after_backslash
+        for place, byte in enumerate(block):
+            if escaped:
+                escaped = False
+            elif byte == ord("\\"):
+                escaped = True
+            elif byte == ord('"'):
+                in_string = not in_string
+            elif not in_string:
+                depth += _STEP.get(byte, 0)
+                if depth > DEEPEST:
+                    return place
+        raise AssertionError("the block is shallow")
+
+
+def is_too_deep(text: str) -> bool:
+    """Whether one line of JSON is nested deeper than ``DEEPEST``."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    return not DepthLimited(BytesIO()).passes(text.encode("utf-8", "replace"))

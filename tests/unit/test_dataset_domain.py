@@ -1,0 +1,39 @@
+"""What language models are told that a data set's images show."""
+
+from __future__ import annotations
+
+import pytest
+
+from cir_core.datasets.domain import domain_named, domain_of
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
+
+
+def benchmark(kind, *, dataset="", pools=("all",), reference="B001"):
+    queries = (BenchmarkQuery("0", reference, "red", ("x",)),)
+    return Benchmark(kind, "val", queries, dict.fromkeys(pools), lambda image_id: (), dataset=dataset)
+
+
+@pytest.mark.parametrize(("of", "expected"), [
+    (benchmark("sample"), "garment"),
+    (benchmark("fashioniq", pools=("dress", "shirt")), "garment"),
+    (benchmark("cirr"), "scene"),
+    (benchmark("lasco"), "scene"),
+    (benchmark("circo"), "circo"),
+    (benchmark("mbeir", dataset="cirr"), "scene"),
+    (benchmark("mbeir", dataset="CIRCO"), "circo"),
+    (benchmark("mbeir", dataset="fashioniq_dress"), "garment"),
+    (benchmark("mbeir", dataset="nights"), None),
+    (benchmark("mbeir"), None),
+    (benchmark("circled", pools=("cirr_val",)), "scene"),
+    (benchmark("circled", pools=("fashioniq_dress_val", "fashioniq_shirt_val")), "garment"),
+    (benchmark("circled", pools=("cirr_val", "circo_val")), None),
+    (benchmark("soft-multi-target", reference="dev-244-0-img1"), "scene"),
+    (benchmark("soft-single-target", reference="B00A3F9MJE"), "garment"),
+])
+def test_the_data_set_says_it_or_nobody(of, expected):
+    assert domain_of(of) == expected
+
+
+@pytest.mark.parametrize("name", ["", "_", "own_val", "cirruscloud", "mycirr"])
+def test_a_name_that_is_only_like_a_known_one_says_nothing(name):
+    assert domain_named(name) is None
