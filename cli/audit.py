@@ -69,7 +69,8 @@ def audit(
     domain: DomainOption = None,
     retry: Annotated[bool, typer.Option("--retry", help="Try queries that had a problem once more.")] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the files.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary (or the list) as JSON, nothing else.")]
+    = False,
     list_: Annotated[bool, typer.Option("--list", help="List the runs that are stored.")] = False,
 ) -> None:
     """Rank every query three times: with image and text, the text alone, the image alone."""
@@ -84,7 +85,7 @@ def audit(
         stores = open_stores(settings)
         stack.callback(stores.close)
         if list_:
-            _list(stores)
+            _list(stores, as_json)
             return
         if dataset is None:
             raise DatasetError("Name a data set, for example: cirque audit sample --retrievers text-only,slerp,cirevl. "
@@ -226,9 +227,12 @@ def _report(
                             "the ranks are stored, so that nothing has to be ranked again.") from error
     if as_json:
         typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
-        return
-    print_audit(benchmark, report)
-    out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
+    else:
+        print_audit(benchmark, report)
+        out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
+    if not report.aggregate.labels:
+        raise DatasetError("No query has a label: each had a problem with some retriever. Look at the reasons in "
+                           "summary.json, mend what they name, and run the same command with --retry.")
 
 
 def _tell_failed(outcome: AuditOutcome) -> None:
@@ -241,7 +245,11 @@ def _tell_failed(outcome: AuditOutcome) -> None:
               "that had a problem once more.", soft_wrap=True)
 
 
-def _list(stores: Stores) -> None:
-    from cli.audit_tables import print_runs
+def _list(stores: Stores, as_json: bool) -> None:
+    from cli.audit_tables import print_runs, runs_json
 
-    print_runs(stores.audits.runs())
+    runs = stores.audits.runs()
+    if as_json:
+        typer.echo(runs_json(runs))
+    else:
+        print_runs(runs)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -57,6 +59,15 @@ def print_runs(runs: Sequence[StoredRun]) -> None:
             "complete" if run.finished_at else "unfinished",
         )
     out.print(table)
+
+
+def runs_json(runs: Sequence[StoredRun]) -> str:
+    """``cirque audit --list --json``."""
+    return json.dumps([{
+        "digest": run.card.digest, "card": dataclasses.asdict(run.card), "total": run.total, "done": run.done,
+        "problems": run.problems, "begun_at": run.begun_at.isoformat(),
+        "finished_at": run.finished_at.isoformat() if run.finished_at else None,
+    } for run in runs], indent=1)
 
 
 def _labels(report: AuditReport) -> Table:

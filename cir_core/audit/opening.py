@@ -10,6 +10,7 @@ from pathlib import Path
 
 from cir_core.audit.aggregate import check_cards
 from cir_core.audit.circus_files import pools_on_card
+from cir_core.audit.circus_form import file_sha256
 from cir_core.audit.late_encoder import Load
 from cir_core.audit.method_retriever import MethodRetriever
 from cir_core.audit.models import Models
@@ -49,8 +50,17 @@ def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Mo
     whose ranks cannot be counted with those of the other retrievers.
     """
     opened = [_open(spec, audited, models) for spec in specs]
-    check_cards([one.card() if isinstance(one, RanksRetriever) else _expected(spec, audited)
-                 for spec, one in zip(specs, opened, strict=True)])
+    cards = [one.card() if isinstance(one, RanksRetriever) else _expected(spec, audited)
+             for spec, one in zip(specs, opened, strict=True)]
+    check_cards(cards)
+    of_file: dict[str, str] = {}
+    for spec, card in zip(specs, cards, strict=True):
+        if spec.ranks is None:
+            continue
+        earlier = of_file.setdefault(file_sha256(spec.ranks), card.retriever)
+        if earlier != card.retriever:
+            raise DatasetError(f"{earlier!r} and {card.retriever!r} have the same ranks, from one file or a copy of "
+                               "it, and would count twice. Leave one out.")
     return opened
 
 

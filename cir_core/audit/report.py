@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,6 +23,8 @@ from cir_core.audit.summary import Summary, summarise
 from cir_core.audit.traces import write_queries, write_query_index, write_shortcut_free
 from cir_core.datasets.records import Benchmark
 from cir_core.files import write_atomically
+
+_AGGREGATED = "aggregated_best_rank_mm"
 
 
 @dataclass(frozen=True)
@@ -77,8 +80,8 @@ def write_files(
     whole = whole or benchmark
     stem = f"retrieval_data_{_safe(benchmark.name)}_task{TASK_ID}"   # CIRCUS's own tools look for these names
     written: list[Path] = []
-    for run in report.runs:
-        written.append(folder / f"{stem}_{_safe(run.card.retriever)}.json")
+    for run, name in zip(report.runs, _file_names([run.card.retriever for run in report.runs]), strict=True):
+        written.append(folder / f"{stem}_{name}.json")
         write_run(written[-1], run, benchmark, whole=whole)
     _remove_others(folder, stem, {*written, *keep})
     sources = [path.name for path in written]
@@ -122,11 +125,25 @@ def summary_json(report: AuditReport) -> dict[str, Any]:
 
 def _pool_name(labels: Aggregate) -> str:
     if labels.min_support == 1:
-        return "aggregated_best_rank_mm_any"
-    return f"aggregated_best_rank_mm_atleast{labels.min_support}of{len(labels.retrievers)}"
+        return f"{_AGGREGATED}_any"
+    return f"{_AGGREGATED}_atleast{labels.min_support}of{len(labels.retrievers)}"
+
+
+def _file_names(retrievers: Sequence[str]) -> list[str]:
+    """One for each. A name that is the aggregate's, or another's but for its case, gets a few digits."""
+    same = Counter(name.lower() for name in retrievers)
+    return [_marked(name) if same[name.lower()] > 1 or name.lower().startswith(_AGGREGATED) else _safe(name)
+            for name in retrievers]
 
 
 def _safe(name: str) -> str:
     """A file name. Names that lose something to it get a few digits, so that no two become one."""
-    safe = re.sub(r"[^A-Za-z0-9._@+-]+", "-", name).strip(".-")[:80]
-    return safe if safe == name else f"{safe}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return name if _plain(name) == name else _marked(name)
+
+
+def _marked(name: str) -> str:
+    return f"{_plain(name)}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._@+-]+", "-", name).strip(".-")[:80]

@@ -65,7 +65,7 @@ def first_value(path: Path, key: str) -> Any:
         try:
             return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
         except TooDeep as error:
-            raise DatasetError(f"{path}, before {key!r}: it is {error}. {_FLATTER}.") from error
+            raise DatasetError(f"{path} is {error}, before any {key!r}. {_FLATTER}.") from error
         except (ijson.JSONError, ValueError):
             return None
 

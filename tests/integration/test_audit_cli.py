@@ -114,6 +114,23 @@ def test_ranks_from_a_file_are_a_retriever_too(sample, tmp_path):
     assert (mine["retriever"], theirs["retriever"]) == ("elsewhere", "slerp") and mine["means"] == theirs["means"]
     assert set(content["support"]["multimodal"][1:2]) == {0}, "both find a query or neither does"
 
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(file.read_bytes())
+    refused = sample("--retrievers", f"a=ranks:{file},b=ranks:{copy}")
+    assert refused.exit_code == 1 and "'a' and 'b' have the same ranks" in str(refused.exception)
+
+
+def test_no_label_at_all_is_a_failure(sample, tmp_path):
+    assert sample("--retrievers", "slerp", "--out", tmp_path / "one").exit_code == 0
+    [file] = (tmp_path / "one").glob("*_slerp.json")
+    samples = json.loads(file.read_text())["samples"]
+    ranks = {"retriever": "none", "dataset": "sample-test",
+             "ranks": {one["query_id"]: {"problem": "no picture"} for one in samples}}
+    (tmp_path / "none.json").write_text(json.dumps(ranks))
+    result = sample("--retrievers", f"ranks:{tmp_path / 'none.json'}")
+    assert result.exit_code == 1 and "No query has a label" in str(result.exception)
+    assert list((tmp_path / "home/audits").iterdir()), "the files say why"
+
 
 def unlisted(drawn, folder: Path, **queries: object) -> Path:
     """Some of the drawn queries in CIRCO's form, whose file lists no images."""
@@ -132,7 +149,7 @@ def test_files_of_an_audit_are_ranks_again_also_where_no_images_are_listed(cirqu
     """With ``ranks:`` alone: the usual gallery is the one that they were made over."""
     annotations = unlisted(drawn, tmp_path / "circo")
     lines = (drawn / "manifest.csv").read_text().splitlines(keepends=True)
-    numbered = [lines[0], *(f"{n:012},{line.partition(',')[2]}" for n, line in enumerate(lines[1:]))]
+    numbered = [lines[0], *(f"{n},{line.partition(',')[2]}" for n, line in enumerate(lines[1:]))]
     manifest = drawn / "numbered.csv"
     manifest.write_text("".join(numbered))
     index_folder(drawn, name="circo-val", encoder=load_encoder("atelier"), home=tmp_path / "home", manifest=manifest,
@@ -213,6 +230,8 @@ def test_what_is_stored_is_listed(sample, cirque):
     assert sample("--retrievers", "slerp,image-only").exit_code == 0
     listed = cirque("--list").output
     assert listed.count(f"{QUERIES} of {QUERIES}") == 2 and listed.count("complete") == 2 and "image-only" in listed
+    assert {run["card"]["retriever"] for run in json.loads(cirque("--list", "--json").stdout)} == {
+        "slerp", "image-only"}
 
 
 def test_a_retriever_that_fails_leaves_the_others_their_files(sample, tmp_path, monkeypatch):

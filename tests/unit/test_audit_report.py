@@ -39,6 +39,18 @@ def folder(report, tmp_path_factory):
     return folder
 
 
+def test_no_retriever_s_file_is_another_s_or_the_aggregate_s(tmp_path):
+    """Also where a file system does not tell "Slerp" from "slerp"."""
+    names = ["Slerp", "slerp", "aggregated_best_rank_mm_any"]
+    write_files(tmp_path, OF, make_report(OF, [drawn(name, seed) for seed, name in enumerate(names)]))
+    files = sorted(path.name for path in tmp_path.glob("retrieval_data_*"))
+    assert len({name.lower() for name in files}) == 4
+    aggregate = json.loads((tmp_path / "retrieval_data_tiny-val_task7_aggregated_best_rank_mm_any.json").read_text())
+    own = [name for name in files if not name.endswith("_mm_any.json")]
+    assert sorted(aggregate["metadata"]["aggregation"]["source_files"]) == own
+    assert {read_run(tmp_path / name).card.retriever for name in own} == set(names)
+
+
 def test_everything_is_written_and_can_be_read_again(report, folder):
     names = sorted(path.name for path in folder.iterdir())
     assert [re.sub(r"-[0-9a-f]{6}\b", "-…", name) for name in names] == [
