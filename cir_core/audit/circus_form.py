@@ -57,10 +57,9 @@ def image_path(benchmark: Benchmark, image_id: str) -> str:
 
 
 def lines_of(benchmark: Benchmark, whole: Benchmark | None) -> Sequence[int]:
-    """``query_idx`` of each query: its position in ``whole``, the benchmark as its files have it."""
-    if whole is None or whole is benchmark:
-        return range(len(benchmark.queries))
-    line = {query.query_id: position for position, query in enumerate(whole.queries)}
+    """``query_idx`` of each query: its line in ``whole``, the benchmark as its files have it."""
+    whole = whole or benchmark
+    line = {query.query_id: whole.line_of(position) for position, query in enumerate(whole.queries)}
     return [line[query.query_id] for query in benchmark.queries]
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 from cir_core.audit.records import Variant
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, validated
-from cir_core.datasets.records import Benchmark
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
 
 
 class Strict(BaseModel):
@@ -69,6 +69,10 @@ class QueryFinder:
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
         self._by_id = {query.query_id: query for query in benchmark.queries}
+        self._by_line = {benchmark.line_of(place): query for place, query in enumerate(benchmark.queries)}
+
+    def at(self, line: int) -> BenchmarkQuery | None:
+        return self._by_line.get(line)
 
     def find(
         self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: Faults,
@@ -77,12 +81,11 @@ class QueryFinder:
 
         None after a fault: no such line, or its text is another one.
         """
-        queries = self._benchmark.queries
-        query = self._by_id.get(query_id or "") or (queries[position] if position < len(queries) else None)
+        query = self._by_id.get(query_id or "") or self.at(position)
         if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
             return query.query_id
         here = (f"query {query.query_id!r} of {self._benchmark.name} asks {query.modification_text!r}" if query
-                else f"{self._benchmark.name} has {len(queries)} queries")
+                else f"{self._benchmark.name} has no query there, of {len(self._by_id)}")
         faults.add(path, where, f"query_idx {position} asks {text or 'nothing'!r}, but {here}",
                    "query_idx counts the lines of the query file it was made from: read the data set from that file")
         return None

@@ -1,9 +1,8 @@
 """Audited queries one by one: CIRCUS's traces and query-index files, and what annotators validated.
 
-``query_idx`` is a query's position in the benchmark as its reader gives it, from 0: the line of a query
-file in CIRCUS's form of which nothing was left out, the record of an annotation file, and for FashionIQ
-the position over the categories' files one after another. All ``benchmark`` here are the whole one,
-also where only its first queries were audited.
+``query_idx`` is a query's place in its file, from 0: the line of a query file in M-BEIR's form, the
+record of an annotation file, and for FashionIQ the position over the categories' files one after
+another. All ``benchmark`` here are the whole one, also where only its first queries were audited.
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ def write_queries(
         query = benchmark.queries[position]
         shown = panel(runs, places[query.query_id], depth) if runs else ()
         lines.append({
-            "dataset": benchmark.dataset or benchmark.name, "hidden_category": label.label, "query_idx": position,
+            "dataset": benchmark.dataset or benchmark.name, "hidden_category": label.label,
+            "query_idx": benchmark.line_of(position),
             "query_id": query.query_id, "validated": True if label.query_id in (accepted or ()) else None,
             "annotator_kept": None, "reasons": {}, "other": "",
             "query_text": query.modification_text, "full_text": full_text(query.modification_text, instruction),
@@ -67,7 +67,7 @@ def write_shortcut_free(path: Path, benchmark: Benchmark, aggregate: Aggregate) 
         if label.shortcut_free:
             query, found = benchmark.queries[position], labelled(label)
             records.append({
-                "query_idx": position, "query_id": query.query_id,
+                "query_idx": benchmark.line_of(position), "query_id": query.query_id,
                 "selection_field": "aggregation.label", "selection_value": "shortcut_free",
                 "aggregate_label": label.label, "aggregate_detail_label": label.detail, "legacy_category": label.legacy,
                 "query_text": query.modification_text,
@@ -87,14 +87,14 @@ def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, 
     """CIRCUS's list of the lines a subset has. Raises ``DatasetError`` for an empty subset, which
     an evaluation would pass over in silence."""
     wanted = frozenset(query_ids)
-    positions = [place for place, query in enumerate(benchmark.queries) if query.query_id in wanted]
-    if not positions or len(positions) < len(wanted):
-        raise DatasetError(f"{len(positions)} of the {len(wanted)} queries for {path.name} are in {benchmark.name}."
+    found = [benchmark.line_of(place) for place, query in enumerate(benchmark.queries) if query.query_id in wanted]
+    if not found or len(found) < len(wanted):
+        raise DatasetError(f"{len(found)} of the {len(wanted)} queries for {path.name} are in {benchmark.name}."
                            " Take them from an audit of this data set.")
     write_atomically(path, (as_json({
         "dataset": benchmark.dataset or benchmark.name, "hidden_category": value,
         "selection_field": field, "selection_value": value,
-        "deduplication_policy": "one entry for each query", "query_indices": positions,
+        "deduplication_policy": "one entry for each query", "query_indices": found,
     }) + "\n").encode())
 
 
@@ -181,12 +181,13 @@ def _indexed(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faul
     index = validated(_Index, read_object(path, faults), path, "", faults)
     if index and index.dataset:
         _called(path, [index.dataset], benchmark, dataset)
+    queries = QueryFinder(benchmark)
     kept = []
-    for number, position in enumerate(index.query_indices if index else ()):
-        if position < len(benchmark.queries):
-            kept.append(benchmark.queries[position].query_id)
+    for number, line in enumerate(index.query_indices if index else ()):
+        if (query := queries.at(line)) is not None:
+            kept.append(query.query_id)
         else:
-            faults.add(path, f"query_indices {number}", f"{benchmark.name} has no line {position}, it has"
+            faults.add(path, f"query_indices {number}", f"{benchmark.name} has no query on line {line}, of"
                        f" {len(benchmark.queries)} queries", "Read the data set from the file the index was made for")
     return kept
 

@@ -76,7 +76,8 @@ def read_benchmark(
     counts: Counter[str] = Counter()
     left_out: set[str] = set()
     queries: dict[str, BenchmarkQuery] = {}
-    for line, record in read_lines(files.queries, faults):
+    lines: dict[str, int] = {}
+    for place, (line, record) in enumerate(read_lines(files.queries, faults)):
         query = _query(record, name, candidates, files.pool is not None)
         if isinstance(query, BenchmarkQuery) and query.query_id in queries:
             query = _Wrong(f"the query id {query.query_id!r} stands there twice", "Keep one of the two")
@@ -86,6 +87,8 @@ def read_benchmark(
         elif isinstance(query, _Wrong):
             faults.add(files.queries, f"line {line}", query.problem, query.remedy)
         elif kept := _kept(record, files.queries, line, faults):
+            if place > len(queries):
+                lines[query.query_id] = place
             queries[query.query_id] = _with(query, kept, candidates) if kept is not _NOTHING else query
     if not queries and not faults.count:
         faults.add(files.queries, "", "it holds no query of an image and a text", "Check that it is a query file")
@@ -94,7 +97,7 @@ def read_benchmark(
     found = tuple(queries.values())
     notes = tuple(_notes(found, candidates, counts, files.pool))
     pools = {name: tuple(candidates.paths) if files.pool else None}
-    return Benchmark("mbeir", files.split, found, pools, candidates, notes, files.dataset)
+    return Benchmark("mbeir", files.split, found, pools, candidates, notes, files.dataset, lines)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -59,11 +59,16 @@ class Benchmark:
     image_paths: ImagePaths
     notes: tuple[str, ...] = ()          # what the person should know of these files
     dataset: str = ""                    # its own name where the kind is a form that many have: M-BEIR's "cirr"
+    lines: Mapping[str, int] = field(default_factory=dict)   # where lines were left out: query id to its own, from 0
 
     @property
     def name(self) -> str:
         """Kind, own name and split, as in "cirr-val" and "mbeir-cirr-test": what its gallery is called."""
         return "-".join(part for part in (self.kind, self.dataset.lower(), self.split) if part)
+
+    def line_of(self, position: int) -> int:
+        """The query's line in its file, from 0, by which CIRCUS's files know it."""
+        return self.lines.get(self.queries[position].query_id, position)
 
     @property
     def image_ids(self) -> Sequence[str]:

@@ -150,7 +150,7 @@ def test_another_pool_is_told_apart(tmp_path):
 @pytest.mark.parametrize(("change", "message"), [
     ({"query_text": "else"}, r"sample 1: query_idx 2 asks 'else', but query 'q2' of tiny-val asks 'make it blue, 2'"),
     ({"query_idx": 0}, r"sample 1: query_idx 0 stands in sample 0 too"),
-    ({"query_idx": 9}, r"sample 1: query_idx 9 asks .* but tiny-val has 3 queries"),
+    ({"query_idx": 9}, r"sample 1: query_idx 9 asks .* but tiny-val has no query there, of 3"),
     ({"ranks": {"multimodal": 0, "text_only": 1, "image_only": 1}}, r"sample 1: 'ranks.multimodal' cannot be used"),
     ({"ranks": {"multimodal": 1.5, "text_only": 1, "image_only": 1}}, r"sample 1: 'ranks.multimodal"),
     ({"ranks": {"multimodal": 1001, "text_only": 1, "image_only": 1}}, r"sample 1: it points beyond the 1000 images"),
@@ -435,11 +435,25 @@ def test_nothing_validated_is_an_error(tmp_path):
         read_validated(saved(tmp_path, trace(0, "yes"), "v.jsonl"), THREE)
 
 
+def test_lines_that_a_reader_left_out_still_count(tmp_path):
+    """Of a file of five lines, the first and the third were no composed queries."""
+    of = replace(THREE, lines={"q0": 1, "q1": 3, "q2": 4})
+    write_query_index(tmp_path / "i.json", of, "label", "unresolved", ["q1", "q2"])
+    assert json.loads((tmp_path / "i.json").read_text("utf-8"))["query_indices"] == [3, 4]
+    assert read_validated(tmp_path / "i.json", of) == {"q1", "q2"}
+    with pytest.raises(DatasetError, match="no query on line 2"):
+        read_validated(saved(tmp_path, {"query_indices": [2]}, "v.json"), of)
+    write_run(tmp_path / "r.json", RUN, of)
+    samples = json.loads((tmp_path / "r.json").read_text("utf-8"))["samples"]
+    assert [one["query_idx"] for one in samples] == [1, 4], "q1 could not be read"
+    assert read_run(tmp_path / "r.json", benchmark=of).queries == RUN.queries
+
+
 def test_query_index_files(tmp_path):
     write_query_index(tmp_path / "i.json", THREE, "aggregation.label", "unresolved", ["q2", "q0"])
     assert json.loads((tmp_path / "i.json").read_text("utf-8"))["query_indices"] == [0, 2]
     assert read_validated(tmp_path / "i.json", THREE) == {"q0", "q2"}
-    with pytest.raises(DatasetError, match="tiny-val has no line 7, it has 3 queries"):
+    with pytest.raises(DatasetError, match="tiny-val has no query on line 7, of 3 queries"):
         read_validated(saved(tmp_path, {"query_indices": [7]}, "v.json"), THREE)
     # lines of another data set's file exist in this one too
     other = saved(tmp_path, {"dataset": "fashionIQ", "query_indices": [1]}, "v.json")

@@ -97,6 +97,7 @@ def test_what_is_left_out_is_counted(tmp_path):
             {**NATIVE_POOL[1], "did": "8:100"}])
     benchmark = read_benchmark(tmp_path)
     assert [query.query_id for query in benchmark.queries] == ["8:1", "8:4"]
+    assert [benchmark.line_of(place) for place in (0, 1)] == [0, 3], "as CIRCUS's files count"
     assert benchmark.notes == (
         "1 queries are left out: they are of modality 'image'.",
         "1 queries are left out: they have no text.",
