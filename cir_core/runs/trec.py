@@ -121,7 +121,8 @@ def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -
     texts, last = [], np.float32(np.inf)
     for score, value in zip(scores, rounded, strict=True):
         below = bool(value < last)
-        last = value if below else np.nextafter(last, np.float32(-np.inf))
+        with np.errstate(over="ignore"):  # below the lowest number there is -inf, which is looked at in the end
+            last = value if below else np.nextafter(last, np.float32(-np.inf))
         texts.append(repr(float(score if below else last)))
     return texts if np.isfinite(last) else falling_scores(None, n)
 
