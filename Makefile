@@ -25,8 +25,9 @@ $(READY): requirements.lock pyproject.toml
 demo: $(READY)
 	@$(BIN)/cirque demo
 
+# By whole files: what a file needs (a drawn gallery, a server) is made once.
 test: check
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: $(READY) browser
 	@$(BIN)/ruff check .

@@ -21,7 +21,6 @@ from cli.main import app
 
 RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
 GARMENTS, QUERIES = 120, 6
-pytestmark = pytest.mark.xdist_group("audit")
 
 
 @pytest.fixture(scope="module")

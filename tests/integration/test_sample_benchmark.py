@@ -27,7 +27,6 @@ from cli.evaluation_tables import print_report
 
 GARMENTS, QUERIES = 420, 20
 METHODS = ("text-only", "image-only", "cirevl", "weighted")
-pytestmark = pytest.mark.xdist_group("sample")
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
 from cir_core.language.watch import Watch
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("serve")]
+pytestmark = pytest.mark.slow
 MERGE = MergeTask("a red dress", "make it blue")
 TEMPLATE = (
     "{% for message in messages %}{{ message['role'] }}: {{ message['content'] }}\n{% endfor %}"

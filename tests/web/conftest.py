@@ -31,7 +31,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.web)
-            item.add_marker(pytest.mark.xdist_group("web"))  # one app and one browser for all
 
 
 @dataclass(frozen=True)
