@@ -224,9 +224,14 @@ def test_of_an_answered_query_only_the_result_is_kept(gallery):
     """A composed query has some ten vectors; a run over 100,000 queries must not hold them."""
     alive = []
 
-    def progress(*step):
+    def count():
         gc.collect()
-        alive.append(sum(type(one) is Composed for one in gc.get_objects()))
+        return sum(type(one) is Composed for one in gc.get_objects())
+
+    before = count()  # other tests may have left some
+
+    def progress(*step):
+        alive.append(count() - before)
 
     language = ScriptedLanguageModel("green", notes=("a stand-in",))
     found = run(benchmark(*(query(str(i), "r1g0b0") for i in range(70))), gallery, CIREVL, language, progress=progress)
