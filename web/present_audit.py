@@ -39,6 +39,8 @@ def _of_target(found: LiveAudit) -> str:
     if found.finding == "image":
         return f"The image alone already finds the target{lost}: the text is not needed."
     if found.finding == "both":
+        if found.later_turn:
+            return "Neither alone finds the target, this turn does: it takes both, with the turns before."
         return "Neither alone finds the target, both together do: this query needs both."
     return "Nothing has the target among its first 10 yet, neither alone nor together."
 
@@ -51,9 +53,10 @@ def _of_results(found: LiveAudit) -> str:
     if found.finding == "image":
         return _nearly("image", "text", found.image, found.depth)
     shared = max(alone.shared for alone in (found.text, found.image) if alone is not None)
+    needed = "it takes both, with the turns before." if found.later_turn else "it takes both."
     if not shared:
-        return "Neither alone brings any of these results: it takes both."
-    return f"Neither alone brings more than {shared} of these first {found.depth}: it takes both."
+        return f"Neither alone brings any of these results: {needed}"
+    return f"Neither alone brings more than {shared} of these first {found.depth}: {needed}"
 
 
 def _nearly(one: str, other: str, alone: Alone | None, depth: int) -> str:

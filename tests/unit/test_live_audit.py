@@ -173,6 +173,12 @@ def test_findings_about_results(depth: int, text: int, image: int, finding: str,
     assert says in present_audit.sentence(LiveAudit(made, ("a",), depth, alone(text), alone(image)))
 
 
+def test_of_a_later_turn_the_turns_before_have_a_part_in_it() -> None:
+    one = LiveAudit("both", ("a",), 10, alone(3), alone(1), later_turn=True)
+    assert present_audit.sentence(one).endswith("more than 3 of these first 10: it takes both, with the turns before.")
+    assert present_audit.sentence(replace(one, target_rank=2)).endswith("it takes both, with the turns before.")
+
+
 def test_it_is_worked_out_once(service: SearchService) -> None:
     session = service.start(NAME, method=SLERP)
     turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
