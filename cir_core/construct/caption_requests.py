@@ -45,7 +45,7 @@ class CaptionRequests:
         ``LanguageModelUnavailable`` and ``UnsupportedTask``; whatever ends the run, answers
         that came in are kept.
         """
-        waiting: set[Future[int]] = set()
+        waiting: set[Future[tuple[int, bool]]] = set()
         with ThreadPoolExecutor(workers, thread_name_prefix="caption") as pool:
             try:
                 for row in rows:
@@ -60,15 +60,20 @@ class CaptionRequests:
                     future.cancel()
                 raise
 
-    def _collect(self, waiting: set[Future[int]], done: Callable[[], None]) -> set[Future[int]]:
+    def _collect(
+        self, waiting: set[Future[tuple[int, bool]]], done: Callable[[], None]
+    ) -> set[Future[tuple[int, bool]]]:
         finished, still = wait(waiting, return_when=FIRST_COMPLETED)
         for future in finished:
-            self.asked += future.result()
-            done()
+            asked, over = future.result()
+            self.asked += asked
+            if over:
+                done()
         return still
 
-    def _ask(self, row: int) -> int:
-        """All that is missing of one image; how many questions that took."""
+    def _ask(self, row: int) -> tuple[int, bool]:
+        """All that is missing of one image: how many questions that took, and whether it came to
+        its end. Another image that meets the server away stops this one, which is not done then."""
         image = self._gallery.image(row)
 
         @cache  # once for all samples
@@ -81,10 +86,13 @@ class CaptionRequests:
         )
         before = self._answers.of(image.sha256)
         texts = list(before.texts)
-        problem, failures, asked = "", 0, 0
+        problem, failures, asked, over = "", 0, 0, True
         try:
             for sample in before.missing:
-                if self._watch.stopped or failures == _PATIENCE:
+                if self._watch.stopped:
+                    over = False
+                    break
+                if failures == _PATIENCE:
                     break
                 asked += 1
                 try:
@@ -93,6 +101,7 @@ class CaptionRequests:
                     self._watch.stop()  # at once: this thread would take the next image
                     raise
                 except Stopped:
+                    over = False
                     break
                 except ImageUnreadable as error:
                     problem = str(error)
@@ -107,4 +116,4 @@ class CaptionRequests:
             after = Answers(tuple(texts), problem)
             if after != before:
                 self._answers.put(image.sha256, after)
-        return asked
+        return asked, over
