@@ -15,6 +15,13 @@
     ├── DatasetError             a benchmark file that does not have its format
     ├── SearchError              a turn that cannot be run as asked
     │   └── UnknownSession       a session, turn or branch id that is not in the store
+    ├── StudyError               a study that cannot be made or used as asked
+    │   ├── UnknownStudy         no study of that name
+    │   ├── UnknownItem          an item that is not there, or not this person's
+    │   ├── StudyClosed          answers are no longer taken
+    │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
+    ├── AccessError              somebody who may not do this
+    │   └── SignInFailed         a name and password that do not go together, an expired sign-in
     └── StorageError             what was to be kept cannot be: database or uploaded picture
 
 Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
@@ -79,6 +86,34 @@ class SearchError(CirqueError):
 
 
 class UnknownSession(SearchError):
+    pass
+
+
+class StudyError(CirqueError):
+    pass
+
+
+class UnknownStudy(StudyError):
+    pass
+
+
+class UnknownItem(StudyError):
+    pass
+
+
+class StudyClosed(StudyError):
+    pass
+
+
+class IncompleteJudgement(StudyError):
+    pass
+
+
+class AccessError(CirqueError):
+    pass
+
+
+class SignInFailed(AccessError):
     pass
 
 

@@ -8,13 +8,13 @@ import pytest
 ROOT = Path(__file__).parents[1]
 ALLOWED = {
     "cir_core": {"cir_core"},
-    "annotation": {"annotation", "cir_core.types", "cir_core.errors", "cir_core.ids"},
+    "annotation": {"annotation", "cir_core"},
     "storage": {"storage", "annotation.records", "cir_core"},
     "web": {"web", "storage", "annotation", "cir_core"},
     "cli": {"cli", "web", "storage", "annotation", "cir_core"},
 }
 OURS = {"cir_core", "annotation", "storage", "web", "cli", "app", "benchmarks", "tests"}
-FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"}, "annotation": {"gradio", "sqlalchemy"},
+FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"}, "annotation": {"gradio", "sqlalchemy", "fastapi"},
            "storage": {"gradio", "fastapi"}}
 
 

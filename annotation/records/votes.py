@@ -1,4 +1,4 @@
-"""What people judged. Frozen records; storage keeps them, reports count them."""
+"""Votes on methods, from searches side by side."""
 
 from __future__ import annotations
 

@@ -1,0 +1,173 @@
+"""Where studies and people are kept. Implemented by ``storage``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Protocol
+
+from annotation.records import (
+    Assignment,
+    Decision,
+    Desk,
+    Draft,
+    HandOver,
+    Invitation,
+    Item,
+    Judgement,
+    Person,
+    Place,
+    Role,
+    Saved,
+    Seat,
+    SignIn,
+    Study,
+    StudyImage,
+)
+
+
+class StudyStore(Protocol):
+    """All methods raise ``StorageError``; what they wrote is durable when they return. Names of
+    studies and annotators are compared without regard to case. ``study_id`` that is not there raises
+    ``UnknownStudy``, an item that is not the annotator's ``UnknownItem``."""
+
+    # --- making and reading ---------------------------------------------------------------
+
+    def create(
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
+    ) -> None:
+        """All or nothing. ``seats`` beyond the plan's empty ones, and ``judgements``, are those of an
+        import: their assignments are stored as answered. A name that is taken raises ``StudyError``."""
+        ...
+
+    def study(self, name_or_id: str) -> Study: ...
+
+    def studies(self) -> Sequence[Study]:
+        """The latest first."""
+        ...
+
+    def items(self, study_id: str) -> Sequence[Item]:
+        """In order of their number."""
+        ...
+
+    def images(self, study_id: str) -> Mapping[str, StudyImage]:
+        """By token."""
+        ...
+
+    def seats(self, study_id: str) -> Sequence[Seat]: ...
+
+    def assignments(self, study_id: str) -> Sequence[Assignment]: ...
+
+    def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
+        """What counts now, by item number and seat; with ``history`` every revision, oldest first."""
+        ...
+
+    def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
+        """What counts now for one item."""
+        ...
+
+    def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]: ...
+
+    def counts(self, study_id: str) -> Mapping[str, int]:
+        """``{"items", "assignments", "done", "unsure", "people", "decisions"}`` without reading the rows."""
+        ...
+
+    # --- judging --------------------------------------------------------------------------
+
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+        """The person's seat: the one they have, else the lowest that is free, else a new one that gets
+        what ``hand_over`` gives it."""
+        ...
+
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+        """Hand more to a person who is done; returns how many items."""
+        ...
+
+    def desk(
+        self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+        ahead: int = 2, at: datetime | None = None,
+    ) -> Desk:
+        """The item asked for by id or by position, else the first that is open (handed-on ones last).
+        One transaction. ``at`` notes that the person was here (at most once a minute)."""
+        ...
+
+    def save(self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None) -> Saved:
+        """Keep a judgement (its ``revision`` is given here). The same token again, or the same answer
+        again, adds nothing. Ends the draft. Raises ``StudyClosed`` when answers are no longer taken."""
+        ...
+
+    def keep_draft(self, study_id: str, draft: Draft) -> None:
+        """Replaces the person's draft of the item."""
+        ...
+
+    def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None: ...
+
+    def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
+        """A person's assignments in their order."""
+        ...
+
+    def decide(self, decision: Decision) -> Decision:
+        """Keep an adjudicator's decision, idempotent by its token; ``revision`` is given here."""
+        ...
+
+    # --- running --------------------------------------------------------------------------
+
+    def set_accepting(self, study_id: str, accepting: bool) -> Study: ...
+
+    def release(self, study_id: str, annotator: str) -> int:
+        """Make a person's open work free for others at once; returns how many items."""
+        ...
+
+    def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study: ...
+
+
+class PeopleStore(Protocol):
+    """Accounts, sign-ins and invitations. Names are compared without regard to case."""
+
+    def any(self) -> bool:
+        """Whether there is an account at all, active or not."""
+        ...
+
+    def add(self, person: Person) -> None:
+        """Raises ``AccessError`` for a name that is taken."""
+        ...
+
+    def person(self, name: str) -> Person | None: ...
+
+    def people(self) -> Sequence[Person]:
+        """By name."""
+        ...
+
+    def change(
+        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+    ) -> Person:
+        """Another password, and being made inactive, end the person's sign-ins. Raises ``AccessError``
+        for an unknown name, and where no active admin would be left."""
+        ...
+
+    def begin(self, sign_in: SignIn) -> None:
+        """Keep a sign-in; those that have expired are cleared away."""
+        ...
+
+    def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
+        """Who has signed in with this and may still be here; None otherwise."""
+        ...
+
+    def extend(self, digest: str, expires_at: datetime) -> None: ...
+
+    def end(self, digest: str) -> None: ...
+
+    def end_all(self, name: str) -> None: ...
+
+    def invite(self, invitation: Invitation) -> None: ...
+
+    def invitation(self, digest: str, now: datetime) -> Invitation | None:
+        """One that can still be used."""
+        ...
+
+    def invitations(self, now: datetime) -> Sequence[Invitation]: ...
+
+    def accept(self, digest: str, person: Person, now: datetime) -> None:
+        """Add the person and use the invitation, both or neither. Raises ``AccessError``."""
+        ...
