@@ -86,9 +86,10 @@ class StudyStore(Protocol):
 
     def desk(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
-        ahead: int = 2, at: datetime | None = None,
+        after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Desk:
-        """The item asked for by id or by position, else the first that is open (handed-on ones last).
+        """The item asked for by id or by position, else the first that is open (handed-on ones last);
+        with ``after``, an item's id, the first open one behind that item, wrapping round.
         One transaction. ``at`` notes that the person was here (at most once a minute)."""
         ...
 

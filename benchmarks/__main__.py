@@ -19,12 +19,14 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import indexing, ranks, reading, rerank, startup, turns
+    from benchmarks import indexing, ranks, reading, rerank, startup, studies, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("what", nargs="*", default=["turns", "ranks", "rerank", "indexing", "reading", "startup"])
+    everything = ["turns", "ranks", "rerank", "indexing", "reading", "startup", "studies"]
+    parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
+    parser.add_argument("--quick", action="store_true", help="studies: seconds instead of minutes, to see that it runs")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -39,6 +41,8 @@ def main() -> None:
             reading.run(Path(folder))
         if "startup" in options.what:
             startup.run(Path(folder))
+        if "studies" in options.what:
+            studies.run(Path(folder), studies.QUICK if options.quick else studies.FULL)
 
 
 main()

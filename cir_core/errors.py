@@ -22,6 +22,7 @@
     │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
     ├── AccessError              somebody who may not do this
     │   └── SignInFailed         a name and password that do not go together, an expired sign-in
+    │       └── TooManyTries     too many wrong passwords; says how long to wait
     └── StorageError             what was to be kept cannot be: database or uploaded picture
 
 Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
@@ -115,6 +116,12 @@ class AccessError(CirqueError):
 
 class SignInFailed(AccessError):
     pass
+
+
+class TooManyTries(SignInFailed):
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
 
 
 class StorageError(CirqueError):

@@ -94,7 +94,7 @@ def locked(folder: Path) -> Iterator[None]:
     The system drops the lock when its process dies, so a killed run leaves nothing stale.
     """
     with (folder / "lock").open("a+", encoding="ascii") as file:
-        if not _try_lock(file):
+        if not try_lock(file):
             file.seek(0)
             holder = file.read().strip()
             raise GalleryError(
@@ -108,7 +108,8 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _try_lock(file: IO[Any]) -> bool:
+def try_lock(file: IO[Any]) -> bool:
+    """Lock an open file for this process; whether that succeeded. Closing the file lets it go."""
     try:
         try:
             import fcntl

@@ -45,6 +45,7 @@ class Settings(BaseSettings):
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
     max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
+    sign_in_days: float = Field(14.0, gt=0, le=400, description="Days after its last use that a sign-in ends.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     methods: Path | None = Field(None, description="TOML file with methods of one's own.")
     domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")

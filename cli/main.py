@@ -9,7 +9,21 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
-from cli import audit, captions, datasets, encoders, evaluate, galleries, methods, models, sample, serving, sessions
+from cli import (
+    audit,
+    captions,
+    datasets,
+    encoders,
+    evaluate,
+    galleries,
+    methods,
+    models,
+    sample,
+    serving,
+    sessions,
+    studies,
+    users,
+)
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 
@@ -28,6 +42,8 @@ app.add_typer(encoders.app, name="encoders")
 app.add_typer(captions.app, name="captions")
 app.add_typer(models.app, name="models")
 app.add_typer(sessions.app, name="sessions")
+app.add_typer(studies.app, name="study")
+app.add_typer(users.app, name="user")
 
 
 @app.command()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 
@@ -12,7 +12,7 @@ import numpy as np
 from annotation.records import MethodVote
 from cir_core.comparisons import Comparison
 from cir_core.composition import Composition
-from cir_core.errors import SearchError
+from cir_core.errors import SearchError, StudyError
 from cir_core.types import Branch, Turn
 
 NAME_LIMIT = 80
@@ -59,6 +59,22 @@ def check_vote(vote: MethodVote) -> None:
     _check_texts(_texts_in(vote))
 
 
+def check_study_texts(*values: object) -> None:
+    """Refuse text, however deep in records and plain JSON, that a database cannot keep. Raises ``StudyError``."""
+    if not all(can_be_stored(text) for value in values for text in _texts_in(value)):
+        raise StudyError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
+
+
+def name_key(name: str) -> str:
+    """What names of people and studies are compared by: letter case and ways to write an accent do not count.
+
+    What no database keeps has an empty key, which is nobody's.
+    """
+    if not can_be_stored(name):
+        return ""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
+
+
 def can_be_stored(text: str) -> bool:
     """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
     try:
@@ -95,8 +111,12 @@ def _texts_in(value: object) -> Iterator[str]:
     """Every string in a record, however deep."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, tuple):
+    elif isinstance(value, (tuple, list)):
         for part in value:
+            yield from _texts_in(part)
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _texts_in(key)
             yield from _texts_in(part)
     elif is_dataclass(value):
         for field in fields(value):

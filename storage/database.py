@@ -21,6 +21,7 @@ from sqlalchemy.engine import URL, make_url
 
 from cir_core.errors import StorageError
 from storage.failures import explained, where
+from storage.turns import WriteTurns
 
 BUSY_TIMEOUT_MS = 10_000
 MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database
@@ -37,6 +38,7 @@ def open_database(url: str) -> Engine:
     if sqlite:
         _prepare_file(parsed)
         options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
+        options |= {"execution_options": {"cirque_turns": WriteTurns()}}
     else:
         options |= {"pool_pre_ping": True}               # a server may have closed idle connections
     try:
@@ -72,9 +74,10 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """A transaction that writes: on disk when the block has ended, undone if it raises.
 
     On SQLite it takes the write lock at once. A transaction that reads first and writes
-    later can fail half-way, without waiting, when another one wrote in between.
+    later can fail half-way, without waiting, when another one wrote in between. The threads of
+    this process take turns; so one transaction inside another would wait for itself, and is refused.
     """
-    with explained(engine.url), engine.connect() as connection:
+    with explained(engine.url), _turn(engine), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         with connection.begin():
             yield connection
@@ -105,6 +108,18 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 if engine.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
                 yield connection
+
+
+@contextmanager
+def _turn(engine: Engine) -> Iterator[None]:
+    turns: WriteTurns | None = engine.get_execution_options().get("cirque_turns")
+    if turns is None:
+        yield
+        return
+    with turns.turn(BUSY_TIMEOUT_MS / 1000) as came:
+        if not came:
+            raise exc.TimeoutError("other threads have been writing all the time")
+        yield
 
 
 def sqlite_path(url: URL) -> Path | None:

@@ -9,7 +9,9 @@ from storage.answers import SqlAnswerCache
 from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
 from storage.migrate import open_migrated
+from storage.people import SqlPeopleStore
 from storage.store import SqlSessionStore
+from storage.studies import SqlStudyStore
 from storage.votes import SqlVoteStore
 
 
@@ -20,6 +22,8 @@ class Stores:
     comparisons: SqlComparisonStore
     votes: SqlVoteStore
     audits: SqlAuditStore
+    studies: SqlStudyStore
+    people: SqlPeopleStore
 
     def close(self) -> None:
         """Close the connections that the stores share."""
@@ -31,4 +35,4 @@ def open_stores(settings: Settings) -> Stores:
     engine = open_migrated(settings.resolved_database_url)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine))
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine))

@@ -2,55 +2,35 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
     Column,
-    DateTime,
-    Dialect,
     Double,
     ForeignKey,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     String,
     Table,
     Text,
     UniqueConstraint,
 )
-from sqlalchemy.types import TypeDecorator
 
-
-class UtcDateTime(TypeDecorator[datetime]):
-    """Aware in, aware out, UTC in between. SQLite keeps no time zone of its own."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError("a time without a time zone cannot be stored")
-        return value.astimezone(UTC)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
-
-
-metadata = MetaData(naming_convention={
-    "pk": "pk_%(table_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-})
+from storage.schema import UtcDateTime as UtcDateTime
+from storage.schema import metadata as metadata
+from storage.study_tables import assignments as assignments
+from storage.study_tables import decisions as decisions
+from storage.study_tables import drafts as drafts
+from storage.study_tables import invitations as invitations
+from storage.study_tables import judgements as judgements
+from storage.study_tables import people as people
+from storage.study_tables import sign_ins as sign_ins
+from storage.study_tables import studies as studies
+from storage.study_tables import study_images as study_images
+from storage.study_tables import study_items as study_items
+from storage.study_tables import study_seats as study_seats
 
 sessions = Table(
     "sessions", metadata,

@@ -17,6 +17,7 @@ from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
 from web.search_events import ENCODER
 from web.services import Services
+from web.visitor import require
 
 
 def wire_api(services: Services) -> None:
@@ -25,6 +26,7 @@ def wire_api(services: Services) -> None:
     def search(
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
         method: str = "", more: list[str] | None = None, less: list[str] | None = None,
+        request: gr.Request | None = None,
     ) -> dict[str, Any]:
         """Search a gallery of images with a reference image and a modification text.
 
@@ -48,6 +50,7 @@ def wire_api(services: Services) -> None:
             as that a language model was away, and what language models did (usage).
         """
         try:
+            require(request, "search")
             marks = marks_of({"more": more or [], "less": less or []})
             return run_search(services, reference, image, text, session_id, k, method, marks)
         except CirqueError as error:

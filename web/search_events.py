@@ -15,6 +15,7 @@ from web.live import follow
 from web.screen import PANELS, Screen
 from web.services import Services
 from web.view import View
+from web.visitor import require
 
 # Events that may run the encoder share one queue. Most of a slow search is waiting for a
 # language model, so there is room for more of them than there are cores.
@@ -41,6 +42,7 @@ def wire_screen(
         wanted = _session_asked(request)
         known = known if isinstance(known, list) else []
         try:
+            require(request, "search")
             return draw(arrive(service, view, wanted, known))
         except CirqueError as error:
             return draw(replace(view, problem=str(error), loaded=True))
@@ -48,6 +50,7 @@ def wire_screen(
     def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
         try:
+            require(request, "search")
             if not view.loaded:  # the server was restarted under an open page
                 view = resume(service, view, _session_asked(request), data)
             name = str(data.get("do", ""))

@@ -10,6 +10,7 @@ import os
 import signal
 import socket
 import threading
+import warnings
 import webbrowser
 from collections.abc import Iterator
 from typing import Any
@@ -22,12 +23,19 @@ from cir_core.errors import CirqueError, SettingsError
 from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
+from web.adjudicate_routes import adjudicate_routes
 from web.audit_routes import audit_routes
 from web.export import export_routes
+from web.guard import Guard, check_open, greeting
 from web.layout import build_demo
 from web.live_routes import live_routes
 from web.media import media_routes
+from web.own_files import own_routes
+from web.people_routes import people_routes
 from web.services import Services, open_services
+from web.sign_in import sign_in_routes
+from web.studies_routes import studies_routes
+from web.study_routes import study_routes
 from web.theme import head, make_theme
 
 _log = logging.getLogger("cirque.server")
@@ -44,16 +52,22 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     def healthz() -> dict[str, str]:
         return {"status": "ok", "version": __version__}
 
-    app.include_router(media_routes(services))
-    app.include_router(export_routes(services))
-    app.include_router(live_routes(services.runs))
-    app.include_router(audit_routes(services))
-    return gr.mount_gradio_app(
-        app, build_demo(services), path="/", theme=make_theme(), head=head(),
-        footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
-        max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
-        mcp_server=settings.mcp,
-    )
+    for routes in (
+        own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
+        export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
+        adjudicate_routes(services), studies_routes(services),
+    ):
+        app.include_router(routes)
+    app.add_middleware(Guard, people=services.people)
+    with warnings.catch_warnings():
+        # It tells everybody with several pages that they cannot have what we turn off.
+        warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+        return gr.mount_gradio_app(
+            app, build_demo(services), path="/", theme=make_theme(), head=head(),
+            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
+            max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
+            mcp_server=settings.mcp,
+        )
 
 
 def serve(settings: Settings, *, open_page: bool = False) -> None:
@@ -64,6 +78,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
         services = open_services(settings)
+        check_open(settings, services.people)
         app = create_app(settings, services)
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
@@ -78,7 +93,8 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol by name: asyncio turns Nagle's algorithm off (40 ms for an answer) only where it stands there.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((host, port))
@@ -108,6 +124,8 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
         print(f"cirque is at {self._address}   (Ctrl-C stops it)", flush=True)
+        if said := greeting(self._services.people):
+            print(said, flush=True)
         if self._open_page:
             threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
         self.warming.start()

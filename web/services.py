@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from annotation.people import PeopleService
+from annotation.service import StudyService
+from annotation.store import StudyStore
 from annotation.votes import VoteStore
 from cir_core.compare import ComparisonService
 from cir_core.methods.declared import Method, all_methods
@@ -20,12 +23,16 @@ class Services:
     search: SearchService
     compare: ComparisonService
     votes: VoteStore
+    study_store: StudyStore
+    studies: StudyService
+    people: PeopleService
     methods: Mapping[str, Method]
     runs: Runs = field(default_factory=Runs)
 
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the galleries' door. No model is loaded until it is needed."""
+    from annotation.validity import Validity
     from cir_core.encoders import load_encoder
     from cir_core.language.connect import language_models
     from cir_core.pool import SearcherPool
@@ -44,4 +51,8 @@ def open_services(settings: Settings) -> Services:
     search = SearchService(
         pool, stores.sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
     )
-    return Services(settings, search, ComparisonService(search, stores.comparisons), stores.votes, methods)
+    return Services(
+        settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
+        StudyService(stores.studies, {"validity": Validity()}),
+        PeopleService(stores.people, sign_in_days=settings.sign_in_days), methods,
+    )

@@ -13,7 +13,7 @@ import gradio as gr
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 _STYLES = ("app", "methods", "columns", "audit")
 _SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
-            "audit")
+            "audit", "pages")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -41,8 +41,12 @@ def make_theme() -> gr.themes.Base:
     )
 
 
+# The other screens bring scripts of their own, as modules; theirs and the search screen's keys would meet.
+_ELSEWHERE = r"/\/(annotate|adjudicate|studies|people)\/?$/"
+
+
 def head() -> str:
-    """Style and scripts of the page, inline: there before any panel, without a second request.
+    """Style and scripts of the search screen, inline: there before any panel, without a second request.
 
     The style goes here and not to Gradio's ``css_paths``, which puts its own container in
     front of every selector: rules that begin at the body or at a dialog would be lost.
@@ -52,5 +56,5 @@ def head() -> str:
     return (
         '<meta name="color-scheme" content="light dark">'
         '<meta name="description" content="Search with a picture and a few words, turn by turn.">'
-        f"<style>{styles}</style><script>{scripts}</script>"
+        f"<style>{styles}</style><script>if (!{_ELSEWHERE}.test(location.pathname)) {{\n{scripts}\n}}</script>"
     )

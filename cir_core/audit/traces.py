@@ -48,7 +48,7 @@ def write_queries(
             "query_id": query.query_id, "validated": True if label.query_id in (accepted or ()) else None,
             "annotator_kept": None, "reasons": {}, "other": "",
             "query_text": query.modification_text, "full_text": full_text(query.modification_text, instruction),
-            "query_image_path": image_path(benchmark, query.reference_id),
+            "reference_id": query.reference_id, "query_image_path": image_path(benchmark, query.reference_id),
             "target_image_path": image_path(benchmark, query.target_ids[0]),
             "target_ids": list(query.target_ids), "aggregation": labelled(label),
             "ranks": dict(label.ranks), "hits_at_k": {v: rank <= aggregate.k for v, rank in label.ranks.items()},

@@ -39,14 +39,15 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
             ids.setdefault(path, image_id)
         files = (folder / "query" / split / f"{stem}.jsonl", folder / "cand_pool" / "local" / f"{stem}_cand_pool.jsonl",
                  folder / "qrels" / split / f"{stem}_qrels.tsv")
-        write_atomically(files[0], _lines(_query(benchmark, query, ids) for query in queries))
+        write_atomically(files[0], _lines(query_record(benchmark, query, ids) for query in queries))
         write_atomically(files[1], _lines({"cand_id": image_id, "img_path": path} for image_id, path in paths.items()))
         write_qrels(files[2], {q.query_id: dict.fromkeys(q.target_ids, 1) for q in queries}, header=True)
         written += files
     return tuple(written)
 
 
-def _query(benchmark: Benchmark, query: BenchmarkQuery, ids: Mapping[str, str]) -> dict[str, Any]:
+def query_record(benchmark: Benchmark, query: BenchmarkQuery, ids: Mapping[str, str]) -> dict[str, Any]:
+    """One line of a query file. ``ids``: path to image id, of the pool that goes with it."""
     path = _path(benchmark, query.reference_id)
     record: dict[str, Any] = {"query_id": query.query_id, "query_text": query.modification_text,
                               "query_img_path": path, "pos_cand_list": list(query.target_ids[:1])}

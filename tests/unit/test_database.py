@@ -21,6 +21,7 @@ from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
 from storage.migrate import migrate, open_migrated
 from storage.store import SqlSessionStore
+from storage.turns import WriteTurns
 from tests.fakes.turns import a_session, turn_maker
 
 
@@ -127,9 +128,68 @@ def test_what_raises_is_undone(engine):
 def test_locked_for_too_long(path, monkeypatch):
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
     engine = open_database(f"sqlite:///{path}")
-    with writing(engine), pytest.raises(StorageError, match="in use by another program"), writing(engine):
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="in use by another program"), writing(engine):
+            pass
+        other.execute("ROLLBACK")
+    with writing(engine):  # and nothing is left behind
         pass
     engine.dispose()
+
+
+def test_another_thread_writes_for_too_long(path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
+    engine = open_database(f"sqlite:///{path}")
+    said = []
+
+    def wait():
+        with pytest.raises(StorageError) as refused, writing(engine):
+            pass
+        said.append(str(refused.value))
+
+    with writing(engine):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join()
+    assert len(said) == 1 and "is busy with other requests. Try again in a moment" in said[0]
+    with writing(engine):  # the one that gave up is not waited for
+        pass
+    engine.dispose()
+
+
+def test_one_writing_transaction_inside_another_is_refused_at_once(engine):
+    with pytest.raises(AssertionError, match="wait for itself"), writing(engine), writing(engine):
+        pass
+    with writing(engine) as connection:
+        insert(connection)
+    assert count(engine) == 1
+
+
+def test_writers_take_turns_in_the_order_they_came():
+    turns, order, threads = WriteTurns(), [], []
+
+    def write(number):
+        with turns.turn(10) as came:
+            order.append((number, came))
+
+    with turns.turn(10):
+        for number in range(8):
+            threads.append(threading.Thread(target=write, args=(number,)))
+            threads[-1].start()
+            while len(turns._waiting) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == [(number, True) for number in range(8)]
+
+
+def test_a_turn_is_handed_on_whatever_happens():
+    turns = WriteTurns()
+    for _ in range(2):
+        with pytest.raises(KeyError), turns.turn(0.01) as came:
+            assert came
+            raise KeyError
 
 
 def test_not_a_database(tmp_path):

@@ -1,0 +1,203 @@
+"""A validity study from queries: pictures frozen, panels scrambled, the plan laid out, all stored at once."""
+
+from __future__ import annotations
+
+import random
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from annotation.assignment import plan_places
+from annotation.circus_users import ImportedStudy, study_of
+from annotation.freezing import FindPicture, Freezer, Frozen, clear_leftovers, freezing
+from annotation.records import Item, Place, Study, StudyPlan
+from annotation.rubric import CIRCUS
+from annotation.sources.queries import LISTED, StudyQuery
+from annotation.sources.sampling import spread
+from annotation.store import StudyStore
+from cir_core.errors import StudyError, UnknownStudy
+from cir_core.ids import new_id
+
+SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
+"""Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
+LONGEST_NAME = 80
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Created:
+    """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
+    panels) and places; of an import items, people, assignments and judgements."""
+
+    study: Study
+    counts: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+
+def create_validity_study(
+    store: StudyStore, home: Path, name: str, queries: Sequence[StudyQuery], find_picture: FindPicture,
+    plan: StudyPlan, *, created_by: str, source: Mapping[str, Any], settings: Mapping[str, Any] | None = None,
+    max_megapixels: float = 64.0, skip_missing: bool = False, progress: Progress | None = None,
+) -> Created:
+    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.freezing`).
+
+    Without the picture of its reference or target nobody can judge a query: all such queries are listed
+    and nothing is made, or with ``skip_missing`` they are left out and counted. Pictures of a panel that
+    cannot be had are left out of it. Raises ``StudyError`` for a name that is taken and a plan that
+    cannot be laid out, before any work is done; ``StorageError`` for a full disk.
+
+    Args:
+        plan: its ``agreement_items`` are drawn from all strata alike.
+        source: where the queries came from, in plain JSON.
+        settings: over :data:`SETTINGS`.
+        progress: pictures looked at, and of how many.
+    """
+    name = check_name(store, name)
+    if not queries:
+        raise StudyError("There is no query to judge. Choose other categories, or another source.")
+    study = Study(new_id(), name, "validity", CIRCUS, plan, True, {**SETTINGS, **(settings or {})}, dict(source),
+                  created_by, datetime.now(UTC))
+    _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
+    clear_leftovers(home, lambda study_id: _is_study(store, study_id))
+    with freezing(home, study.study_id) as freezer:
+        kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)
+        items, places = _lay_out(study, kept, [new_id() for _ in kept])
+        items = [replace(item, shown=_shown(query, freezer, plan.seed))
+                 for item, query in zip(items, kept, strict=True)]
+        freezer.keep_only({image_id for query in kept for image_id in _pictures(query)})
+        freezer.finish()
+        store.create(study, items, list(freezer.images.values()), places)
+    missing = {image_id for query in kept for image_id in _panel(query)} & set(frozen.refused)
+    counts = {"items": len(items), "pictures": len(freezer.images), "dropped": dropped, "missing": len(missing),
+              "places": len(places)}
+    return Created(study, counts, tuple(_notes(counts)))
+
+
+def check_name(store: StudyStore, name: str) -> str:
+    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that."""
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
+        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
+                         "characters on one line.")
+    try:
+        there = store.study(clean)
+    except UnknownStudy:
+        return clean
+    raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
+
+
+def _is_study(store: StudyStore, study_id: str) -> bool:
+    try:
+        return store.study(study_id).study_id == study_id
+    except UnknownStudy:
+        return False
+
+
+def _lay_out(
+    study: Study, queries: Sequence[StudyQuery], item_ids: Sequence[str]
+) -> tuple[list[Item], list[Place]]:
+    """Items without what they show, and their places."""
+    plan = study.plan
+    if not 0 <= plan.agreement_items <= len(queries):
+        raise StudyError(f"{plan.agreement_items} of {len(queries)} items cannot be the agreement block. "
+                         f"Take between 0 and {len(queries)}.")
+    block = {query.key for query in spread(
+        queries, plan.agreement_items, stratum=lambda query: query.stratum, key=lambda query: query.key,
+        seed=plan.seed, purpose="agreement block")}
+    items = [Item(item_id, study.study_id, number, query.key, query.stratum, query.key in block, {}, _hidden(query))
+             for number, (item_id, query) in enumerate(zip(item_ids, queries, strict=True))]
+    return items, plan_places(items, plan)
+
+
+def _freeze(
+    queries: Sequence[StudyQuery], find: FindPicture, freezer: Freezer, max_megapixels: float, skip_missing: bool,
+    progress: Progress | None,
+) -> tuple[list[StudyQuery], Frozen, int]:
+    """The queries that can be judged, what was frozen and refused, how many queries were dropped.
+
+    References and targets come first: when one is missing, nobody has waited for the panels."""
+    needed = list(dict.fromkeys(image_id for query in queries for image_id in (query.reference_id, query.target_id)))
+    panels = list(dict.fromkeys(image_id for query in queries for image_id in _panel(query)))
+    total = len(dict.fromkeys((*needed, *panels)))
+
+    def looked(first: int) -> Progress:
+        return lambda done, _: progress(first + done, total) if progress else None
+
+    refused = freezer.freeze(needed, find, max_megapixels=max_megapixels, progress=looked(0)).refused
+    kept = [query for query in queries if query.reference_id not in refused and query.target_id not in refused]
+    if refused and (not skip_missing or not kept):
+        raise StudyError(_refusal(queries, refused, kept))
+    rest = [image_id for query in kept for image_id in _panel(query) if image_id not in refused]
+    more = freezer.freeze(rest, find, max_megapixels=max_megapixels, progress=looked(len(needed)))
+    if progress:
+        progress(total, total)
+    return kept, Frozen(freezer.images, {**refused, **more.refused}), len(queries) - len(kept)
+
+
+def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Sequence[StudyQuery]) -> str:
+    lines = [
+        f"  {query.key}, {what}: {image_id} {refused[image_id]}"
+        for query in queries for what, image_id in (("reference", query.reference_id), ("target", query.target_id))
+        if image_id in refused
+    ]
+    more = f"\n  and {len(lines) - LISTED:,} more" if len(lines) > LISTED else ""
+    lacking = len(queries) - len(kept)
+    remedy = ("Check where the pictures are looked for (--images, --gallery)" if not kept else
+              "Check --images and --gallery, or leave these queries out with --skip-missing")
+    return (f"{lacking:,} of {len(queries):,} queries cannot be judged without the picture of their reference or "
+            f"target; nothing was made. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
+
+
+def _panel(query: StudyQuery) -> list[str]:
+    """Neither reference nor target: whether the target was found is what judges must not know."""
+    return [image_id for image_id in query.panel if image_id not in (query.reference_id, query.target_id)]
+
+
+def _pictures(query: StudyQuery) -> list[str]:
+    return [query.reference_id, query.target_id, *_panel(query)]
+
+
+def _shown(query: StudyQuery, freezer: Freezer, seed: int) -> dict[str, Any]:
+    panel = [freezer.images[image_id].token for image_id in _panel(query) if image_id in freezer.images]
+    # The order of retrieval is a rank.
+    random.Random(f"{seed}/panel/{query.key}").shuffle(panel)
+    return {"text": query.text, "reference": freezer.images[query.reference_id].token,
+            "target": freezer.images[query.target_id].token, "panel": panel}
+
+
+def _hidden(query: StudyQuery) -> dict[str, Any]:
+    return {
+        "dataset": query.dataset, "query_idx": query.query_idx, "query_id": query.query_id,
+        "hidden_category": query.hidden_category, "reference_id": query.reference_id, "target_id": query.target_id,
+        "target_ids": list(query.target_ids), "panel": list(query.panel), "trace": dict(query.trace),
+    }
+
+
+def _notes(counts: Mapping[str, int]) -> list[str]:
+    notes = []
+    if counts["dropped"]:
+        notes.append(f"{counts['dropped']:,} queries were left out: the picture of their reference or target is not "
+                     "at hand or cannot be read.")
+    if counts["missing"]:
+        notes.append(f"{counts['missing']:,} pictures of panels are not at hand or cannot be read, and are not shown.")
+    return notes
+
+
+def import_circus_study(
+    store: StudyStore, name: str, imported: ImportedStudy, *, created_by: str,
+    settings: Mapping[str, Any] | None = None,
+) -> Created:
+    """Store annotator files of CIRCUS as a closed study (:mod:`annotation.circus_users`).
+
+    Raises ``StudyError`` for a name that is taken.
+    """
+    name = check_name(store, name)
+    parts = study_of(imported, name, settings={**SETTINGS, **(settings or {})}, created_by=created_by,
+                     at=datetime.now(UTC))
+    store.create(parts.study, parts.items, parts.images, parts.places, seats=parts.seats, judgements=parts.judgements)
+    counts = {"items": len(parts.items), "people": len(parts.seats), "assignments": len(parts.places),
+              "judgements": len(parts.judgements)}
+    return Created(parts.study, counts, imported.notes)

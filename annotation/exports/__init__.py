@@ -1,0 +1,1 @@
+"""A study's results as files that other tools read."""

@@ -1,0 +1,107 @@
+"""What a study will cost its people, and how sure its numbers will be, before anybody begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, comb
+
+from cir_core.errors import StudyError
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A plan's cost and precision. The first seven fields are what was planned and assumed.
+
+    Widths are those of 95 % intervals, upper minus lower bound: 0.1 reads as ± 0.05.
+    """
+
+    people: int
+    items: int                     # all of them, the agreement block included
+    overlap: int
+    agreement_items: int
+    seconds_per_item: float        # assumed
+    valid_rate: float              # assumed share of items that are valid
+    kappa: float                   # assumed agreement of two people beyond chance
+    judgements: int
+    items_per_person: int          # of whoever gets most
+    hours_per_person: float
+    hours_total: float
+    doubly_judged: int             # items that two people or more judge
+    pairs: int                     # of judgements of one item, over all items
+    rate_width: float              # of the share of valid items (Wilson)
+    kappa_width: float | None      # of Cohen's kappa over the pooled pairs (large-sample)
+    kappa_reason: str              # why there is no ``kappa_width``; else ""
+
+
+def plan_study(
+    people: int, items: int, overlap: int, agreement_items: int = 0, *, seconds_per_item: float = 60.0,
+    valid_rate: float = 0.36, kappa: float = 0.46,
+) -> Forecast:
+    """Forecast a study of ``items`` items, ``agreement_items`` of which everybody judges, the others
+    ``overlap`` people each.
+
+    ``valid_rate`` and ``kappa`` start at what CIRCUS's people found: 1,689 of 4,741 queries valid,
+    Fleiss' kappa 0.456. The interval of kappa is that of the table two raters with these margins and
+    this kappa are expected to fill, with the large-sample variance of Fleiss, Cohen and Everitt (1969).
+    Pairs of one item count as independent: too hopeful by a little with more than two people per item.
+    Raises ``StudyError`` for numbers that make no plan.
+    """
+    _check(people, items, overlap, agreement_items, seconds_per_item, valid_rate, kappa)
+    alone = items - agreement_items
+    judgements = alone * overlap + agreement_items * people
+    most = ceil(alone * overlap / people) + agreement_items
+    pairs = alone * comb(overlap, 2) + agreement_items * comb(people, 2)
+    kappa_width, reason = _kappa_width(pairs, valid_rate, kappa)
+    return Forecast(
+        people, items, overlap, agreement_items, seconds_per_item, valid_rate, kappa,
+        judgements=judgements, items_per_person=most, hours_per_person=most * seconds_per_item / 3600,
+        hours_total=judgements * seconds_per_item / 3600,
+        doubly_judged=(alone if overlap > 1 else 0) + (agreement_items if people > 1 else 0), pairs=pairs,
+        rate_width=_rate_width(items, valid_rate), kappa_width=kappa_width, kappa_reason=reason,
+    )
+
+
+def _check(
+    people: int, items: int, overlap: int, agreement_items: int, seconds: float, valid_rate: float, kappa: float,
+) -> None:
+    if people < 1 or items < 1 or overlap < 1:
+        raise StudyError(f"A study needs a person, an item and one judgement per item at least, not {people} people, "
+                         f"{items} items and an overlap of {overlap}.")
+    if overlap > people:
+        raise StudyError(f"An overlap of {overlap} needs {overlap} people, and the plan has {people}. "
+                         "Plan for more people, or a smaller overlap.")
+    if not 0 <= agreement_items <= items:
+        raise StudyError(f"{agreement_items} of {items} items cannot be the agreement block. "
+                         f"Take between 0 and {items}.")
+    if not 0 < seconds <= 86_400:
+        raise StudyError(f"{seconds:g} seconds per item make no plan. Take what a person needs, such as 60.")
+    if not 0 < valid_rate < 1:
+        raise StudyError(f"A share of valid items of {valid_rate:g} leaves nothing to find out. "
+                         "Take one between 0 and 1, such as 0.36.")
+    if not -1 <= kappa <= 1 or _table(1.0, valid_rate, kappa)[0][0] < 0 or _table(1.0, valid_rate, kappa)[1][1] < 0:
+        raise StudyError(f"A kappa of {kappa:g} cannot be had with a share of {valid_rate:g} valid items. "
+                         "Take one between 0 and 1, such as 0.46.")
+
+
+def _table(pairs: float, valid_rate: float, kappa: float) -> list[list[float]]:
+    """Expected counts of valid and invalid by two raters with the same margins."""
+    apart = valid_rate * (1 - valid_rate) * (1 - kappa)
+    return [[pairs * (valid_rate - apart), pairs * apart], [pairs * apart, pairs * (1 - valid_rate - apart)]]
+
+
+def _kappa_width(pairs: int, valid_rate: float, kappa: float) -> tuple[float | None, str]:
+    if pairs == 0:
+        return None, ("Nobody judges an item that another person judges too. Agreement needs an overlap of 2 or a few "
+                      "agreement items, and two people.")
+    import numpy as np
+    from statsmodels.stats.inter_rater import cohens_kappa
+
+    found = cohens_kappa(np.array(_table(pairs, valid_rate, kappa)))
+    return float(found.kappa_upp - found.kappa_low), ""
+
+
+def _rate_width(items: int, valid_rate: float) -> float:
+    from statsmodels.stats.proportion import proportion_confint
+
+    low, high = proportion_confint(valid_rate * items, items, alpha=0.05, method="wilson")
+    return float(high - low)

@@ -1,0 +1,179 @@
+"""A person's work in studies: their item, saving, drafts, going on. For every kind of study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from annotation import incoming
+from annotation.assignment import hand_over
+from annotation.kinds import Kind
+from annotation.latest import Latest
+from annotation.progress import Progress, progress_of
+from annotation.records import Assignment, Desk, Draft, Item, Judgement, Saved, Study
+from annotation.store import StudyStore
+from cir_core.errors import StudyClosed, StudyError
+from cir_core.ids import new_id
+
+_ITEMS_KEPT = 8192      # items that somebody has before them, without their hidden part
+_NAMES_KEPT = 4096
+
+
+@dataclass(frozen=True)
+class MyStudy:
+    """A study in one person's list. ``total`` is about what a seat gets while they have not joined."""
+
+    study: Study
+    joined: bool
+    done: int
+    total: int
+
+
+class StudyService:
+    """Safe for use by many threads. Every method raises ``CirqueError`` with a sentence."""
+
+    def __init__(
+        self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store, self._kinds, self._clock = store, kinds, clock
+        # What never changes is not read again for every save: whose item it is and whether answers
+        # are still taken, the store decides anew each time.
+        self._ids: Latest[str, str] = Latest(_NAMES_KEPT)
+        self._joined: Latest[tuple[str, str], bool] = Latest(_NAMES_KEPT)
+        self._items: Latest[tuple[str, str, str], tuple[Study, Item]] = Latest(_ITEMS_KEPT)
+
+    def mine(self, annotator: str) -> list[MyStudy]:
+        """Open studies, and closed ones the person has a seat in, the latest first."""
+        found = []
+        for study in self._store.studies():
+            if study.kind not in self._kinds:
+                continue
+            seats = self._store.seats(study.study_id)
+            if any(_same(seat.annotator, annotator) for seat in seats):
+                states = [a.state for a in self._store.overview(study.study_id, annotator) if a.state != "handed_on"]
+                found.append(MyStudy(study, True, sum(s != "open" for s in states), len(states)))
+            elif study.accepting:
+                each = self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
+                found.append(MyStudy(study, False, 0, each))
+        return found
+
+    def page(self, study: str) -> Mapping[str, Any]:
+        """What a screen needs to know of a study beyond its items."""
+        found = self._store.study(incoming.checked_study(study))
+        return self._kind(found).page(found)
+
+    def desk(
+        self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+    ) -> Desk:
+        """The item asked for, else the first open one. Somebody new joins.
+
+        Raises ``StudyClosed`` for a closed study the person has no seat in, ``UnknownItem`` for an
+        item that is not theirs.
+        """
+        if item_id is not None:
+            incoming.checked_item(item_id)
+        study_id = self._study_id(study)
+        self._join(study_id, annotator)
+        return self._remember(annotator, self._store.desk(
+            study_id, annotator, item_id=item_id, position=position, at=self._clock()))
+
+    def save(
+        self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
+        seen_revision: int | None = None, stay: bool = False,
+    ) -> tuple[Saved, Desk]:
+        """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
+        the same one. A call that is repeated with its token changes nothing.
+
+        Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``.
+        """
+        incoming.checked_answer(answer)
+        incoming.checked_token(token)
+        study_id, kept, item = self._before(study, annotator, item_id)
+        settled = self._kind(kept).settle(answer, item, kept)
+        judgement = Judgement(
+            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
+            incoming.checked_seconds(seconds), self._clock(),
+        )
+        saved = self._store.save(
+            judgement, unsure=settled.unsure, seen_revision=incoming.checked_revision(seen_revision))
+        desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
+                else self._store.desk(study_id, annotator, after=item.item_id))
+        return saved, self._remember(annotator, desk)
+
+    def keep_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
+        """Keep what somebody has begun to answer. Replaces their draft of the item."""
+        incoming.checked_answer(answer)
+        study_id, kept, item = self._before(study, annotator, item_id)
+        begun = self._kind(kept).draft(answer, item, kept)
+        self._store.keep_draft(study_id, Draft(
+            item.item_id, annotator, begun, incoming.checked_seconds(seconds), self._clock()))
+
+    def more(self, study: str, annotator: str) -> tuple[int, Desk]:
+        """Take over others' open work; how many items, and the desk."""
+        study_id = self._study_id(study)
+        self._join(study_id, annotator)
+        added = self._store.take_more(study_id, annotator, self._clock(), hand_over)
+        return added, self.desk(study_id, annotator)
+
+    def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
+        """The person's items in their order, those left out that somebody else has taken over."""
+        mine = self._store.overview(self._study_id(study), annotator)
+        return [assignment for assignment in mine if assignment.state != "handed_on"]
+
+    def progress(self, study: str, annotator: str) -> tuple[Study, Progress]:
+        """How far the person is. Joins like :meth:`desk`."""
+        desk = self.desk(study, annotator)
+        return desk.study, progress_of(desk)
+
+    def _study_id(self, study: str) -> str:
+        name = incoming.checked_study(study)
+        study_id = self._ids.get(name)
+        if study_id is None:
+            found = self._store.study(name)
+            self._kind(found)
+            study_id = self._ids.put(name, found.study_id)
+        return study_id
+
+    def _join(self, study_id: str, annotator: str) -> None:
+        who = (study_id, annotator.casefold())
+        if self._joined.get(who):
+            return
+        study = self._store.study(study_id)
+        if not study.accepting and not any(_same(s.annotator, annotator) for s in self._store.seats(study_id)):
+            raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
+        if study.accepting:
+            now = self._clock()
+            self._store.join(study_id, annotator, now, hand_over)
+            if not self._store.desk(study_id, annotator, at=now).total:
+                # While the seat was free, others took over all it had.
+                self._store.take_more(study_id, annotator, now, hand_over)
+        self._joined.put(who, True)
+
+    def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item]:
+        """The study's id, the study and the item that this person has before them."""
+        study_id = self._study_id(study)
+        who = (study_id, annotator.casefold(), incoming.checked_item(item_id))
+        found = self._items.get(who)
+        if found is None:
+            desk = self._remember(annotator, self._store.desk(study_id, annotator, item_id=item_id))
+            assert desk.item is not None, "the store gives the item it is asked for, or raises"
+            found = desk.study, desk.item
+        return study_id, *found
+
+    def _remember(self, annotator: str, desk: Desk) -> Desk:
+        for item in (desk.item, *desk.ahead):
+            if item is not None:
+                self._items.put((desk.study.study_id, annotator.casefold(), item.item_id),
+                                (desk.study, replace(item, hidden={})))
+        return desk
+
+    def _kind(self, study: Study) -> Kind:
+        if study.kind not in self._kinds:
+            raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
+        return self._kinds[study.kind]
+
+
+def _same(one: str | None, other: str) -> bool:
+    return one is not None and one.casefold() == other.casefold()

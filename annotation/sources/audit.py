@@ -1,0 +1,117 @@
+"""Queries of a shortcut audit, from the folder that ``cirque audit`` writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import NonNegativeInt
+
+from annotation.sources.pictures import Pictures, relative_paths
+from annotation.sources.queries import Keys, QuerySource, StudyQuery, of_categories, refuse
+from cir_core.audit.circus_samples import Strict
+from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_files import Record, read_lines, validated
+from cir_core.errors import DatasetError
+from cir_core.gallery import Gallery
+
+_ENDING = "_queries.jsonl"
+_NOT_TRACE = ("panel", "panel_paths")
+
+
+class _Line(Strict):
+    dataset: str
+    hidden_category: str
+    query_idx: NonNegativeInt
+    query_id: str | None = None
+    query_text: str
+    query_image_path: str
+    reference_id: str | None = None  # None in files that audits wrote before they named it
+    target_image_path: str
+    target_ids: list[str]
+    panel: list[str]
+    panel_paths: list[str]
+
+
+def audit_file(folder: Path) -> Path:
+    """The file of queries in an audit's folder; a file is taken as it is. Raises ``DatasetError``."""
+    if folder.is_file():
+        return folder
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is missing. Give the folder that `cirque audit` wrote.")
+    found = sorted(path for path in folder.glob(f"*{_ENDING}") if path.is_file())
+    if not found:
+        raise DatasetError(f"{folder} has no file *{_ENDING}. Give the folder that `cirque audit` wrote.")
+    if len(found) > 1:
+        raise DatasetError(f"{folder} has the queries of several audits: {', '.join(path.name for path in found)}. "
+                           "Give one of these files instead of the folder.")
+    return found[0]
+
+
+def audit_name(folder: Path) -> str:
+    """What the audited data set is called, as its gallery usually is: "cirr-val"."""
+    return audit_file(folder).name.removesuffix(_ENDING)
+
+
+def read_audit(
+    folder: Path, *, gallery: Gallery | None = None, images: Path | None = None, categories: Collection[str] = (),
+    faults: Faults | None = None,
+) -> QuerySource:
+    """Every labelled query with its panel. Without ``categories`` the shortcut-free ones.
+
+    Args:
+        folder: an audit's, or its ``…_queries.jsonl`` itself.
+        gallery, images: where the pictures are; a folder is looked in first.
+
+    Raises ``DatasetError`` with file and line, for all faults at once if ``faults`` collects them;
+    ``StudyError`` for a category that is not there.
+    """
+    faults = faults or Faults(collect=True)
+    path = audit_file(folder)
+    keys, paths = Keys(path, faults), dict[str, str]()
+    found = [query for number, record in read_lines(path, faults)
+             if (query := _query(record, path, f"line {number}", keys, paths, faults)) is not None]
+    refuse(faults, path.name)
+    queries = of_categories(found, categories, free_only=True)
+    pictures = Pictures(lambda image_id: relative_paths(paths.get(image_id, image_id)), folder=images, gallery=gallery)
+    source = {"form": "audit", "file": path.name, "dataset": queries[0].dataset,
+              "gallery": gallery.name if gallery else None, **_settings(path.parent)}
+    return QuerySource(queries, pictures, source)
+
+
+def _query(
+    record: Record, path: Path, where: str, keys: Keys, paths: dict[str, str], faults: Faults
+) -> StudyQuery | None:
+    one = validated(_Line, record, path, where, faults)
+    if one is None or not keys.new(key := f"{one.dataset}::{one.query_idx}", where):
+        return None
+    if not one.target_ids or len(one.panel) != len(one.panel_paths):
+        problem = "it names no target" if not one.target_ids else "its panel has other numbers of images and paths"
+        faults.add(path, where, problem, "Write the audit's files again: run the same `cirque audit`")
+        return None
+    reference = one.reference_id or one.query_image_path
+    for image_id, image_path in _placed(one, reference):
+        paths.setdefault(image_id, image_path)
+    trace = {name: value for name, value in record.items() if name not in _NOT_TRACE}
+    return StudyQuery(
+        key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
+        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace,
+    )
+
+
+def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:
+    yield reference, one.query_image_path
+    yield one.target_ids[0], one.target_image_path
+    yield from zip(one.panel, one.panel_paths, strict=True)
+
+
+def _settings(folder: Path) -> Mapping[str, Any]:
+    """What the labels depend on, as the audit's summary says it; nothing where that is not at hand."""
+    try:
+        content = json.loads((folder / "summary.json").read_text("utf-8"))
+        return {"retrievers": [str(card["retriever"]) for card in content["retrievers"]],
+                "audit": [str(card["digest"]) for card in content["retrievers"]]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

@@ -1,0 +1,105 @@
+"""Queries of an aggregate file of CIRCUS, its own or one that ``cirque audit`` wrote. Images go by their paths."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, NonNegativeInt
+
+from annotation.sources.pictures import Pictures, relative_paths
+from annotation.sources.queries import Keys, QuerySource, StudyQuery, of_categories, refuse
+from cir_core.audit.circus_samples import Strict
+from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_files import Record, read_object, validated
+from cir_core.gallery import Gallery
+
+_TRACE = ("query_idx", "query_id", "query_text", "full_text", "query_image_path", "target_image_path",
+          "aggregation", "ranks", "hits_at_k", "positive_candidate_ids")
+
+
+class _Aggregation(Strict):
+    label: str = Field(min_length=1)
+
+
+class _Sample(Strict):
+    query_idx: NonNegativeInt
+    query_id: str | None = None
+    query_text: str
+    query_image_path: str = Field(min_length=1)
+    target_image_path: str = Field(min_length=1)
+    positive_target_image_paths: list[str] = Field(default_factory=list)
+    retrievals: dict[str, list[NonNegativeInt]] = Field(default_factory=dict)
+    aggregation: _Aggregation
+
+
+def read_circus(
+    path: Path, *, images: Path | None = None, gallery: Gallery | None = None, categories: Collection[str] = (),
+    faults: Faults | None = None,
+) -> QuerySource:
+    """Every sample with a label; without ``categories`` the shortcut-free ones.
+
+    The panel is what the best retriever found with both inputs, for an aggregate holds no more. Raises
+    ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects them.
+    """
+    faults = faults or Faults(collect=True)
+    document = read_object(path, faults)
+    dataset, gallery_paths = _dataset(document), document.get("gallery_paths", [])
+    samples = document.get("samples")
+    if not isinstance(samples, list) or not _is_texts(gallery_paths):
+        if not faults.count:
+            faults.add(path, "", "it has no list of samples, or gallery_paths that are no paths",
+                       "Check that it is an audit's aggregate")
+        samples, gallery_paths = [], []
+    if samples and not dataset:
+        faults.add(path, "metadata", "'dataset' is missing", "Check that it is an audit's aggregate")
+    keys = Keys(path, faults)
+    found = [
+        query for number, record in enumerate(samples)
+        if (query := _query(record, path, f"sample {number}", dataset, gallery_paths, keys, faults)) is not None
+    ]
+    refuse(faults, path.name)
+    queries = of_categories(found, categories, free_only=True)
+    source = {"form": "circus", "file": path.name, "dataset": dataset, "gallery": gallery.name if gallery else None,
+              "retrievers": _retrievers(document)}
+    notes = ("Of an aggregate file the panel is what the best retriever found; `cirque audit` over the files of all "
+             "retrievers has the panel of all.",)
+    return QuerySource(queries, Pictures(relative_paths, folder=images, gallery=gallery), source, notes)
+
+
+def _query(
+    record: Any, path: Path, where: str, dataset: str, gallery_paths: Sequence[str], keys: Keys, faults: Faults
+) -> StudyQuery | None:
+    one = validated(_Sample, record, path, where, faults)
+    if one is None or not keys.new(key := f"{dataset}::{one.query_idx}", where):
+        return None
+    places = one.retrievals.get("multimodal", [])
+    if places and max(places) >= len(gallery_paths):
+        faults.add(path, where, f"its retrievals point beyond the {len(gallery_paths):,} images of gallery_paths",
+                   "Take samples and gallery_paths from the same file")
+        return None
+    targets = tuple(dict.fromkeys((one.target_image_path, *one.positive_target_image_paths)))
+    trace = {"dataset": dataset, "hidden_category": one.aggregation.label,
+             **{name: record[name] for name in _TRACE if name in record}}
+    return StudyQuery(
+        key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
+        one.target_image_path, targets, tuple(dict.fromkeys(gallery_paths[place] for place in places)), trace,
+    )
+
+
+def _dataset(document: Record) -> str:
+    metadata = document.get("metadata")
+    name = metadata.get("dataset") if isinstance(metadata, Mapping) else None
+    return name if isinstance(name, str) else ""
+
+
+def _retrievers(document: Record) -> list[str]:
+    metadata = document.get("metadata")
+    found = metadata.get("aggregation") if isinstance(metadata, Mapping) else None
+    names = found.get("retrievers") if isinstance(found, Mapping) else None
+    return [str(name) for name in names] if isinstance(names, list) else []
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)

@@ -1,0 +1,79 @@
+"""Queries of a file in M-BEIR's form. No retriever has seen them: they have no panel and no label, unless
+their records say one under ``hidden_category``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from annotation.sources.pictures import Pictures
+from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
+from cir_core.datasets.faults import Faults
+from cir_core.datasets.json_files import read_lines
+from cir_core.datasets.mbeir import read_benchmark
+from cir_core.datasets.mbeir_layout import find_files
+from cir_core.datasets.records import Benchmark
+from cir_core.gallery import Gallery
+
+
+def read_mbeir(
+    path: Path, *, pool: Path | None = None, split: str | None = None, images: Path | None = None,
+    gallery: Gallery | None = None, categories: Collection[str] = (), faults: Faults | None = None,
+) -> QuerySource:
+    """Queries with a target; those without are counted in the notes.
+
+    Args:
+        path: the query file, or a folder in M-BEIR's layout.
+        pool: the candidates, where they are not found beside the queries.
+
+    Raises ``DatasetError`` with file and record, for all faults at once if ``faults`` collects them.
+    """
+    faults = faults or Faults(collect=True)
+    benchmark = read_benchmark(path, split=split, faults=faults, pool=pool)
+    refuse(faults, path.name)
+    dataset = benchmark.dataset or benchmark.name
+    file = find_files(path, split, pool, None).queries
+    labels, keys = _labels(file), Keys(file, faults)
+    found = [
+        StudyQuery(
+            key, dataset, line, query.query_id, labels.get(query.query_id, UNKNOWN), query.modification_text,
+            query.reference_id, query.target_ids[0], query.target_ids, (),
+            _trace(benchmark, position, labels.get(query.query_id, UNKNOWN)),
+        )
+        for position, query in enumerate(benchmark.queries) if query.target_ids
+        for line in (benchmark.line_of(position),)
+        for key in (f"{dataset}::{line}",) if keys.new(key, f"query {query.query_id!r}")
+    ]
+    refuse(faults, path.name)
+    hidden = len(benchmark.queries) - len(found)
+    notes = [note for note in benchmark.notes if "have no target" not in note]
+    if hidden:
+        notes.append(f"{hidden:,} queries have no target in the file: there is nothing to judge, and they are left "
+                     "out.")
+    notes.append("The queries have no panel: no retriever's results belong to them. Run `cirque audit` first to have "
+                 "one.")
+    queries = of_categories(found, categories, free_only=False)
+    source = {"form": "mbeir", "file": file.name, "dataset": dataset, "digest": benchmark.digest,
+              "gallery": gallery.name if gallery else None}
+    return QuerySource(queries, Pictures(benchmark.image_paths, folder=images, gallery=gallery), source, tuple(notes))
+
+
+def _labels(path: Path) -> dict[str, str]:
+    """Hidden categories by query id, where records have one. The file was read before, faults and all."""
+    return {
+        str(next(record[name] for name in ("qid", "query_id", "id") if record.get(name) is not None)): label
+        for _, record in read_lines(path, Faults(collect=True))
+        if isinstance(label := record.get("hidden_category"), str) and label
+    }
+
+
+def _trace(benchmark: Benchmark, position: int, category: str) -> dict[str, object]:
+    query = benchmark.queries[position]
+    reference, target = (next(iter(benchmark.image_paths(image_id)), image_id)
+                         for image_id in (query.reference_id, query.target_ids[0]))
+    return {
+        "dataset": benchmark.dataset or benchmark.name, "hidden_category": category,
+        "query_idx": benchmark.line_of(position), "query_id": query.query_id, "query_text": query.modification_text,
+        "full_text": query.modification_text, "query_image_path": reference, "target_image_path": target,
+        "target_ids": list(query.target_ids),
+    }

@@ -1,0 +1,99 @@
+"""Queries that people asked in the search: each turn is a reference, a text and what was wanted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from annotation.sources.pictures import Pictures
+from annotation.sources.queries import UNKNOWN, FindPicture, QuerySource, StudyQuery
+from cir_core.errors import StudyError, UnknownImage
+from cir_core.gallery import Gallery
+from cir_core.types import SearchSession, Turn
+from cir_core.uploads import UploadFolder, is_upload
+
+Wanted = Literal["target", "next reference", "marked"]
+
+
+def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: UploadFolder) -> QuerySource:
+    """One query for each turn over ``gallery`` that says what was wanted. Queries are numbered in the
+    order of the sessions and their turns.
+
+    What was wanted is the session's target once it is revealed; else the image that the person took as
+    the reference of a later turn from here, or marked as more like it. A turn without any of these, without
+    a text, or that asks what an earlier one asked, is left out and counted in the notes, as is a session
+    none of whose turns is left. Raises ``StudyError`` when no query is left.
+    """
+    queries: list[StudyQuery] = []
+    left_out: Counter[str] = Counter()
+    asked: set[tuple[str, str, str]] = set()
+    for session in sessions:
+        if session.gallery != gallery.name:
+            left_out["sessions are over another gallery"] += 1
+            continue
+        before = len(queries)
+        for turn in session.turns:
+            wanted, how = _wanted(session, turn)
+            if not turn.modification_text.strip():
+                left_out["turns have no text"] += 1
+            elif not wanted:
+                left_out["turns do not tell what was wanted"] += 1
+            elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in asked:
+                left_out["turns ask what an earlier one asks"] += 1
+            else:
+                asked.add(triple)
+                queries.append(_query(session, turn, len(queries), wanted, how))
+        if len(queries) == before:
+            left_out["sessions give no query"] += 1
+    notes = tuple(f"{count:,} {what}: left out." for what, count in left_out.items())
+    if not queries:
+        raise StudyError(" ".join(("No stored session gives a query to judge.", *notes, "A turn counts when its "
+                                   "session has a revealed target, or when the search went on from one of its "
+                                   "results.")))
+    source = {"form": "sessions", "dataset": gallery.name, "gallery": gallery.name,
+              "sessions": len({query.trace["session_id"] for query in queries})}
+    pictures = Pictures(lambda image_id: (image_id,), gallery=gallery)
+    return QuerySource(queries, partial(_find, uploads, pictures), source, notes)
+
+
+def _wanted(session: SearchSession, turn: Turn) -> tuple[tuple[str, ...], Wanted]:
+    if session.target_id is not None and session.target_revealed:
+        return ((session.target_id,) if session.target_id != turn.reference_id else ()), "target"
+    later = [other for other in session.turns if other.parent_id == turn.turn_id]
+    gone_on = tuple(_results(turn, (other.reference_id for other in later)))
+    if gone_on:
+        return gone_on, "next reference"
+    marked = (image_id for other in later if other.composition for image_id in other.composition.marks.more_like)
+    return tuple(_results(turn, marked)), "marked"
+
+
+def _results(turn: Turn, image_ids: Iterable[str]) -> Iterator[str]:
+    """Those that this turn found, each once: an uploaded picture is a new question, not an answer."""
+    return (image_id for image_id in dict.fromkeys(image_ids)
+            if image_id != turn.reference_id and turn.rank_of(image_id) is not None)
+
+
+def _query(session: SearchSession, turn: Turn, number: int, wanted: tuple[str, ...], how: Wanted) -> StudyQuery:
+    trace = {
+        "dataset": session.gallery, "hidden_category": UNKNOWN, "query_idx": number, "query_id": turn.turn_id,
+        "query_text": turn.modification_text, "full_text": turn.modification_text,
+        "query_image_path": turn.reference_id, "target_image_path": wanted[0], "target_ids": list(wanted),
+        "session_id": session.session_id, "turn": turn.number, "target_from": how,
+        "protocol_digest": turn.protocol_digest,
+    }
+    return StudyQuery(
+        f"{session.gallery}::{turn.turn_id}", session.gallery, number, turn.turn_id, UNKNOWN, turn.modification_text,
+        turn.reference_id, wanted[0], wanted, tuple(hit.image_id for hit in turn.hits), trace,
+    )
+
+
+def _find(uploads: UploadFolder, pictures: FindPicture, image_id: str) -> Path | None:
+    if not is_upload(image_id):
+        return pictures(image_id)
+    try:
+        return uploads.path(image_id)
+    except UnknownImage:
+        return None

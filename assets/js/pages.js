@@ -1,0 +1,39 @@
+// The other screens, for whoever may see them, in the search page's top bar.
+(() => {
+  const { $, make } = cirque;
+  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", people: "People" };
+  let known = null;
+
+  const open = (may) => Object.keys(NAMES).filter((page) =>
+    page === "studies" ? may.includes("manage") || may.includes("results") : may.includes(page));
+
+  function draw() {
+    const place = $("[data-pages]");
+    if (!known || !place || place.childElementCount) return;
+    const links = () => open(known.may).map((page) => make("a", {
+      class: "cq-page", href: page === "search" ? "./" : page, text: NAMES[page], "aria-current": page === "search" ? "page" : null,
+    }));
+    const who = known.open
+      ? make("p", { class: "cq-quiet", text: "Open without a sign-in, on this machine only. The first account closes it: cirque user add NAME --role admin" })
+      : make("button", { class: "cq-page", type: "button", text: `Sign out ${known.name}`, onclick: leave });
+    place.append(
+      make("div", { class: "cq-pagelinks" }, ...links()),
+      make("details", { class: "cq-menu" },
+        make("summary", { class: "cq-tool", title: known.open ? "No sign-in" : known.name },
+          make("span", { class: "cq-who", "aria-hidden": "true", text: known.open ? "Local" : [...known.name][0].toUpperCase() }),
+          make("span", { class: "sr", text: known.open ? "Other screens" : `${known.name}: other screens, sign out` })),
+        make("div", { class: "cq-menubox" }, make("nav", { "aria-label": "Screens" }, ...links()), who)),
+    );
+  }
+
+  async function leave() {
+    await fetch("sign-out", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+    window.location.reload();
+  }
+
+  cirque.onDraw(draw);
+  fetch("me", { headers: { Accept: "application/json" } })
+    .then((answer) => (answer.ok ? answer.json() : null))
+    .then((me) => { known = me; draw(); })
+    .catch(() => {}); // without it the page still searches
+})();

@@ -1,0 +1,81 @@
+// An answer to "is this query valid?" as plain data, and what may become of it. Pure: every
+// function answers a new value. The server checks all of it again.
+
+export const EMPTY = Object.freeze({ validated: null, flags: [], reasons: [], note: "", alternatives: [], unsure: false,
+  panel_opened: false });
+export const BROAD = "QUERY_TOO_BROAD";
+
+export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
+export const flagOf = (rubric, code) => rubric.flags.find((flag) => flag.code === code);
+export const byKey = (rubric, key) => rubric.flags.find((flag) => flag.key === key);
+const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === reason));
+
+const flip = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
+
+// In the one order that the server keeps, so that equal answers are equal.
+export function settled(answer, rubric) {
+  const severity = (code) => flagOf(rubric, code)?.severity ?? 99;
+  return {
+    validated: answer.unsure ? null : answer.validated === true ? true : answer.flags.length ? false : answer.validated,
+    flags: [...answer.flags].sort((one, other) => severity(one) - severity(other)),
+    reasons: [...answer.reasons].sort(),
+    note: answer.note,
+    alternatives: [...answer.alternatives].sort(),
+    unsure: answer.unsure,
+    panel_opened: answer.panel_opened,
+  };
+}
+export function same(one, other, rubric) {
+  const plain = (answer) => JSON.stringify({ ...settled(start(answer), rubric), note: start(answer).note.trimEnd(), panel_opened: 0 });
+  return plain(one) === plain(other);
+}
+export const blank = (answer, rubric) => same(answer, EMPTY, rubric);
+
+export function flipFlag(answer, rubric, code) {
+  const flags = flip(answer.flags, code);
+  const reasons = answer.reasons.filter((reason) => flags.includes(ownerOf(rubric, reason)?.code));
+  return { ...answer, flags, reasons, validated: flags.length ? false : null };
+}
+export function flipReason(answer, rubric, reason) {
+  const owner = ownerOf(rubric, reason);
+  const on = answer.flags.includes(owner.code) ? answer : flipFlag(answer, rubric, owner.code);
+  return { ...on, reasons: flip(on.reasons, reason) };
+}
+// Valid excludes flags, and being unsure.
+export const flipValid = (answer) => (answer.validated === true
+  ? { ...answer, validated: null }
+  : { ...answer, validated: true, flags: [], reasons: [], unsure: false });
+export const flipUnsure = (answer) => ({ ...answer, unsure: !answer.unsure,
+  validated: !answer.unsure ? null : answer.flags.length ? false : null });
+export const flipMark = (answer, image) => ({ ...answer, alternatives: flip(answer.alternatives, image) });
+
+export const needsNote = (answer, rubric) => rubric.flags.some((flag) =>
+  flag.reasons.some((reason) => reason.needs_note && answer.reasons.includes(reason.code)));
+
+// What is still missing: {text, at: "flags" | a flag's code | "note"}, or null.
+export function missing(answer, rubric) {
+  const [long, most] = [[...answer.note].length, rubric.note_limit];
+  if (long > most) {
+    return { at: "note", text: `The note has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+  }
+  if (answer.unsure) return null;
+  if (answer.validated !== true && !answer.flags.length) {
+    return { at: "flags", text: `Say what is wrong, or press ${rubric.valid.key} if nothing is.` };
+  }
+  for (const code of answer.flags) {
+    const flag = flagOf(rubric, code);
+    if (flag?.reasons.length && !flag.reasons.some((reason) => answer.reasons.includes(reason.code))) {
+      return { at: code, text: `Say why: ${flag.reasons.map(({ key }) => key).join(", ").replace(/, (?=[^,]*$)/, " or ")}.` };
+    }
+  }
+  if (needsNote(answer, rubric) && !answer.note.trim()) return { at: "note", text: "“Other” needs a note: what is it?" };
+  return null;
+}
+
+// The one category that counts: the most severe of the flags.
+export function primary(answer, rubric) {
+  if (answer.unsure) return { code: "UNSURE", name: "Unsure: an adjudicator decides" };
+  if (answer.validated === true) return { code: "VALIDATED", name: rubric.valid.name };
+  const [worst] = settled(answer, rubric).flags;
+  return worst ? flagOf(rubric, worst) : null;
+}

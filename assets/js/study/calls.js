@@ -1,0 +1,53 @@
+// Calls to the server: JSON both ways, one kind of error, and a sign-in in between if needed.
+import { signIn } from "./dialogs.js";
+import { at } from "./elements.js";
+
+const PATIENCE_MS = 30000;
+const AWAY = "The server does not answer.";
+
+// kind: "incomplete", "not-yours", "closed", "unknown", "signed-out", "forbidden", "storage",
+// "other" (said by the server), or "away" (status 0: no answer came).
+export class ApiProblem extends Error {
+  constructor(status, problem, kind) {
+    super(problem);
+    Object.assign(this, { status, problem, kind });
+  }
+}
+
+// api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
+// Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for
+// calls in the background. ``keepalive`` outlives the page.
+export async function api(method, path, body, { ask = true, keepalive = false } = {}) {
+  for (;;) {
+    try {
+      return await once(method, path, body, keepalive);
+    } catch (problem) {
+      if (problem.status !== 401 || !ask || !(await signIn())) throw problem;
+    }
+  }
+}
+
+async function once(method, path, body, keepalive) {
+  const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }) };
+  const giveUp = new AbortController();
+  const timer = setTimeout(() => giveUp.abort(), PATIENCE_MS);
+  let answer, read;
+  try {
+    answer = await fetch(at(path), { method, headers, keepalive, credentials: "same-origin", cache: "no-store",
+      redirect: "manual", signal: giveUp.signal, body: method === "GET" ? undefined : JSON.stringify(body ?? {}) });
+    read = await answer.text();
+  } catch {
+    throw new ApiProblem(0, AWAY, "away");
+  } finally {
+    clearTimeout(timer);
+  }
+  if (answer.type === "opaqueredirect") throw new ApiProblem(401, "Your sign-in has ended.", "signed-out");
+  let value = null;
+  try {
+    value = JSON.parse(read);
+  } catch { /* a proxy in between says so in HTML */ }
+  if (answer.ok && value !== null) return value;
+  if (value === null && (answer.ok || answer.status >= 502)) throw new ApiProblem(0, AWAY, "away");
+  throw new ApiProblem(answer.status, value?.problem || `The server answered ${answer.status}. Try again.`,
+    value?.kind || (answer.status === 401 ? "signed-out" : "other"));
+}

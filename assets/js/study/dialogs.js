@@ -1,0 +1,95 @@
+// Dialogs: the keys, a question, and signing in again in the middle of work.
+import { at, h, kbd } from "./elements.js";
+
+export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
+  text: "×", onclick: (event) => event.target.closest("dialog").close() });
+
+// A dialog that closes by Esc, its × and a click beside it.
+export function dialog(props, ...children) {
+  const element = h("dialog", props, ...children);
+  element.addEventListener("mousedown", (event) => { element.outside = event.target === element; });
+  element.addEventListener("click", (event) => { if (event.target === element && element.outside) element.close(); });
+  document.body.append(element);
+  return element;
+}
+export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
+
+// Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
+export const confirm = (title, text, yes = "Yes", no = "Cancel") => new Promise((resolve) => {
+  const asks = dialog({ class: "cq-small", "aria-label": title },
+    h("header", {}, h("h2", { text: title })), h("p", { text }),
+    h("div", { class: "cq-row" },
+      h("button", { class: "cq-btn primary", type: "button", text: yes, onclick: () => asks.close("yes") }),
+      h("button", { class: "cq-btn", type: "button", text: no, onclick: () => asks.close("") })));
+  asks.addEventListener("close", () => { asks.remove(); resolve(asks.returnValue === "yes"); });
+  asks.showModal();
+});
+
+// --- the keys --------------------------------------------------------------------------------
+
+let list = [];
+// The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
+export const setKeys = (rows) => { list = rows; };
+export function showKeys() {
+  const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
+    h("header", {}, h("h2", { text: "Keys" }), closer()),
+    h("dl", { class: "cq-keys" }, list.map(([key, what]) =>
+      h("div", {}, h("dt", {}, key.split("  ").map(kbd)), h("dd", { text: what })))));
+  keys.addEventListener("keydown", (event) => { if (event.key === "?") { event.preventDefault(); keys.close(); } });
+  keys.addEventListener("close", () => keys.remove());
+  keys.showModal();
+}
+
+// --- signing in again ------------------------------------------------------------------------
+
+let who = "";
+export const signedInAs = (name) => { who = name; };
+let asking = null;
+
+// One dialog however many calls found out at once. Resolves to whether the person is back.
+export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
+
+const ask = () => new Promise((resolve) => {
+  const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
+  const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
+  const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const enter = h("button", { class: "cq-btn primary", text: "Sign in" });
+  const form = h("form", {},
+    h("header", {}, h("h2", { text: "Sign in again" })),
+    h("p", { text: "Your sign-in has ended. Nothing on this page is lost: sign in and it goes on by itself." }),
+    h("label", { class: "cq-field" }, h("span", { text: "Name" }), name),
+    h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
+    problem,
+    h("div", { class: "cq-row" }, enter,
+      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => asks.close("") })));
+  const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
+
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (enter.disabled) return;
+    enter.disabled = true;
+    problem.hidden = true;
+    const said = await attempt(name.value, password.value);
+    enter.disabled = false;
+    if (!said) return asks.close("yes");
+    problem.textContent = said;
+    problem.hidden = false;
+    password.select();
+  });
+  asks.addEventListener("close", () => { asks.remove(); resolve(asks.returnValue === "yes"); });
+  document.body.append(asks);
+  asks.showModal();
+  (who ? password : name).focus();
+});
+
+// "" once signed in, else a sentence.
+async function attempt(name, password) {
+  try {
+    const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),
+      headers: { "Content-Type": "application/json", Accept: "application/json" } });
+    if (answer.ok) return "";
+    return (await answer.json()).problem || "That did not work. Try again.";
+  } catch {
+    return "The server does not answer. Check that it is running and try again.";
+  }
+}

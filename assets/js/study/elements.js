@@ -1,0 +1,101 @@
+// Elements from plain values, and the small things every screen needs. Text is always set as
+// text: nothing here is parsed as HTML.
+
+// The app's own address, whatever path it is mounted under, and that of this version's files.
+export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
+export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));
+export const at = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
+
+function put(element, props, children) {
+  for (const [name, value] of Object.entries(props || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "text") element.textContent = value;
+    else if (name === "value") element.value = value;
+    else if (name.startsWith("on") && typeof value === "function") element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+// h("button", { class: "cq-btn", onclick: save, "aria-pressed": String(on) }, "Save", kbd("Enter"))
+export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
+export const kbd = (text) => h("kbd", { text, "aria-hidden": "true" });
+
+// A button whose state can be told from its look and by ear.
+export const toggle = (element, on) => element.setAttribute("aria-pressed", String(Boolean(on)));
+
+const SVG = "http://www.w3.org/2000/svg";
+const PATHS = {
+  moon: "M15.5 12.2A6.2 6.2 0 0 1 7.8 4.5a6.2 6.2 0 1 0 7.7 7.7z",
+  keys: "M3 6h14v8H3zM6 9h.01M9 9h.01M12 9h.01M14.5 9h.01M7 11.8h6",
+  check: "m4.5 10.5 3.6 3.6 7.4-8.2",
+  book: "M4 4.5h5a2 2 0 0 1 1 .4 2 2 0 0 1 1-.4h5v11h-5a2 2 0 0 0-1 .4 2 2 0 0 0-1-.4H4zM10 5v10.5",
+  grid: "M4 4h5v5H4zM11 4h5v5h-5zM4 11h5v5H4zM11 11h5v5h-5z",
+  loupe: "M8.8 4.2a4.6 4.6 0 1 0 0 9.2 4.6 4.6 0 0 0 0-9.2zm3.4 8 4 4",
+  left: "m12 4.5-5.5 5.5 5.5 5.5",
+  right: "m8 4.5 5.5 5.5L8 15.5",
+  close: "m5.5 5.5 9 9m0-9-9 9",
+  ask: "M7.2 7.4A2.9 2.9 0 1 1 10 11v1.2M10 15h.01",
+};
+export function icon(name) {
+  const drawing = document.createElementNS(SVG, "svg");
+  put(drawing, { class: "ico", viewBox: "0 0 20 20", "aria-hidden": "true", focusable: "false" }, []);
+  drawing.append(put(document.createElementNS(SVG, "path"), { d: PATHS[name] }, []));
+  return drawing;
+}
+
+// A name for one press of a button: 32 hex digits, also on plain http.
+export const token = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+
+// --- saying something ----------------------------------------------------------------------
+
+const region = h("div", { class: "sr", "aria-live": "polite", id: "cq-said" });
+export function say(text) {
+  if (!region.isConnected) document.body.append(region);
+  region.textContent = text;
+}
+
+const bubble = h("div", { class: "cq-toast", role: "status" });
+let hiding = 0;
+export function toast(text) {
+  if (!bubble.isConnected) document.body.append(bubble);
+  bubble.textContent = text;
+  bubble.classList.add("show");
+  clearTimeout(hiding);
+  hiding = setTimeout(() => bubble.classList.remove("show"), Math.max(2600, 55 * text.length));
+}
+
+// --- keeping something in this browser -------------------------------------------------------
+
+export const kept = {
+  read(key, otherwise) {
+    try {
+      return JSON.parse(localStorage.getItem(key)) ?? otherwise;
+    } catch {
+      return otherwise;
+    }
+  },
+  // Says whether it is kept: private windows and full disks may refuse.
+  write(key, value) {
+    try {
+      if (value === null) localStorage.removeItem(key);
+      else localStorage.setItem(key, JSON.stringify(value));
+      return true;
+    } catch {
+      return false;
+    }
+  },
+};
+
+// A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
+export const style = (name) => new Promise((resolve) => {
+  const href = new URL(`${name}.css`, OWN).href;
+  if (document.querySelector(`link[href="${href}"]`)) return resolve();
+  const link = h("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve });
+  document.head.append(link);
+});
+
+export const typing = (element) =>
+  Boolean(element?.isContentEditable || element?.matches?.("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));

@@ -1,0 +1,31 @@
+// One picture as large as the window allows; the arrows lead to the others.
+import { closer, dialog } from "./dialogs.js";
+import { at, h } from "./elements.js";
+
+// ``pictures``: [{name, large}]. Resolves when it is closed.
+export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
+  let now = which;
+  const picture = h("img", { alt: "" });
+  const caption = h("p", { "aria-live": "polite" });
+  const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };
+  const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
+    onclick: () => step(by) });
+  const light = dialog({ class: "cq-light cq-lightstudy", "aria-label": "Picture" }, closer(),
+    arrow("‹", "Previous picture", -1), h("figure", {}, picture, h("figcaption", {}, caption)), arrow("›", "Next picture", 1));
+
+  function show() {
+    picture.src = at(pictures[now].large);
+    picture.alt = pictures[now].name;
+    caption.textContent = pictures[now].name;
+  }
+  light.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowLeft") step(-1);
+    else if (event.key === "ArrowRight") step(1);
+    else if (event.key === "z") light.close();
+    else return;
+    event.preventDefault();
+  });
+  light.addEventListener("close", () => { light.remove(); resolve(); });
+  show();
+  light.showModal();
+});

@@ -1,0 +1,83 @@
+// The bar at the top: the screens this person may see, who they are, light or dark.
+import { api } from "./calls.js";
+import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
+import { ROOT, at, h, icon, kept, typing } from "./elements.js";
+
+const PAGES = [
+  { page: "search", name: "Search", path: "", needs: ["search"] },
+  { page: "annotate", name: "Annotate", path: "annotate", needs: ["annotate"] },
+  { page: "adjudicate", name: "Adjudicate", path: "adjudicate", needs: ["adjudicate"] },
+  { page: "studies", name: "Studies", path: "studies", needs: ["manage", "results"] },
+  { page: "people", name: "People", path: "people", needs: ["people"] },
+];
+
+// --- light or dark, as on the search page ------------------------------------------------------
+
+const THEME = "cirque.theme";
+function showTheme() {
+  const asked = new URL(window.location.href).searchParams.get("__theme");
+  let chosen = null;
+  try { chosen = localStorage.getItem(THEME); } catch { /* private windows may not store anything */ }
+  if (!asked && chosen) document.body.classList.toggle("dark", chosen === "dark");
+}
+export function toggleTheme() {
+  const dark = document.body.classList.toggle("dark");
+  try { localStorage.setItem(THEME, dark ? "dark" : "light"); } catch { /* as above */ }
+}
+
+function mark() {
+  const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
+  const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  drawing.setAttribute("viewBox", "0 0 28 28");
+  drawing.setAttribute("aria-hidden", "true");
+  for (const [kind, cx, cy, r] of [["", 14, 14, 10.5], ["dot", 21.4, 6.6, 4.2]]) {
+    const circle = document.createElementNS(drawing.namespaceURI, "circle");
+    for (const [name, value] of Object.entries({ class: kind, cx, cy, r })) circle.setAttribute(name, value);
+    drawing.append(circle);
+  }
+  link.append(drawing, h("span", { text: "cirque" }));
+  return link;
+}
+
+async function leave() {
+  await api("POST", "sign-out", {}, { ask: false }).catch(() => {}); // signed out already is as good
+  window.location.assign(at("sign-in"));
+}
+
+// Puts the bar into ``element``; answers {me, slot}: who this is, and a place in the bar for
+// the page's own things.
+export async function mountNav(element, { page } = {}) {
+  showTheme();
+  const slot = h("div", { class: "cq-slot" });
+  const pages = h("div", { class: "cq-pages" });
+  element.append(h("header", { class: "cq-top cq-studytop" }, mark(), slot, pages,
+    h("nav", { class: "cq-nav", "aria-label": "Tools" },
+      h("button", { class: "cq-tool cq-forkeys", type: "button", title: "Keys (?)", "aria-label": "Keyboard", onclick: showKeys }, icon("keys")),
+      h("button", { class: "cq-tool", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme }, icon("moon")))));
+
+  const me = await api("GET", "me");
+  signedInAs(me.open ? "" : me.name);
+  const links = () => PAGES.filter(({ needs }) => needs.some((need) => me.may.includes(need)))
+    .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.name, "aria-current": to.page === page ? "page" : null }));
+  const menu = h("details", { class: "cq-menu" },
+    h("summary", { class: "cq-tool", title: me.open ? "No sign-in" : me.name },
+      h("span", { class: "cq-who", "aria-hidden": "true", text: me.open ? "·" : [...me.name][0].toUpperCase() }),
+      h("span", { class: "sr", text: me.open ? "Other screens" : `${me.name}: other screens, sign out` })),
+    h("div", { class: "cq-menubox" },
+      h("nav", { "aria-label": "Screens" }, links()),
+      me.open
+        ? h("p", { class: "cq-quiet", text: "Open on this machine, no sign-in. The first account closes it: cirque user add NAME --role admin" })
+        : [h("p", { class: "cq-quiet" }, "Signed in as ", h("b", { text: me.name, dir: "auto" })),
+          h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: leave })]));
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") menu.open = false; });
+  const several = links().length > 1;
+  pages.append(several ? h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()) : "", menu);
+  return { me, slot };
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || dialogOpen()) return;
+  event.preventDefault();
+  showKeys();
+});

@@ -1,0 +1,143 @@
+// One study: how far its people are, what came of it so far, and what can be done with it.
+import { api, at, confirm, h, toast } from "./common.js";
+import { peopleTable } from "./studies-people.js";
+import { resultsPart } from "./studies-results.js";
+import { bar, chip, count, day, percent, plural } from "./studies-words.js";
+
+const AFRESH_MS = 60000; // people and results are read again at most this often
+
+const EXPORTS = [
+  ["circus", "", "CIRCUS, one JSON for each annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
+  ["csv", "items", "Items with their final labels", "CSV"], ["csv", "judgements", "Judgements", "CSV"],
+  ["parquet", "items", "Items with their final labels", "Parquet"], ["parquet", "judgements", "Judgements", "Parquet"],
+];
+
+export async function oneView(screen, name) {
+  const query = `study=${encodeURIComponent(name)}`;
+  let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
+  const rule = { value: "majority" };
+  const head = h("div", {}), tiles = h("div", { class: "cq-sttiles" }), people = h("section", {}), plan = h("section", {});
+  const results = resultsPart(screen, query, rule, known.you_judge);
+
+  const change = async (path, asks, done) => {
+    if (asks && !(await confirm(...asks))) return;
+    if (await screen.does("POST", `studies/${path}`, { study: known.study.name }, done)) await afresh();
+  };
+  const release = async (person) => {
+    const sure = await confirm(`Hand on ${person.name}’s open work?`,
+      `${plural(person.open, "open item")} will go to whoever joins next or asks for more. What ${person.name} has answered stays, and a late answer is kept too.`,
+      "Hand it on");
+    if (!sure) return;
+    const done = await screen.does("POST", "studies/release", { study: known.study.name, annotator: person.name },
+      ({ released }) => `${plural(released, "item")} free for others`);
+    if (done) await afresh();
+  };
+
+  function drawHead() {
+    const { study } = known;
+    const pressing = known.queue.open;
+    head.replaceChildren(
+      h("nav", { class: "cq-stcrumb", "aria-label": "Where" }, h("a", { href: at("studies"), text: "Studies",
+        onclick: (event) => { if (!event.ctrlKey && !event.metaKey) { event.preventDefault(); screen.go(""); } } })),
+      h("header", { class: "cq-sthead" },
+        h("h1", { text: study.name, dir: "auto" }),
+        h("span", { class: "cq-row" }, study.accepting ? chip("Open", "on") : chip("Closed")),
+        h("span", { class: "cq-grow" }),
+        h("div", { class: "cq-row" },
+          screen.may("adjudicate") && pressing
+            ? h("a", { class: "cq-btn small", href: `${at("adjudicate")}?${query}`, text: `Adjudicate ${plural(pressing, "case")}` }) : null,
+          downloads(query, rule),
+          screen.may("manage") ? (study.accepting
+            ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
+              ["Close the study?", "Answers are no longer taken. What has been answered stays, and adjudication goes on. You can open it again.", "Close it"], "Closed") })
+            : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
+              ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
+  }
+  function drawTiles(counts) {
+    const { done, unsure, assignments } = counts;
+    const tile = (value, what, more) => h("div", {}, h("b", { class: "num", text: value }), h("span", { text: what }), more || null);
+    tiles.replaceChildren(
+      h("div", { class: "wide" }, h("b", { class: "num", text: `${percent(done, assignments)} %` }),
+        h("span", { text: `${count(done)} of ${plural(assignments, "answer")}` }), bar(done, unsure, assignments, `${percent(done, assignments)} % answered`)),
+      tile(count(counts.items), counts.items === 1 ? "item" : "items"),
+      tile(count(counts.people), counts.people === 1 ? "person" : "people"),
+      tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers"),
+      tile(count(counts.decisions), "adjudicated"));
+  }
+  function draw() {
+    drawHead();
+    drawTiles(known.study.counts);
+    people.replaceChildren(...peopleTable(screen, known, release));
+    plan.replaceChildren(...planPart(known.study));
+  }
+  async function afresh() {
+    known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
+    read = Date.now();
+    shown = JSON.stringify(known.study.counts);
+    draw();
+    await results.again();
+  }
+
+  draw();
+  await results.again();
+  return {
+    element: h("div", {}, head, tiles, people, results.element, plan),
+    async beat() {
+      const { counts, accepting } = await api("GET", `studies/counts?${query}`, undefined, { ask: false });
+      drawTiles(counts);
+      const moved = JSON.stringify(counts) !== shown;
+      if (accepting !== known.study.accepting || (moved && Date.now() - read > AFRESH_MS)) await afresh();
+    },
+  };
+}
+
+// Links, so that they can be copied; a click fetches, for what cannot be exported is said in a sentence.
+function downloads(query, rule) {
+  const links = EXPORTS.map(([form, table, what, kind]) => {
+    const address = () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`);
+    const link = h("a", { href: address(), onclick: async (event) => {
+      event.preventDefault();
+      menu.open = false;
+      const problem = await fetchFile(address());
+      if (problem) toast(problem);
+    } }, what, h("small", { text: kind }));
+    return { link, address };
+  });
+  const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
+    h("summary", { class: "cq-btn small", text: "Download" }), h("div", {}, links.map(({ link }) => link)));
+  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    menu.firstElementChild.focus();
+  });
+  return menu;
+}
+
+// Hands the file to the browser; answers a sentence where there is none.
+async function fetchFile(address) {
+  try {
+    const answer = await fetch(address, { headers: { Accept: "application/json" } });
+    if (!answer.ok) return (await answer.json()).problem;
+    const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition") || "") || [];
+    const content = URL.createObjectURL(await answer.blob());
+    const link = h("a", { href: content, download: decodeURIComponent(encoded || "study") });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(content), 60000);
+    return "";
+  } catch {
+    return "The server does not answer. Check that it is running and try again.";
+  }
+}
+
+function planPart(study) {
+  const fact = (name, value) => (value === "" || value === null || value === undefined ? null
+    : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
+  const { plan } = study;
+  return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
+    fact("Rubric", study.protocol), fact("People planned for", count(plan.seats)), fact("People per item", count(plan.overlap)),
+    fact("Agreement items", count(plan.agreement_items)), fact("Seed", String(plan.seed)),
+    fact("Away after", plural(Math.round(plan.lease_hours), "hour")),
+    fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),
+    study.source.map(([name, value]) => fact(name, value)))];
+}

@@ -1,0 +1,144 @@
+"""Sixteen people over loopback from one process, with as little work of its own as possible.
+
+The driver shares the processor with the server it measures. So it speaks HTTP/1.1 by hand over
+connections that stay open, reads no more of an answer than it must, and tells how much time it took
+itself. Answers are read whole; there is no cache and no pipelining.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Self
+from urllib.parse import urlsplit
+
+Act = Callable[[], Awaitable[None]]
+
+
+@dataclass
+class Timings:
+    """Milliseconds of each action, over ``seconds`` of wall time. Grows with every slice."""
+
+    people: int
+    milliseconds: list[float] = field(default_factory=list)
+    seconds: float = 0.0
+    driver_seconds: float = 0.0     # of processor time that the driver itself took
+
+    @property
+    def rate(self) -> float:
+        """Actions per second, of all people together."""
+        return len(self.milliseconds) / self.seconds if self.seconds else 0.0
+
+    def quantile(self, share: float) -> float:
+        ordered = sorted(self.milliseconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+
+class Refused(RuntimeError):
+    """The server answered otherwise than with 200; the whole answer is in the text."""
+
+
+class Connection(asyncio.Protocol):
+    """One connection that is kept open. One request at a time."""
+
+    def __init__(self, address: str, cookie: str = "") -> None:
+        parts = urlsplit(address)
+        self._host, self._port = parts.hostname or "127.0.0.1", parts.port or 80
+        common = f"Host: {parts.netloc}\r\nConnection: keep-alive\r\n"
+        self._common = (common + (f"Cookie: {cookie}\r\n" if cookie else "")).encode()
+        self._buffer = bytearray()
+        self._waiting: asyncio.Future[bytes] | None = None
+        self._transport: asyncio.Transport | None = None
+
+    async def open(self) -> Self:
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_connection(lambda: self, self._host, self._port)  # type: ignore[assignment]
+        return self
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
+
+    def get(self, path: str) -> Awaitable[bytes]:
+        """The body. Raises :class:`Refused`."""
+        return self._send(b"GET " + path.encode() + b" HTTP/1.1\r\n" + self._common + b"\r\n")
+
+    def post(self, path: bytes, body: bytes) -> Awaitable[bytes]:
+        """The body of the answer to JSON. Raises :class:`Refused`."""
+        return self._send(b"POST %b HTTP/1.1\r\n%bContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
+                          % (path, self._common, len(body), body))
+
+    async def _send(self, request: bytes) -> bytes:
+        if self._transport is None or self._transport.is_closing():
+            await self.open()
+        assert self._transport is not None
+        self._buffer.clear()
+        self._waiting = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        return await self._waiting
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        end = self._buffer.find(b"\r\n\r\n")
+        if end < 0 or self._waiting is None or self._waiting.done():
+            return
+        body = self._body(end)
+        if body is None:
+            return
+        if self._buffer[9:12] == b"200":
+            self._waiting.set_result(body)
+        else:
+            self._waiting.set_exception(Refused(bytes(self._buffer[:end]).decode("latin-1") + "\n"
+                                                + body[:2000].decode("utf-8", "replace")))
+
+    def _body(self, end: int) -> bytes | None:
+        """The body once it is complete; chunked ones as they come, with the lengths of their pieces."""
+        head = bytes(self._buffer[:end]).lower()
+        start = head.find(b"\r\ncontent-length:")
+        if start >= 0:
+            length = int(head[start + 17:].split(b"\r\n", 1)[0])
+            complete = len(self._buffer) >= end + 4 + length
+        else:
+            complete = self._buffer.endswith(b"0\r\n\r\n")
+        return bytes(self._buffer[end + 4:]) if complete else None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._waiting is not None and not self._waiting.done():
+            self._waiting.set_exception(Refused(f"the server hung up: {exc}"))
+
+
+class Lanes:
+    """A browser's connections to one server: six that fetch side by side."""
+
+    def __init__(self, connections: Sequence[Connection]) -> None:
+        self._connections = connections
+
+    async def fetch(self, paths: Iterable[str]) -> None:
+        """All of ``paths``, each read to its end."""
+        left = list(paths)[::-1]
+
+        async def lane(connection: Connection) -> None:
+            while left:
+                await connection.get(left.pop())
+
+        await asyncio.gather(*map(lane, self._connections))
+
+
+async def drive(acts: Sequence[Act], seconds: float, into: Timings) -> None:
+    """Everybody acts again and again, flat out, until the time is over; adds to ``into``."""
+    processor, started = time.process_time(), time.perf_counter()
+    until = started + seconds
+
+    async def one(act: Act) -> None:
+        before = time.perf_counter()
+        while before < until:
+            await act()
+            now = time.perf_counter()
+            into.milliseconds.append((now - before) * 1000)
+            before = now
+
+    await asyncio.gather(*map(one, acts))
+    into.seconds += time.perf_counter() - started
+    into.driver_seconds += time.process_time() - processor

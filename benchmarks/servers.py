@@ -1,0 +1,47 @@
+"""Servers as processes of their own, on a port that is free."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Server:
+    address: str
+    pid: int
+
+    @property
+    def memory_mb(self) -> float:
+        """Resident memory, MB of 2**20 bytes."""
+        return float(psutil.Process(self.pid).memory_info().rss) / 2**20
+
+
+@contextmanager
+def running(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[Server]:
+    """The server, once it has printed its address. Raises RuntimeError with its log if it does not."""
+    with log.open("w") as stream:
+        process = subprocess.Popen(command, cwd=ROOT, env=dict(environment), stdout=stream, stderr=subprocess.STDOUT)
+    try:
+        until = time.monotonic() + 120
+        while not (found := re.search(r"http://[^\s/]+", log.read_text())):
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"{command} did not come up:\n{log.read_text()}")
+            time.sleep(0.05)
+        yield Server(found[0], process.pid)
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

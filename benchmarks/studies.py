@@ -1,0 +1,197 @@
+"""Judging over HTTP: save and get the next item, against a bare Gradio event that commits one row.
+
+Both servers are processes of their own and run throughout; slices of a few seconds alternate, so that
+both sides meet the same machine. The driver is one more process and shares the processor with them.
+Everybody is signed in, and answers as fast as the server lets them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import secrets
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import orjson
+
+from benchmarks.driver import Act, Connection, Lanes, Timings, drive
+from benchmarks.servers import Server, running
+from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, STUDY, Room, an_answer, make_home
+
+_AT_MOST = 600       # saves per second that items are laid out for
+_LANES = 6           # connections a browser opens to one server
+TARGET, TARGET_CYCLES = 0.8, 70
+
+
+@dataclass(frozen=True)
+class Size:
+    """``slices`` of ``seconds`` for each line of the table."""
+
+    stored: tuple[int, ...] = (1_000, 100_000)
+    people: tuple[int, ...] = (1, 16)
+    seconds: float = 5.0
+    slices: int = 4
+
+    def room(self) -> Room:
+        # Two ways of saving and two cycles for each number of people.
+        saves = round(4 * _AT_MOST * self.seconds * self.slices) + 50
+        return Room(alone=saves, each=saves // len(PEOPLE) + 50)
+
+
+FULL = Size()
+QUICK = Size(stored=(100, 2_000), people=(1, 16), seconds=0.5, slices=1)
+
+
+class Judge:
+    """One signed-in person with the connections of one browser."""
+
+    def __init__(self, address: str, cookie: str) -> None:
+        self._connections = [Connection(address, cookie) for _ in range(_LANES)]
+        self._save, self._lanes = self._connections[0], Lanes(self._connections)
+        self._tokens = (f"bench-{secrets.token_hex(6)}-{number}" for number in itertools.count())
+        self._desk: dict = {}
+
+    async def sit_down(self) -> None:
+        for connection in self._connections:
+            await connection.open()
+        self._desk = orjson.loads(await self._save.get(f"/study/at?study={STUDY}"))
+
+    def leave(self) -> None:
+        for connection in self._connections:
+            connection.close()
+
+    async def by_route(self) -> None:
+        """What the screen does: save, and the next item comes with the answer."""
+        body = {**self._judgement(), "seen_revision": 0, "then": "next"}
+        self._desk = orjson.loads(await self._save.post(b"/study/save", orjson.dumps(body)))["desk"]
+
+    async def by_call(self) -> None:
+        """What a script does: the named call, in the form of the baseline."""
+        body = {"data": list(self._judgement().values())}
+        answer = orjson.loads(await self._save.post(b"/gradio_api/run/save_judgement", orjson.dumps(body)))
+        self._desk = answer["data"][0]["desk"]
+
+    async def cycle(self, thumbnails: int) -> None:
+        """Save, next, and every picture of it: reference and target, one zoomed, ``thumbnails``."""
+        await self.by_route()
+        item = self._desk["item"]
+        shown = [item["reference"]["large"], item["target"]["large"], item["panel"][0]["large"]]
+        shown += [image["small"] for image in item["panel"][:thumbnails]]
+        await self._lanes.fetch(["/" + path.lstrip("/") for path in shown])
+
+    def _judgement(self) -> dict:
+        item = self._desk["item"]
+        if item is None:
+            raise RuntimeError("All items are judged before the time is over. Lay out more of them (_AT_MOST).")
+        return {"study": STUDY, "item": item["id"], "answer": an_answer(item["position"]),
+                "token": next(self._tokens), "seconds": 31.5}
+
+
+def run(folder: Path, size: Size = FULL) -> None:
+    """Print the table."""
+    print(f"\nJudging: {' and '.join(map(str, size.people))} signed-in people flat out over loopback, "
+          f"{size.slices * size.seconds:g} s a line.")
+    print("bare: a Gradio app whose one event commits one row, called the same way (POST, no queue)")
+    for stored in size.stored:
+        home = folder / f"studies-{stored}"
+        make_home(home, stored, size.room())
+        bare = [sys.executable, "-m", "benchmarks.bare_event", str(home)]
+        environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
+                       "CIRQUE_GALLERY": "none"}
+        with (running(bare, os.environ, home / "bare.log") as theirs,
+              running([sys.executable, "app.py"], environment, home / "app.log") as ours):
+            print(f"\n{f'{stored:,} judgements stored':<44} {'p50':>8} {'p95':>9} {'per second':>11}  "
+                  f"{'to bare':>7}  driver")
+            cookies = [_sign_in(ours.address, name) for name in PEOPLE]
+            before = None
+            for people in size.people:
+                asyncio.run(_measure(theirs, ours, cookies[:people], size))
+                before = before or ours.memory_mb
+            print(f"memory of the server: {before:.0f} MB after {size.people[0]} person, {ours.memory_mb:.0f} MB at "
+                  f"the end (bare {theirs.memory_mb:.0f} MB)", flush=True)
+
+
+async def _measure(theirs: Server, ours: Server, cookies: Sequence[str], size: Size) -> None:
+    people = len(cookies)
+    clerks = [Clerk(theirs.address) for _ in cookies]
+    judges = [Judge(ours.address, cookie) for cookie in cookies]
+    for judge in judges:
+        await judge.sit_down()
+    kinds: dict[str, Sequence[Act]] = {
+        "bare event": [clerk.direct for clerk in clerks],
+        "bare event, through Gradio's queue": [clerk.queued for clerk in clerks],
+        "save + next, the screen's route": [judge.by_route for judge in judges],
+        "save + next, named call": [judge.by_call for judge in judges],
+        "… and 3 pictures": [_with(judge.cycle, 0) for judge in judges],
+        f"… and 3 pictures, {PANEL} thumbnails": [_with(judge.cycle, PANEL) for judge in judges],
+    }
+    timings = {label: Timings(people) for label in kinds}
+    for acts in kinds.values():
+        await drive(acts, 0, Timings(people))  # opens connections and warms up
+    for turn in range(size.slices):
+        for label in (list(kinds) if turn % 2 else list(kinds)[::-1]):
+            await drive(kinds[label], size.seconds, timings[label])
+    baseline = timings["bare event"].rate
+    for label, timing in timings.items():
+        print(f"{people:>2} {label:<41} {timing.quantile(0.5):5.1f} ms {timing.quantile(0.95):6.1f} ms "
+              f"{timing.rate:11.1f}  {timing.rate / baseline:7.2f}  {timing.driver_seconds / timing.seconds:6.0%}",
+              flush=True)
+    _say_targets(people, timings, baseline)
+    for clerk in clerks:
+        clerk.connection.close()
+    for judge in judges:
+        judge.leave()
+
+
+def _say_targets(people: int, timings: dict[str, Timings], baseline: float) -> None:
+    route, cycle = (timings[label].rate for label in (
+        "save + next, the screen's route", f"… and 3 pictures, {PANEL} thumbnails"))
+    print(f"   target {TARGET} × bare: {_met(route / baseline >= TARGET)} ({route / baseline:.2f})", end="")
+    if people > 1:
+        three = timings["… and 3 pictures"].rate
+        print(f"; target {TARGET_CYCLES} cycles a second: 3 pictures {_met(three >= TARGET_CYCLES)} ({three:.0f}), "
+              f"with thumbnails {_met(cycle >= TARGET_CYCLES)} ({cycle:.0f})", end="")
+    print(flush=True)
+
+
+def _met(reached: bool) -> str:
+    return "met" if reached else "missed"
+
+
+class Clerk:
+    """One person at the baseline. Sends what a judge sends."""
+
+    def __init__(self, address: str) -> None:
+        self.connection = Connection(address)
+        self._numbers = itertools.count()
+
+    async def direct(self) -> None:
+        await self.connection.post(b"/gradio_api/run/save", self._body())
+
+    async def queued(self) -> None:
+        event = orjson.loads(await self.connection.post(b"/gradio_api/call/save_queued", self._body()))["event_id"]
+        told = await self.connection.get(f"/gradio_api/call/save_queued/{event}")
+        if b"event: complete" not in told:
+            raise RuntimeError(f"The baseline's event failed: {told!r}")
+
+    def _body(self) -> bytes:
+        number = next(self._numbers)
+        return orjson.dumps({"data": [STUDY, f"bench{number:015d}", an_answer(number), f"bare-{number}", 31.5]})
+
+
+def _sign_in(address: str, name: str) -> str:
+    answer = httpx.post(f"{address}/sign-in", json={"name": name, "password": PASSWORD}, timeout=30)
+    answer.raise_for_status()
+    return f"cirque={answer.cookies['cirque']}"
+
+
+def _with(cycle: Callable[[int], Awaitable[None]], thumbnails: int) -> Act:
+    async def act() -> None:
+        await cycle(thumbnails)
+
+    return act

@@ -1,0 +1,133 @@
+"""A home folder with a large study in it, people who judge, and judgements that are stored already."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+
+PEOPLE = tuple(f"judge {number:02d}" for number in range(1, 17))
+PASSWORD = "sixteen at once"
+STUDY = "bench"
+PICTURES, DISTINCT = 1200, 24       # names of pictures; encodes that differ, the others are the same bytes
+PANEL = 20
+_LARGE, _SMALL = (800, 600), (288, 216)
+_LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Room:
+    """How many items are laid out: ``alone`` for the first person's own, ``each`` for everybody."""
+
+    alone: int
+    each: int
+
+
+def make_home(home: Path, stored: int, room: Room) -> None:
+    """Accounts for ``PEOPLE``, and ``STUDY`` with ``stored`` judgements in it, two for each item.
+
+    Judgements come before the open items in everybody's order: whoever looks for the next item has
+    all that was answered before it.
+    """
+    from cir_core.settings import Settings
+    from storage.stores import open_stores
+
+    home.mkdir(parents=True)
+    stores = open_stores(Settings(home=home))
+    _add_people(stores.people)
+    study = Study(
+        study_id="bench0study000000000", name=STUDY, kind="validity", protocol="circus/1",
+        plan=StudyPlan(seats=len(PEOPLE), overlap=2, agreement_items=0, seed=1), accepting=True,
+        settings={"unsure_after": 120, "broad_at": 10}, source={}, created_by=PEOPLE[0], created_at=_LONG_AGO,
+    )
+    images = [StudyImage(f"{number:024x}", f"picture {number}", *_LARGE) for number in range(PICTURES)]
+    _freeze(home / "studies" / study.study_id, [image.token for image in images])
+    judged, shared = stored // 2, room.each * len(PEOPLE) // 2
+    items = [_item(study, number) for number in range(judged + shared + room.alone)]
+    places, judgements = _plan(study, items, judged, shared)
+    seats = [Seat(study.study_id, number, name, _LONG_AGO, _LONG_AGO) for number, name in enumerate(PEOPLE, 1)]
+    stores.studies.create(study, items, images, places, seats=seats, judgements=judgements)
+    stores.close()
+
+
+def an_answer(number: int) -> dict[str, Any]:
+    """Well-formed for two items of three, as in CIRCUS's own study, roughly."""
+    answer = {"validated": True, "flags": [], "reasons": [], "note": "", "alternatives": [],
+              "unsure": False, "panel_opened": bool(number % 4)}
+    if number % 3 == 0:
+        answer |= {"validated": False, "flags": ["INVALID_TEXT_QUERY"], "reasons": ["1b"], "note": "which of the two?"}
+    return answer
+
+
+def _add_people(store: Any) -> None:
+    from annotation.people import PeopleService
+
+    service = PeopleService(store)
+    service.add("admin of the bench", PASSWORD, "admin")
+    for name in PEOPLE:
+        service.add(name, PASSWORD, "annotator")
+
+
+def _item(study: Study, number: int) -> Item:
+    tokens = [f"{(number * 7 + step * 53) % PICTURES:024x}" for step in range(PANEL + 2)]
+    return Item(
+        item_id=f"bench{number:015d}", study_id=study.study_id, number=number, key=f"bench::{number}",
+        stratum="composition_required", in_block=False,
+        shown={"text": f"The same in a darker red, with long sleeves and without the belt ({number})",
+               "reference": tokens[0], "target": tokens[1], "panel": tokens[2:]},
+        hidden={"dataset": "bench", "query_idx": number, "hidden_category": "composition_required",
+                "panel": [f"picture {token}" for token in tokens[2:]], "trace": {"ranks": {"multimodal": 3}}},
+    )
+
+
+def _plan(
+    study: Study, items: Sequence[Item], judged: int, shared: int,
+) -> tuple[list[Place], list[Judgement]]:
+    places: list[Place] = []
+    judgements: list[Judgement] = []
+    next_position: dict[int, int] = defaultdict(int)
+
+    def put(item: Item, seat: int) -> None:
+        places.append(Place(item.item_id, seat, next_position[seat]))
+        next_position[seat] += 1
+
+    for item in items:
+        if item.number >= judged + shared:
+            put(item, 1)
+            continue
+        first = item.number % len(PEOPLE)
+        for place in (first, (first + 1 + item.number // len(PEOPLE) % (len(PEOPLE) - 1)) % len(PEOPLE)):
+            put(item, place + 1)
+            if item.number < judged:
+                judgements.append(Judgement(
+                    judgement_id=f"b{item.number:012d}s{place:06d}", study_id=study.study_id, item_id=item.item_id,
+                    annotator=PEOPLE[place], revision=1, token=f"stored-{item.number}-{place}", protocol=study.protocol,
+                    answer=an_answer(item.number), seconds=30.0 + item.number % 40,
+                    created_at=_LONG_AGO + timedelta(seconds=60 * item.number),
+                ))
+    return places, judgements
+
+
+def _freeze(folder: Path, tokens: Sequence[str]) -> None:
+    """Pictures as large as photographs are; files of their own, few different ones."""
+    import numpy as np
+    from PIL import Image
+
+    folder.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for number, token in enumerate(tokens):
+        for letter, size in (("s", _SMALL), ("l", _LARGE)):
+            path = folder / f"{token}-{letter}.webp"
+            if number >= DISTINCT:
+                os.link(folder / f"{tokens[number % DISTINCT]}-{letter}.webp", path)
+                continue
+            coarse = rng.integers(0, 255, (24, 32, 3), dtype=np.uint8)
+            picture = np.asarray(Image.fromarray(coarse).resize(size, Image.Resampling.BICUBIC), dtype=np.int16)
+            grain = rng.integers(-14, 15, picture.shape, dtype=np.int16)
+            Image.fromarray((picture + grain).clip(0, 255).astype(np.uint8)).save(path, quality=80, method=2)

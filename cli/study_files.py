@@ -1,0 +1,168 @@
+"""``cirque study import``, ``export`` and ``results``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from cir_core.errors import SettingsError
+from cir_core.settings import get_settings
+from cli.console import out
+
+if TYPE_CHECKING:
+    from annotation.labels import FinalLabel
+    from annotation.records import Study
+    from annotation.store import StudyStore
+
+import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+Rule = Literal["majority", "single_kept"]
+RuleOption = Annotated[Rule, typer.Option(
+    help="An item that several people judged: most of them decide, or the first one.")]
+
+
+class Form(StrEnum):
+    circus = "circus"
+    mbeir = "mbeir"
+    csv = "csv"
+    parquet = "parquet"
+    results = "results"
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(import_app, name="import")
+    app.command("export")(export)
+    app.command("results")(results)
+
+
+@import_app.command("circus")
+def import_circus(
+    name: Name,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Annotator files of CIRCUS, one per person.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
+    from annotation.account_names import LOCAL
+    from annotation.circus_users import read_circus_users
+    from annotation.creation import check_name, import_circus_study
+    from annotation.sources.queries import refuse
+    from cir_core.datasets.faults import KEPT, Faults
+    from cli.study_tables import study_json
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        check_name(stores.studies, name)
+        faults = Faults(collect=True)
+        imported = read_circus_users(files, faults)
+        refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
+        created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
+    if as_json:
+        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
+                              ensure_ascii=False))
+        return
+    for note in created.notes:
+        out.print(f"Note: {note}")
+    counts = created.counts
+    out.print(f"Made {created.study.name}: {counts['judgements']:,} judgements of {counts['items']:,} items by "
+              f"{counts['people']:,} people. It takes no answers.")
+
+
+def export(
+    form: Annotated[Form, typer.Argument(metavar="FORM", help="circus, mbeir, csv, parquet or results.")],
+    name: Name,
+    to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
+    rule: RuleOption = "majority",
+) -> None:
+    """Files of a study: CIRCUS's annotator files, the validated queries, tables, or results as JSON."""
+    from annotation.circus_users import as_zip
+    from cir_core.files import write_atomically
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        files, notes = _files(stores.studies, stores.studies.study(name), form, rule)
+    try:
+        if to.suffix.lower() == ".zip":
+            write_atomically(to, as_zip(files))
+        else:
+            for file, content in files.items():
+                write_atomically(to / file, content)
+    except OSError as error:
+        raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
+                            ) from error
+    for note in notes:
+        out.print(f"Note: {note}")
+    out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)
+
+
+def results(
+    name: Name,
+    rule: RuleOption = "majority",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """How many queries are valid, by data set and category as in CIRCUS's Table 2, and why others are not."""
+    from annotation.subset import count_subset
+    from cli.study_tables import print_results
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        study = stores.studies.study(name)
+        if as_json:
+            typer.echo(_results(stores.studies, study, rule).decode(), nl=False)
+        else:
+            labels = _labels(stores.studies, study, rule)
+            print_results(count_subset(stores.studies.items(study.study_id), labels), rule)
+
+
+def _files(
+    store: StudyStore, study: Study, form: Form, rule: Rule
+) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
+    from annotation.circus_users import circus_files
+    from annotation.exports.mbeir import validated_files
+    from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
+
+    if form is Form.circus:
+        return circus_files(store, study), ()
+    if form is Form.results:
+        return {"results.json": _results(store, study, rule)}, ()
+    items, judgements = store.items(study.study_id), store.judgements(study.study_id)
+    decisions = store.decisions(study.study_id)
+    labels = _labels(store, study, rule)
+    if form is Form.mbeir:
+        found = validated_files(study, items, judgements, decisions, labels)
+        return found.files, found.notes
+    tables = {"judgements": judgement_table(study, items, store.images(study.study_id), judgements),
+              "items": item_table(study, items, decisions, labels)}
+    written = to_csv if form is Form.csv else to_parquet
+    return {f"{table}.{form.value}": written(content) for table, content in tables.items()}, ()
+
+
+def _results(store: StudyStore, study: Study, rule: Rule) -> bytes:
+    """Counts and the label of every item, as JSON."""
+    from dataclasses import asdict
+
+    from annotation.subset import count_subset
+    from cli.study_tables import row_json, study_json
+
+    items, labels = store.items(study.study_id), _labels(store, study, rule)
+    subset = count_subset(items, labels)
+    content: dict[str, Any] = {
+        **study_json(study, store.counts(study.study_id)), "rule": rule,
+        "rows": [row_json(row) for row in subset.rows], "total": row_json(subset.total),
+        "labels": {item.key: {key: value for key, value in asdict(labels[item.item_id]).items() if key != "item_id"}
+                   for item in items},
+    }
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def _labels(store: StudyStore, study: Study, rule: Rule) -> Mapping[str, FinalLabel]:
+    from annotation.labels import final_labels
+    from annotation.rubric import load_rubric
+
+    return final_labels(store.items(study.study_id), store.judgements(study.study_id), store.decisions(study.study_id),
+                        rule, rubric=load_rubric(study.protocol))

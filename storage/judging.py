@@ -1,0 +1,108 @@
+"""Keeping what somebody answered. The way every judgement takes, so few statements, built once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
+
+from annotation.records import Draft, Judgement, Saved
+from storage import tables
+from storage.checks import name_key
+from storage.seats import closed
+from storage.study_lookups import find_study, not_joined, unknown_item
+from storage.study_rows import judgement_from, judgement_values
+
+_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_j, _d = tables.judgements.c, tables.drafts.c
+_ANSWERED = ("done", "unsure")
+
+# The lock on the seat lets one answer of a person in at a time, and holds off a hand-over.
+_MINE = select(
+    _s.name, _s.accepting, _t.number, _t.annotator, _a.state,
+).join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
+    tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
+).where(_s.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key")).with_for_update(
+    of=tables.study_seats)
+_REVISIONS = select(tables.judgements).where(
+    _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat"), (_j.token == bindparam("token")) | _j.current,
+).order_by(_j.revision)
+_NOT_CURRENT = update(tables.judgements).where(_j.judgement_id == bindparam("of_id")).values(current=False)
+_ADD = insert(tables.judgements)
+_SET_STATE = update(tables.assignments).where(
+    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(state=bindparam("now"))
+_SEEN = update(tables.study_seats).where(
+    _t.study_id == bindparam("of_study"), _t.number == bindparam("of_seat"),
+).values(
+    seen_at=bindparam("at"), released=False, total=_t.total + bindparam("more_total"),
+    done=_t.done + bindparam("more_done"), unsure=_t.unsure + bindparam("more_unsure"))
+_DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
+
+
+def keep_judgement(connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None) -> Saved:
+    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``."""
+    mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator)
+    rows = connection.execute(_REVISIONS, {
+        "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
+    before = judgement_from(rows[-1]) if rows else None
+    if before is not None and any(row.token == judgement.token for row in rows):
+        return Saved(before, repeated=True)
+    if not mine.accepting:
+        raise closed(mine.name)
+    repeated = before is not None and _same(before.answer, judgement.answer)
+    if before is None or not repeated:
+        revision = 1 if before is None else before.revision + 1
+        kept = replace(judgement, annotator=mine.annotator, revision=revision)
+        if before is not None:
+            connection.execute(_NOT_CURRENT, {"of_id": before.judgement_id})
+        connection.execute(_ADD, judgement_values(kept, mine.number))
+    else:
+        kept = before
+    of_item = {"of_item": judgement.item_id, "of_seat": mine.number}
+    now = "unsure" if unsure else "done"
+    if now != mine.state:
+        connection.execute(_SET_STATE, of_item | {"now": now})
+    connection.execute(_SEEN, {
+        "of_study": judgement.study_id, "of_seat": mine.number, "at": judgement.created_at,
+        "more_total": int(mine.state == "handed_on"), "more_done": int(mine.state not in _ANSWERED),
+        "more_unsure": int(unsure) - int(mine.state == "unsure")})
+    connection.execute(_DROP_DRAFT, of_item)
+    overtook = not repeated and before is not None and seen_revision is not None and seen_revision < before.revision
+    return Saved(kept, repeated, overtook)
+
+
+def put_draft(connection: Connection, study_id: str, draft: Draft) -> None:
+    """Also while the study is closed: what somebody has begun is there when it is opened again."""
+    mine = _own(connection, study_id, draft.item_id, draft.annotator)
+    connection.execute(_DROP_DRAFT, {"of_item": draft.item_id, "of_seat": mine.number})
+    connection.execute(insert(tables.drafts).values(
+        item_id=draft.item_id, seat=mine.number, study_id=study_id, annotator=mine.annotator,
+        answer=dict(draft.answer), seconds=float(draft.seconds), updated_at=draft.updated_at))
+
+
+def remove_draft(connection: Connection, study_id: str, item_id: str, annotator: str) -> None:
+    mine = _own(connection, study_id, item_id, annotator)
+    connection.execute(_DROP_DRAFT, {"of_item": item_id, "of_seat": mine.number})
+
+
+def _own(connection: Connection, study_id: str, item_id: str, annotator: str) -> Any:
+    """The study, the person's seat, and the state of the item for it; locked."""
+    mine = connection.execute(
+        _MINE, {"study_id": study_id, "item_id": item_id, "key": name_key(annotator)}).first()
+    if mine is None:
+        raise not_joined(find_study(connection, study_id).name)
+    if mine.state is None:
+        raise unknown_item(mine.name)
+    return mine
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """As JSON: 1 and true are equal in Python, and a tuple comes back as a list."""
+    return _plain(one) == _plain(other)
+
+
+def _plain(answer: Mapping[str, Any]) -> str:
+    return json.dumps(dict(answer), sort_keys=True)

@@ -1,0 +1,174 @@
+"""The store of accounts, sign-ins and invitations, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from annotation.records import Invitation, Person, Role, SignIn
+from cir_core.errors import AccessError, StorageError
+from storage import tables
+from storage.checks import can_be_stored, name_key
+from storage.database import reading, writing
+
+_p, _s, _i = tables.people.c, tables.sign_ins.c, tables.invitations.c
+
+
+class SqlPeopleStore:
+    """``annotation.store.PeopleStore`` over an engine of ``open_database``. Thread-safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def any(self) -> bool:
+        with reading(self.engine) as connection:
+            return connection.execute(select(_p.name_key).limit(1)).first() is not None
+
+    def add(self, person: Person) -> None:
+        _check_name(person.name)
+        try:
+            with writing(self.engine) as connection:
+                _add(connection, person)
+        except StorageError as error:
+            if self._is_taken_meanwhile(error, person):
+                raise _taken(person.name) from error
+            raise
+
+    def person(self, name: str) -> Person | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(select(tables.people).where(_p.name_key == name_key(name))).first()
+        return None if row is None else _person_from(row)
+
+    def people(self) -> Sequence[Person]:
+        with reading(self.engine) as connection:
+            return tuple(map(_person_from, connection.execute(select(tables.people).order_by(_p.name_key))))
+
+    def change(
+        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+    ) -> Person:
+        changes = {"role": role, "password_hash": password_hash, "active": active}
+        values = {column: value for column, value in changes.items() if value is not None}
+        key = name_key(name)
+        with writing(self.engine) as connection:
+            admins = set(connection.execute(select(_p.name_key).where(
+                _p.role == "admin", _p.active).with_for_update()).scalars())
+            row = connection.execute(
+                select(tables.people).where(_p.name_key == key).with_for_update()).first()
+            if row is None:
+                raise AccessError(f"Nobody here is called {name!r}. Check the name in the list of people.")
+            if admins == {key} and (active is False or role not in (None, "admin")):
+                raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
+            if values:
+                connection.execute(update(tables.people).where(_p.name_key == key).values(**values))
+            if password_hash is not None or active is False:
+                connection.execute(delete(tables.sign_ins).where(_s.name_key == key))
+            return _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
+
+    def begin(self, sign_in: SignIn) -> None:
+        """Somebody who is not there, or not active, raises ``AccessError``."""
+        key = name_key(sign_in.name)
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.sign_ins).where(_s.expires_at <= sign_in.created_at))
+            active = connection.execute(
+                select(_p.active).where(_p.name_key == key).with_for_update()).scalar_one_or_none()
+            if not active:
+                raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
+            connection.execute(insert(tables.sign_ins).values(
+                digest=sign_in.digest, name_key=key, created_at=sign_in.created_at, expires_at=sign_in.expires_at))
+
+    def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(_VISITOR, {"of_digest": digest, "now": now}).first()
+        if row is None:
+            return None
+        return _person_from(row), SignIn(row.digest, row.name, row.begun_at, row.expires_at)
+
+    def extend(self, digest: str, expires_at: datetime) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(update(tables.sign_ins).where(_s.digest == digest).values(expires_at=expires_at))
+
+    def end(self, digest: str) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.sign_ins).where(_s.digest == digest))
+
+    def end_all(self, name: str) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.sign_ins).where(_s.name_key == name_key(name)))
+
+    def invite(self, invitation: Invitation) -> None:
+        """Invitations that can no longer be used are cleared away."""
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.invitations).where(
+                (_i.expires_at <= invitation.created_at) | (_i.uses_left <= 0)))
+            connection.execute(insert(tables.invitations).values(
+                digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left,
+                created_by=invitation.created_by, created_at=invitation.created_at, expires_at=invitation.expires_at))
+
+    def invitation(self, digest: str, now: datetime) -> Invitation | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(_usable(now).where(_i.digest == digest)).first()
+        return None if row is None else _invitation_from(row)
+
+    def invitations(self, now: datetime) -> Sequence[Invitation]:
+        """Those that can still be used, the latest first."""
+        with reading(self.engine) as connection:
+            return tuple(map(_invitation_from, connection.execute(
+                _usable(now).order_by(_i.created_at.desc(), _i.digest))))
+
+    def accept(self, digest: str, person: Person, now: datetime) -> None:
+        _check_name(person.name)
+        try:
+            with writing(self.engine) as connection:
+                if connection.execute(_usable(now).where(_i.digest == digest).with_for_update()).first() is None:
+                    raise AccessError("This invitation cannot be used any more. Ask for a new one.")
+                _add(connection, person)
+                connection.execute(update(tables.invitations).where(_i.digest == digest)
+                                   .values(uses_left=_i.uses_left - 1))
+        except StorageError as error:
+            if self._is_taken_meanwhile(error, person):
+                raise _taken(person.name) from error
+            raise
+
+    def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
+        """On a server somebody else may take a name between the look and the entry."""
+        return isinstance(error.__cause__, IntegrityError) and self.person(person.name) is not None
+
+
+_VISITOR = select(
+    tables.people, _s.digest, _s.created_at.label("begun_at"), _s.expires_at,
+).join(tables.sign_ins, _s.name_key == _p.name_key).where(
+    _s.digest == bindparam("of_digest"), _s.expires_at > bindparam("now"), _p.active)
+
+
+def _usable(now: datetime) -> Any:
+    return select(tables.invitations).where(_i.uses_left > 0, _i.expires_at > now)
+
+
+def _add(connection: Connection, person: Person) -> None:
+    key = name_key(person.name)
+    if connection.execute(select(_p.name_key).where(_p.name_key == key)).first():
+        raise _taken(person.name)
+    connection.execute(insert(tables.people).values(
+        name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
+        active=person.active, created_at=person.created_at))
+
+
+def _taken(name: str) -> AccessError:
+    return AccessError(f"Somebody here is called {name!r} already. Choose another name.")
+
+
+def _check_name(name: str) -> None:
+    if not name_key(name) or not can_be_stored(name):
+        raise AccessError("The name is empty or holds characters that cannot be stored. Choose another name.")
+
+
+def _person_from(row: Row[Any]) -> Person:
+    return Person(row.name, row.role, row.password_hash, row.active, row.created_at)
+
+
+def _invitation_from(row: Row[Any]) -> Invitation:
+    return Invitation(row.digest, row.role, row.uses_left, row.created_by, row.created_at, row.expires_at)

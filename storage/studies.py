@@ -1,0 +1,220 @@
+"""The store of studies, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, Engine, func, select, update
+from sqlalchemy.exc import IntegrityError
+
+from annotation.records import (
+    Assignment,
+    Decision,
+    Desk,
+    Draft,
+    HandOver,
+    Item,
+    Judgement,
+    Place,
+    Saved,
+    Seat,
+    Study,
+    StudyImage,
+)
+from cir_core.errors import StorageError
+from storage import tables
+from storage.checks import check_study_texts, name_key
+from storage.database import reading, writing
+from storage.decisions import keep_decision, read_decisions
+from storage.desk import read_desk
+from storage.judging import keep_judgement, put_draft, remove_draft
+from storage.seats import release_work, take_more_work, take_seat
+from storage.study_creation import check_study, name_taken, put_study
+from storage.study_lookups import find_seat, find_study, known_seat, unknown_study
+from storage.study_rows import assignment_from, image_from, item_from, judgement_from, seat_from, study_from
+
+_SEEN_EVERY = timedelta(minutes=1)
+_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_i, _j, _d, _m = tables.study_items.c, tables.judgements.c, tables.decisions.c, tables.study_images.c
+
+
+class SqlStudyStore:
+    """``annotation.store.StudyStore`` over an engine of ``open_database``. Thread-safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def create(
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
+    ) -> None:
+        """An imported answer with ``"unsure": true`` is one for an adjudicator."""
+        check_study(study, items, images, seats, judgements)
+        try:
+            with writing(self.engine) as connection:
+                put_study(connection, study, items, images, places, seats, judgements)
+        except StorageError as error:
+            if isinstance(error.__cause__, IntegrityError) and self._is_taken(study.name):
+                raise name_taken(study.name) from error
+            raise
+
+    def study(self, name_or_id: str) -> Study:
+        if not name_key(name_or_id):
+            raise unknown_study(name_or_id)
+        with reading(self.engine) as connection:
+            rows = connection.execute(select(tables.studies).where(
+                (_s.study_id == name_or_id) | (_s.name_key == name_key(name_or_id)))).all()
+        if not rows:
+            raise unknown_study(name_or_id)
+        return study_from(max(rows, key=lambda row: row.study_id == name_or_id))
+
+    def studies(self) -> Sequence[Study]:
+        with reading(self.engine) as connection:
+            return tuple(map(study_from, connection.execute(
+                select(tables.studies).order_by(_s.created_at.desc(), _s.study_id))))
+
+    def items(self, study_id: str) -> Sequence[Item]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(item_from, connection.execute(
+                select(tables.study_items).where(_i.study_id == study_id).order_by(_i.number))))
+
+    def images(self, study_id: str) -> Mapping[str, StudyImage]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            rows = connection.execute(select(tables.study_images).where(_m.study_id == study_id))
+            return {row.token: image_from(row) for row in rows}
+
+    def seats(self, study_id: str) -> Sequence[Seat]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(seat_from, connection.execute(
+                select(tables.study_seats).where(_t.study_id == study_id).order_by(_t.number))))
+
+    def assignments(self, study_id: str) -> Sequence[Assignment]:
+        """By seat, each in its order."""
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return _assignments(connection, _a.study_id == study_id)
+
+    def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
+        """By item number and seat; revisions of one answer oldest first."""
+        query = select(tables.judgements).join(tables.study_items, _i.item_id == _j.item_id).where(
+            _j.study_id == study_id).order_by(_i.number, _j.seat, _j.revision)
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(judgement_from, connection.execute(query if history else query.where(_j.current))))
+
+    def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
+        """By seat; none for an item that the study does not have."""
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            rows = connection.execute(  # not by study: SQLite would go through all of its judgements
+                select(tables.judgements).where(_j.item_id == item_id, _j.current).order_by(_j.seat))
+            return tuple(judgement_from(row) for row in rows if row.study_id == study_id)
+
+    def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return read_decisions(connection, study_id, history=history)
+
+    def counts(self, study_id: str) -> Mapping[str, int]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            items, decisions = (
+                connection.execute(select(func.count()).where(*where)).scalar_one()
+                for where in ((_i.study_id == study_id,), (_d.study_id == study_id, _d.current)))
+            of_seats = connection.execute(select(
+                func.coalesce(func.sum(_t.total), 0).label("assignments"),
+                func.coalesce(func.sum(_t.done), 0).label("done"),
+                func.coalesce(func.sum(_t.unsure), 0).label("unsure"),
+                func.count(_t.annotator_key).label("people"),
+            ).where(_t.study_id == study_id)).one()
+        return {"items": items, **of_seats._mapping, "decisions": decisions}
+
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+        with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
+            seat = find_seat(connection, study_id, annotator)
+        if seat is not None:
+            return seat_from(seat)
+        with writing(self.engine) as connection:
+            return take_seat(connection, study_id, annotator, at, hand_over)
+
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+        """0 for somebody who has open work left."""
+        with writing(self.engine) as connection:
+            return take_more_work(connection, study_id, annotator, at, hand_over)
+
+    def desk(
+        self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+        after: str | None = None, ahead: int = 2, at: datetime | None = None,
+    ) -> Desk:
+        """Somebody without a seat raises ``UnknownItem``."""
+        with reading(self.engine) as connection:
+            desk, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
+                                   after=after, ahead=ahead)
+        if at is not None and (seat.seen_at is None or at - seat.seen_at >= _SEEN_EVERY):
+            with suppress(StorageError), writing(self.engine) as connection:  # a desk can be read on a full disk
+                connection.execute(update(tables.study_seats).where(
+                    _t.study_id == study_id, _t.number == desk.seat).values(seen_at=at))
+        return desk
+
+    def save(self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None) -> Saved:
+        check_study_texts(judgement)
+        with writing(self.engine) as connection:
+            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision)
+
+    def keep_draft(self, study_id: str, draft: Draft) -> None:
+        check_study_texts(draft)
+        with writing(self.engine) as connection:
+            put_draft(connection, study_id, draft)
+
+    def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
+        with writing(self.engine) as connection:
+            remove_draft(connection, study_id, item_id, annotator)
+
+    def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
+        with reading(self.engine) as connection:
+            seat = known_seat(connection, find_study(connection, study_id), annotator)
+            return _assignments(connection, _a.study_id == study_id, _a.seat == seat.number)
+
+    def decide(self, decision: Decision) -> Decision:
+        """Also in a study that takes no more answers. Returns what counts now."""
+        check_study_texts(decision)
+        with writing(self.engine) as connection:
+            return keep_decision(connection, decision)
+
+    def set_accepting(self, study_id: str, accepting: bool) -> Study:
+        return self._change(study_id, accepting=accepting)
+
+    def release(self, study_id: str, annotator: str) -> int:
+        """Until this person saves something again, their open work is handed on before any other."""
+        with writing(self.engine) as connection:
+            return release_work(connection, study_id, annotator)
+
+    def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study:
+        check_study_texts(settings)
+        return self._change(study_id, settings=dict(settings))
+
+    def _change(self, study_id: str, **values: Any) -> Study:
+        with writing(self.engine) as connection:
+            study = find_study(connection, study_id, lock=True)
+            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(**values))
+        return replace(study, **values)
+
+    def _is_taken(self, name: str) -> bool:
+        with reading(self.engine) as connection:
+            return connection.execute(
+                select(_s.study_id).where(_s.name_key == name_key(name))).first() is not None
+
+
+def _assignments(connection: Any, *which: ColumnElement[bool]) -> Sequence[Assignment]:
+    rows = connection.execute(
+        select(tables.assignments, _t.annotator)
+        .join(tables.study_seats, (_t.study_id == _a.study_id) & (_t.number == _a.seat))
+        .where(*which).order_by(_a.seat, _a.position, _a.item_id))
+    return tuple(assignment_from(row, row.annotator) for row in rows)

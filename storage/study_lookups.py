@@ -1,0 +1,67 @@
+"""What the store of studies looks up in several places, and its sentences for what is not there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Row, ScalarSelect, Select, bindparam, func, select, update
+
+from annotation.records import Study
+from cir_core.errors import UnknownItem, UnknownStudy
+from storage import tables
+from storage.checks import name_key
+from storage.study_rows import study_from
+
+_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+
+# Statements of the way that every judgement takes are built once: building costs as much as running them.
+_SEAT = select(tables.study_seats).where(
+    _t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator"))
+
+
+def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
+    """``lock`` lets one writer at a time into the study; SQLite has locked the whole file already."""
+    query: Select[Any] = select(tables.studies).where(_s.study_id == study_id)
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise unknown_study(study_id)
+    return study_from(row)
+
+
+def find_seat(connection: Connection, study_id: str, annotator: str) -> Row[Any] | None:
+    return connection.execute(_SEAT, {"of_study": study_id, "of_annotator": name_key(annotator)}).first()
+
+
+def known_seat(connection: Connection, study: Study, annotator: str) -> Row[Any]:
+    seat = find_seat(connection, study.study_id, annotator)
+    if seat is None:
+        raise not_joined(study.name)
+    return seat
+
+
+def recount(connection: Connection, study_id: str, seats: set[int] | None = None) -> None:
+    """Count a study's seats anew, all or some of them."""
+    t = tables.study_seats
+    query = update(t).where(t.c.study_id == study_id)
+    if seats is not None:
+        query = query.where(t.c.number.in_(sorted(seats)))
+    connection.execute(query.values(
+        total=_counted(_a.state != "handed_on"), done=_counted(_a.state.in_(("done", "unsure"))),
+        unsure=_counted(_a.state == "unsure")))
+
+
+def unknown_study(name: str) -> UnknownStudy:
+    return UnknownStudy(f"No study {name!r} here. Choose one from the list of studies.")
+
+
+def unknown_item(study_name: str) -> UnknownItem:
+    return UnknownItem(f"That item is not one of yours in {study_name}. Reload the page.")
+
+
+def not_joined(study_name: str) -> UnknownItem:
+    return UnknownItem(f"You have no items in {study_name} yet. Open the study to get some.")
+
+
+def _counted(states: Any) -> ScalarSelect[Any]:
+    return select(func.count()).select_from(tables.assignments).where(
+        _a.study_id == _t.study_id, _a.seat == _t.number, states).scalar_subquery()

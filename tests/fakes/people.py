@@ -1,0 +1,38 @@
+"""A people service that is quick, and whose clock stands still."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from argon2 import PasswordHasher
+
+from annotation.passwords import Passwords
+from annotation.people import PeopleService
+from annotation.store import PeopleStore
+from tests.fakes.people_store import InMemoryPeopleStore
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+PASSWORD = "correct horse"
+LIGHT = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+class Clock:
+    """A time that is moved by hand: of the day, and in seconds."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def seconds(self) -> float:
+        return self.now.timestamp()
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+def people_service(store: PeopleStore | None = None, **options: Any) -> PeopleService:
+    clock = options.pop("clock", Clock())
+    return PeopleService(store or InMemoryPeopleStore(), clock, passwords=Passwords(LIGHT), **options)

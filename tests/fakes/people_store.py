@@ -1,0 +1,91 @@
+"""Accounts, sign-ins and invitations in dicts."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from annotation.records import Invitation, Person, Role, SignIn
+from cir_core.errors import AccessError
+
+
+class InMemoryPeopleStore:
+    def __init__(self) -> None:
+        self._people: dict[str, Person] = {}
+        self.sign_ins: dict[str, SignIn] = {}
+        self._invitations: dict[str, Invitation] = {}
+        self._lock = threading.RLock()
+        self.asked = 0   # how often somebody was looked up
+
+    def any(self) -> bool:
+        return bool(self._people)
+
+    def add(self, person: Person) -> None:
+        with self._lock:
+            if person.name.casefold() in self._people:
+                raise AccessError(f"The name {person.name!r} is taken.")
+            self._people[person.name.casefold()] = person
+
+    def person(self, name: str) -> Person | None:
+        return self._people.get(name.casefold())
+
+    def people(self) -> Sequence[Person]:
+        return [self._people[name] for name in sorted(self._people)]
+
+    def change(
+        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+    ) -> Person:
+        with self._lock:
+            before = self.person(name)
+            if before is None:
+                raise AccessError(f"Nobody is called {name!r}.")
+            after = replace(before, role=role or before.role, password_hash=password_hash or before.password_hash,
+                            active=before.active if active is None else active)
+            others = [one for one in self._people.values() if one.name != before.name]
+            if not any(one.active and one.role == "admin" for one in (after, *others)):
+                raise AccessError("No active admin would be left.")
+            self._people[name.casefold()] = after
+            if password_hash is not None or active is False:
+                self.end_all(after.name)
+            return after
+
+    def begin(self, sign_in: SignIn) -> None:
+        self.sign_ins[sign_in.digest] = sign_in
+
+    def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
+        self.asked += 1
+        sign_in = self.sign_ins.get(digest)
+        if sign_in is None or sign_in.expires_at <= now:
+            return None
+        person = self._people[sign_in.name.casefold()]
+        return (person, sign_in) if person.active else None
+
+    def extend(self, digest: str, expires_at: datetime) -> None:
+        self.sign_ins[digest] = replace(self.sign_ins[digest], expires_at=expires_at)
+
+    def end(self, digest: str) -> None:
+        self.sign_ins.pop(digest, None)
+
+    def end_all(self, name: str) -> None:
+        for digest in [d for d, one in self.sign_ins.items() if one.name.casefold() == name.casefold()]:
+            del self.sign_ins[digest]
+
+    def invite(self, invitation: Invitation) -> None:
+        self._invitations[invitation.digest] = invitation
+
+    def invitation(self, digest: str, now: datetime) -> Invitation | None:
+        found = self._invitations.get(digest)
+        return found if found is not None and found.uses_left > 0 and now < found.expires_at else None
+
+    def invitations(self, now: datetime) -> Sequence[Invitation]:
+        return [one for one in self._invitations.values() if self.invitation(one.digest, now)]
+
+    def accept(self, digest: str, person: Person, now: datetime) -> None:
+        with self._lock:
+            invitation = self.invitation(digest, now)
+            if invitation is None:
+                raise AccessError("This invitation cannot be used.")
+            self.add(person)
+            self._invitations[digest] = replace(invitation, uses_left=invitation.uses_left - 1)

@@ -1,0 +1,166 @@
+"""The real server as a process that can be killed, and people who judge over the named calls."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from annotation.people import PeopleService
+from cir_core.settings import Settings
+from storage.stores import Stores, open_stores
+from tests.fakes.studies import flagged, valid
+
+ROOT = Path(__file__).parents[2]
+PASSWORD = "sixteen at once"
+
+
+class Server:
+    """``python app.py`` over ``home``, always at the same port."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self._starts = home, 0
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self._port = free.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        self._starts += 1
+        log = self.home / f"app-{self._starts}.log"
+        environment = {**os.environ, "CIRQUE_HOME": str(self.home), "CIRQUE_PORT": str(self._port),
+                       "CIRQUE_HOST": "127.0.0.1", "CIRQUE_GALLERY": "none"}
+        with log.open("w") as stream:
+            self._process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
+                                             stdout=stream, stderr=subprocess.STDOUT)
+        until = time.monotonic() + 120
+        while not re.search(r"http://\S+", log.read_text()):
+            assert self._process.poll() is None and time.monotonic() < until, log.read_text()
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """kill -9."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def stop(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            self._process.wait(30)
+
+    def log(self) -> str:
+        """What all its runs said."""
+        return "\n".join(path.read_text() for path in sorted(self.home.glob("app-*.log")))
+
+
+def stores_of(home: Path) -> Stores:
+    return open_stores(Settings(home=home))
+
+
+def add_people(stores: Stores, names: list[str]) -> None:
+    people = PeopleService(stores.people)
+    people.add("Ada Min", PASSWORD, "admin")
+    for name in names:
+        people.add(name, PASSWORD, "annotator")
+
+
+@dataclass(frozen=True)
+class Acknowledged:
+    item: str
+    token: str
+    revision: int
+    repeated: bool
+
+
+@dataclass
+class Judge:
+    """One person, who answers everything they get. A server that is gone is asked again, with the
+    same token. Whatever else goes wrong ends up in ``complaints``."""
+
+    name: str
+    url: str
+    study: str
+    patience: float = 120.0
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    retried: int = 0
+
+    def __post_init__(self) -> None:
+        self._client = httpx.Client(base_url=self.url, timeout=60)
+
+    def sign_in(self) -> None:
+        self._client.post("/sign-in", json={"name": self.name, "password": PASSWORD}).raise_for_status()
+
+    def call(self, endpoint: str, *arguments: Any) -> Any:
+        """A named call's answer. Raises httpx.TransportError when the server is gone."""
+        answer = self._client.post(f"/gradio_api/run/{endpoint}", json={"data": list(arguments)})
+        if answer.status_code != 200:
+            raise AssertionError(f"{self.name}: {endpoint} answered {answer.status_code}: {answer.text}")
+        return answer.json()["data"][0]
+
+    def save(self, item: str, answer: dict[str, Any], token: str) -> Any:
+        found = self.call("save_judgement", self.study, item, answer, token, 12.5)
+        saved = found["saved"]
+        self.acknowledged.append(Acknowledged(item, token, saved["revision"], saved["repeated"]))
+        return found["desk"]
+
+    def judge_everything(self) -> None:
+        """Until nothing is left, or the first complaint."""
+        try:
+            desk = self._insisting(lambda: self.call("next_item", self.study, ""))
+            while desk["item"] is not None:
+                item, position = desk["item"]["id"], desk["item"]["position"]
+                token = f"{self.name.replace(' ', '-')}-{position:06d}"
+                desk = self._insisting(lambda item=item, position=position, token=token:
+                                       self.save(item, an_answer(position), token))
+        except Exception as error:
+            self.complaints.append(f"{type(error).__name__}: {error}")
+
+    def _insisting(self, ask: Callable[[], Any]) -> Any:
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                return ask()
+            except httpx.TransportError:
+                if time.monotonic() > until:
+                    raise
+                self.retried += 1
+                time.sleep(0.05)
+
+
+def an_answer(position: int) -> dict[str, Any]:
+    """Every third one is flagged: what is stored can be told from the position."""
+    if position % 3:
+        return valid(note=f"at {position}")
+    return flagged("INVALID_TEXT_QUERY", reasons=("1b",), note=f"at {position}")
+
+
+def at_once(jobs: list[Callable[[], Any]]) -> list[Any]:
+    """Start all jobs at the same moment; their answers, or what they raised."""
+    gate, answers = threading.Barrier(len(jobs)), [None] * len(jobs)
+
+    def run(number: int) -> None:
+        gate.wait(30)
+        try:
+            answers[number] = jobs[number]()
+        except Exception as error:
+            answers[number] = error
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(300)
+    return answers

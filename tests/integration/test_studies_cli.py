@@ -1,0 +1,218 @@
+"""``cirque study`` as a person types it, from a real audit of a small sample gallery to an export."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cir_core.atelier.build import build_atelier
+from cir_core.encoders import load_encoder
+from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
+from cir_core.ids import new_id
+from cir_core.indexing import index_folder
+from cir_core.sample import NAME
+from cir_core.settings import get_settings
+from cli import console
+from cli.main import app
+from storage.stores import open_stores
+from tests.fakes.studies import flagged, valid
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory) -> Path:
+    """A home with the gallery of the drawn garments, the drawing, and an audit of some of its queries."""
+    root = tmp_path_factory.mktemp("prepared")
+    drawn = build_atelier(root / "drawn", limit=90).folder
+    index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=root / "home",
+                 manifest=drawn / "manifest.csv", split="test")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CIRQUE_HOME", str(root / "home"))
+        get_settings.cache_clear()
+        result = CliRunner().invoke(app, ["audit", "sample", "--annotations", str(drawn), "--gallery", NAME, "--limit",
+                                          "4", "--retrievers", "slerp,text-only,cirevl", "--out", str(root / "audit")])
+        get_settings.cache_clear()
+    assert result.exit_code == 0, result.output
+    return root
+
+
+@pytest.fixture
+def home(prepared, tmp_path, monkeypatch) -> Path:
+    shutil.copytree(prepared / "home", tmp_path / "home")
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(console.out, "width", 200)
+    get_settings.cache_clear()
+    yield tmp_path / "home"
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def study(home):
+    """Runs ``cirque study``; raises what the command raises."""
+    def run(*arguments: object):
+        return CliRunner().invoke(app, ["study", *map(str, arguments)], catch_exceptions=False)
+    return run
+
+
+@pytest.fixture
+def stores(home):
+    stores = open_stores(get_settings())
+    yield stores
+    stores.close()
+
+
+def labels(prepared: Path) -> dict[str, str]:
+    """The hidden category of each audited query by its key."""
+    records = map(json.loads, (prepared / "audit/sample-test_queries.jsonl").read_text().splitlines())
+    return {f"{one['dataset']}::{one['query_idx']}": one["hidden_category"] for one in records}
+
+
+def judge(stores, name: str, person: str, *answers: dict[str, object]) -> None:
+    found = stores.studies.study(name)
+    stores.studies.join(found.study_id, person, datetime.now(UTC), lambda work: ())
+    from annotation.records import Judgement
+
+    mine = stores.studies.overview(found.study_id, person)
+    for assignment, answer in zip(mine, answers, strict=False):
+        stores.studies.save(Judgement(new_id(), found.study_id, assignment.item_id, person, 0, new_id(), "circus/1", answer,
+                                      12.0, datetime.now(UTC)), unsure=bool(answer["unsure"]))
+
+
+def test_from_an_audit_to_a_study_its_results_and_its_files(study, stores, prepared, home, tmp_path):
+    categories = labels(prepared)
+    everything = [part for name in sorted(set(categories.values())) for part in ("--category", name)]
+    options = ("--from-audit", prepared / "audit", *everything, "--people", 2, "--overlap", 2, "--sample", 6)
+    tried = study("create", "validity", "first", *options, "--dry-run")
+    assert "Nothing was made" in tried.output and "hours per person" in tried.output
+    assert stores.studies.studies() == () and not (home / "studies").exists()
+
+    made = study("create", "validity", "first", *options)
+    assert "Made first: 6 items" in made.output and "Cohen's kappa" in made.output and "± " in made.output
+    found = stores.studies.study("first")
+    items = stores.studies.items(found.study_id)
+    assert {item.key: item.hidden["hidden_category"] for item in items}.items() <= categories.items()
+    assert all(item.hidden["reference_id"] and len(item.shown["panel"]) > 5 for item in items)
+    assert found.source["selection"] == "sample" and found.source["file"] == "sample-test_queries.jsonl"
+    assert str(tmp_path) not in json.dumps(dict(found.source))
+
+    judge(stores, "first", "Ada", *[valid()] * 5, flagged("INVALID_TEXT_QUERY", reasons=("1a",)))
+    assert "Ada" in study("show", "first").output and "6 of 6" in study("show", "first").output
+    shown = json.loads(study("show", "first", "--json").output)
+    assert [(one["annotator"], one["done"]) for one in shown["people"]] == [("Ada", 6), (None, 0)]
+    results = json.loads(study("results", "first", "--json").output)
+    assert results["total"]["validated"] == 5 and results["total"]["primary"]["INVALID_TEXT_QUERY"] == 1
+    assert results["total"]["audited"] == 6 and len(results["labels"]) == 6
+    assert "Rule: single_kept" in study("results", "first", "--rule", "single_kept").output
+
+    assert "Ada.json" in study("export", "circus", "first", "--out", tmp_path / "circus").output
+    ada = json.loads((tmp_path / "circus/Ada.json").read_text("utf-8"))
+    assert ada["assignment_count"] == 6 and sum(one["annotation"]["validated"] for one in ada["assignments"]) == 5
+    study("export", "mbeir", "first", "--out", tmp_path / "valid.zip")
+    with zipfile.ZipFile(tmp_path / "valid.zip") as archive:
+        lines = archive.read("sample-test_validated.jsonl").decode().splitlines()
+    assert len(lines) == 5 and json.loads(lines[0])["query_text"] in {item.shown["text"] for item in items}
+    study("export", "csv", "first", "--out", tmp_path / "csv")
+    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv/judgements.csv").read_text("utf-8-sig"))))
+    assert len(rows) == 6 and {row["annotator"] for row in rows} == {"Ada"}
+    study("export", "parquet", "first", "--out", tmp_path / "parquet")
+    assert {path.name for path in (tmp_path / "parquet").iterdir()} == {"judgements.parquet", "items.parquet"}
+    study("export", "results", "first", "--out", tmp_path / "csv")
+    assert json.loads((tmp_path / "csv/results.json").read_text("utf-8")) == results
+
+
+def test_shortcut_free_queries_are_taken_unless_categories_are_named(study, stores, prepared):
+    categories = labels(prepared)
+    free = {key for key, label in categories.items() if label != "shortcut_solvable"}
+    assert free and len(free) < len(categories), "the audit must hold both for this test"
+    made = json.loads(study("create", "validity", "free", "--from-audit", prepared / "audit", "--json").output)
+    assert made["counts"]["items"] == len(free) and made["plan"]["people"] == 1
+    found = stores.studies.study("free")
+    assert {item.key for item in stores.studies.items(found.study_id)} == free
+
+
+def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
+    study("create", "validity", "one", "--from-audit", prepared / "audit", "--people", 2)
+    judge(stores, "one", "Ada", valid())
+    open_items = stores.studies.counts(stores.studies.study("one").study_id)["assignments"]
+    assert "takes no more answers" in study("close", "ONE").output and not stores.studies.study("one").accepting
+    assert "closed" in study("list").output
+    assert "one takes answers" in study("open", "one").output and stores.studies.study("one").accepting
+    [listed] = json.loads(study("list", "--json").output)
+    assert listed["study"] == "one" and listed["counts"]["done"] == 1 and listed["counts"]["assignments"] == open_items
+    assert "open items of Ada go to whoever joins one" in study("release", "one", "Ada").output
+    with pytest.raises(StudyError, match="Bob"):
+        study("release", "one", "Bob")
+    with pytest.raises(UnknownStudy, match="No study 'two'"):
+        study("show", "two")
+
+
+def annotator_file(folder: Path, username: str, *assignments: dict[str, object]) -> Path:
+    path = folder / f"{username}.json"
+    path.write_text(json.dumps({"username": username, "assignments": list(assignments)}), "utf-8")
+    return path
+
+
+def an_assignment(number: int, **changes: object) -> dict[str, object]:
+    return {"assignment_id": f"cirr::{number}", "dataset": "cirr", "query_idx": number, "hidden_category": "unresolved",
+            "presentation_order": number + 1, "annotation": {"validated": True, "other": "gut"}, **changes}
+
+
+def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
+    paths = [annotator_file(tmp_path, "a", an_assignment(0), an_assignment(1, annotation=None)),
+             annotator_file(tmp_path, "b", an_assignment(0, annotation={"validated": False, "QUERY_TOO_BROAD": True}))]
+    result = study("import", "circus", "released", *paths)
+    assert "Made released: 2 judgements of 2 items by 2 people. It takes no answers." in result.output
+    assert "1 assignments have no annotation." in result.output
+    study("export", "circus", "released", "--out", tmp_path / "out")
+    assert {path.name: json.loads(path.read_text()) for path in (tmp_path / "out").iterdir()} == {
+        path.name: json.loads(path.read_text()) for path in paths}
+    # One says valid, one too broad: a tie is undecided by majority, and valid where the first one is kept.
+    assert json.loads(study("results", "released", "--json").output)["total"]["undecided"] == 1
+    kept = json.loads(study("results", "released", "--rule", "single_kept", "--json").output)
+    assert kept["total"]["validated_unsolved"] == 1
+    with pytest.raises(StudyError, match="neither texts nor pictures"):
+        study("open", "released")
+
+
+def test_broken_annotator_files_change_nothing_and_every_fault_is_listed(study, stores, tmp_path):
+    bad = [an_assignment(number, query_idx="x") for number in range(30)]
+    paths = [annotator_file(tmp_path, "a", an_assignment(0)), annotator_file(tmp_path, "b", *bad)]
+    with pytest.raises(DatasetError) as raised:
+        study("import", "circus", "released", *paths)
+    assert str(raised.value).count("'query_idx' cannot be used") == 30 and str(paths[1]) in str(raised.value)
+    assert stores.studies.studies() == ()
+
+
+def test_the_plan_alone_is_forecast(study):
+    plan = json.loads(study("plan", "--people", 8, "--items", 2000, "--overlap", 2, "--agreement-items", 50,
+                            "--json").output)
+    # 1,950 items twice and 50 for all eight: 3,900 + 400 judgements of a minute.
+    assert plan["judgements"] == 4300 and plan["hours_total"] == pytest.approx(4300 / 60)
+    assert "hours per person" in study("plan", "--items", 100).output
+    with pytest.raises(StudyError, match="overlap of 3"):
+        study("plan", "--items", 10, "--people", 2, "--overlap", 3)
+
+
+def test_sources_are_one_at_a_time_and_pictures_must_be_somewhere(study, prepared, tmp_path):
+    with pytest.raises(StudyError, match="Say where the queries are from"):
+        study("create", "validity", "x")
+    with pytest.raises(StudyError, match="--from-audit and --from-sessions cannot go together"):
+        study("create", "validity", "x", "--from-audit", prepared / "audit", "--from-sessions")
+    with pytest.raises(GalleryError, match="Where are the pictures.*atelier"):
+        study("create", "validity", "x", "--from-mbeir", tmp_path / "queries.jsonl")
+    with pytest.raises(StudyError, match="No search session is stored"):
+        study("create", "validity", "x", "--from-sessions")
+
+
+def test_an_aggregate_of_an_audit_is_a_source_too(study, stores, prepared):
+    [aggregate] = (prepared / "audit").glob("*_aggregated_*.json")
+    made = json.loads(study("create", "validity", "x", "--from-circus", aggregate, "--gallery", NAME, "--json").output)
+    free = [label for label in labels(prepared).values() if label != "shortcut_solvable"]
+    assert made["counts"]["items"] == len(free) and made["counts"]["missing"] == 0

@@ -1,0 +1,181 @@
+"""Sixteen people judge at once, over HTTP and signed in. What is acknowledged is stored, once."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from annotation.records import Judgement
+from tests.fakes.studies import flagged, make_study, valid
+from tests.integration.crowd import Judge, Server, add_people, an_answer, at_once, stores_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
+NAMES = [f"Judge {number:02d}" for number in range(1, 17)]
+STUDY = "Crowd: Ünïcode & co"
+EACH, KILLED_EACH = 200, 60      # items a person; overlap is 2, so 16 × 200 / 2 = 1,600 items
+KILLS = 3
+
+
+def a_server(home: Path, each: int) -> Server:
+    stores = stores_of(home)
+    add_people(stores, [*NAMES, "Late"])
+    make_study(stores.studies, home, name=STUDY, items=each * len(NAMES) // 2, seats=len(NAMES), overlap=2,
+               panel=4, edge=16)
+    stores.close()
+    server = Server(home)
+    server.start()
+    return server
+
+
+def judges_of(server: Server) -> list[Judge]:
+    judges = [Judge(name, server.url, STUDY) for name in NAMES]
+    for judge in judges:
+        judge.sign_in()
+    return judges
+
+
+def history(home: Path) -> list[Judgement]:
+    stores = stores_of(home)
+    try:
+        study = stores.studies.study(STUDY)
+        seats = {seat.annotator: seat.number for seat in stores.studies.seats(study.study_id) if seat.annotator}
+        assert len(set(seats.values())) == len(seats), "no two people in one seat"
+        return list(stores.studies.judgements(study.study_id, history=True))
+    finally:
+        stores.close()
+
+
+def check_stored(home: Path, judges: list[Judge], each: int) -> None:
+    """Every judgement that was acknowledged, once, as it was sent, and no other; the plan is whole."""
+    stored = history(home)
+    assert Counter((it.annotator, it.token) for it in stored) == Counter(
+        (judge.name, ack.token) for judge in judges for ack in judge.acknowledged)
+    by_token = {it.token: it for it in stored}
+    assert all(by_token[ack.token].item_id == ack.item for judge in judges for ack in judge.acknowledged)
+    assert {it.revision for it in stored} == {1}
+    assert all(dict(it.answer) == an_answer(int(it.token.rpartition("-")[2])) for it in stored)
+    assert Counter(it.annotator for it in stored) == dict.fromkeys(NAMES, each)
+    assert set(Counter(it.item_id for it in stored).values()) == {2}, "every item met two people"
+    with contextlib.closing(sqlite3.connect(home / "cirque.db")) as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def check_quiet(server: Server, judges: list[Judge]) -> None:
+    assert [judge.complaints for judge in judges if judge.complaints] == []
+    said = server.log()
+    assert "locked" not in said and "Traceback" not in said, said
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = a_server(tmp_path_factory.mktemp("crowd") / "home", EACH)
+    yield server
+    server.stop()
+
+
+def test_sixteen_people_with_200_items_each(server: Server) -> None:
+    judges = judges_of(server)
+    started = time.perf_counter()
+    at_once([judge.judge_everything for judge in judges])
+    seconds = time.perf_counter() - started
+    check_quiet(server, judges)
+    assert [len(judge.acknowledged) for judge in judges] == [EACH] * len(NAMES)
+    check_stored(server.home, judges, EACH)
+    progress = [judge.call("progress", STUDY) for judge in judges]
+    assert {(it["done"], it["total"]) for it in progress} == {(EACH, EACH)}
+    print(f"\n{len(NAMES)} people, {EACH} items each: {len(NAMES) * EACH / seconds:.0f} saves per second")
+
+
+def test_clicks_at_once_and_calls_again(server: Server) -> None:
+    """After the crowd: its judgements are revised. One press is one revision, however often it arrives."""
+    judge = Judge(NAMES[0], server.url, STUDY)
+    judge.sign_in()
+    first = judge.call("next_item", STUDY, "")
+    mine = [it for it in history(server.home) if it.annotator == NAMES[0]]
+    assert first["item"] is None and len(mine) == EACH
+    item, other, third = (it.item_id for it in mine[:3])
+
+    def tokens_of(item_id: str) -> list[str]:
+        return [it.token for it in history(server.home) if it.item_id == item_id and it.annotator == NAMES[0]]
+
+    def press(item_id: str, answer: dict[str, object], token: str) -> object:
+        return lambda: Judge.save(twin(), item_id, answer, token)
+
+    twins = threading.local()
+
+    def twin() -> Judge:
+        """Another window of the same person, with connections of its own."""
+        if not hasattr(twins, "judge"):
+            twins.judge = Judge(NAMES[0], server.url, STUDY)
+            twins.judge.sign_in()
+        return twins.judge
+
+    broad = flagged("QUERY_TOO_BROAD")
+    answers = at_once([press(item, broad, "double-click-1")] * 4)
+    assert not [it for it in answers if isinstance(it, Exception)]
+    assert tokens_of(item)[1:] == ["double-click-1"]
+
+    answers = at_once([press(other, broad, f"two-windows-{n}") for n in (1, 2)])
+    assert not [it for it in answers if isinstance(it, Exception)]
+    assert len(tokens_of(other)) == 2, "the same answer from two windows is one revision"
+
+    answers = at_once([press(third, valid(note=f"window {n}"), f"two-answers-{n}") for n in (1, 2)])
+    assert not [it for it in answers if isinstance(it, Exception)]
+    assert sorted(tokens_of(third)[1:]) == ["two-answers-1", "two-answers-2"], "two answers: both are kept"
+
+    before = len(history(server.home))
+    for _ in range(3):
+        judge.save(item, broad, "double-click-1")
+    assert {it.repeated for it in judge.acknowledged} == {True}
+    assert len(history(server.home)) == before
+    check_quiet(server, [judge])
+
+
+def test_somebody_elses_item_and_one_that_is_made_up(server: Server) -> None:
+    judge = Judge(NAMES[0], server.url, STUDY)
+    judge.sign_in()
+    everything = history(server.home)
+    mine = {it.item_id for it in everything if it.annotator == NAMES[0]}
+    foreign = next(it.item_id for it in everything if it.item_id not in mine)
+    for item in (foreign, "forged0000000000", "", "../../cirque.db", "x" * 10_000):
+        with pytest.raises(AssertionError) as refused:
+            judge.save(item, valid(), "forged-token-1")
+        assert "not one of yours" in str(refused.value), item
+    assert len(history(server.home)) == len(everything)
+
+
+def test_kill_nine_three_times(tmp_path: Path) -> None:
+    """Everybody sends again, with the same token, what was not acknowledged."""
+    server = a_server(tmp_path / "home", KILLED_EACH)
+    try:
+        judges = judges_of(server)
+        total = KILLED_EACH * len(NAMES)
+        crowd = threading.Thread(target=at_once, args=([judge.judge_everything for judge in judges],), daemon=True)
+        crowd.start()
+        for kill in range(1, KILLS + 1):
+            until = time.monotonic() + 120
+            while sum(len(judge.acknowledged) for judge in judges) < kill * total // (KILLS + 1):
+                assert time.monotonic() < until and crowd.is_alive(), [judge.complaints for judge in judges]
+                time.sleep(0.005)
+            server.kill()
+            acknowledged = {(judge.name, ack.token) for judge in judges for ack in list(judge.acknowledged)}
+            stored = Counter((it.annotator, it.token) for it in history(server.home))
+            assert acknowledged <= set(stored) and set(stored.values()) == {1}
+            # One at most for each person was on disk before its answer was sent.
+            assert len(stored) - len(acknowledged) <= len(NAMES)
+            server.start()
+        crowd.join(120)
+        check_quiet(server, judges)
+        assert sum(judge.retried for judge in judges) >= KILLS
+        check_stored(server.home, judges, KILLED_EACH)
+    finally:
+        server.stop()

@@ -1,0 +1,86 @@
+"""``cirque user``, as a person types it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+from annotation.people import PeopleService
+from cir_core.errors import AccessError
+from cir_core.settings import get_settings
+from cli.main import app
+from storage.stores import open_stores
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def cirque(tmp_path, monkeypatch):
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
+    monkeypatch.setenv("CIRQUE_HOST", "127.0.0.1")
+    monkeypatch.setenv("CIRQUE_PORT", "7861")
+    get_settings.cache_clear()
+    yield lambda *arguments, typed=None: CliRunner().invoke(app, ["user", *arguments], input=typed)
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def people(cirque):
+    stores = open_stores(get_settings())
+    yield PeopleService(stores.people)
+    stores.close()
+
+
+def test_from_the_first_admin_to_an_invitation(cirque, people):
+    assert "cirque user add NAME --role admin" in cirque("list").stdout
+    added = cirque("add", "Ada", "--role", "admin", "--password-stdin", typed=PASSWORD + "\n")
+    assert added.stdout == "Ada may sign in as admin.\n"
+    assert cirque("add", "Bob", "--role", "annotator", "--password-stdin", typed=PASSWORD).exit_code == 0
+    assert people.visitor(people.sign_in("ada", PASSWORD)).role == "admin"
+
+    assert cirque("role", "bob", "analyst").stdout == "Bob is analyst now.\n"
+    secret = people.sign_in("Bob", PASSWORD)
+    cirque("password", "bob", "--password-stdin", typed="another horse\r\n")
+    assert people.visitor(secret) is None
+    assert people.sign_in("Bob", "another horse")
+    assert cirque("deactivate", "bob").stdout == "Bob cannot sign in any more.\n"
+    assert re.search(r"Bob +analyst +no ", cirque("list").stdout)
+    assert cirque("activate", "bob").stdout == "Bob may sign in again.\n"
+
+    printed = cirque("invite", "--role", "annotator", "--days", "2", "--uses", "3").stdout
+    path, _, address = printed.splitlines()
+    assert address.endswith(f" http://127.0.0.1:7861{path}")
+    assert people.invitation(path.removeprefix("/join/")).uses_left == 3
+    assert "Invitation: annotator, 3 left, by local, until " in cirque("list").stdout
+
+
+@pytest.mark.parametrize(("arguments", "typed", "said"), [
+    (("add", "Bob", "--role", "annotator", "--password-stdin"), PASSWORD, "must be an admin's"),
+    (("add", "Bob", "--role", "boss"), None, "There is no role 'boss'"),
+    (("add", "local", "--role", "admin", "--password-stdin"), PASSWORD, "is kept for"),
+    (("add", "Ada", "--role", "admin", "--password-stdin"), "short", "at least 8 characters"),
+    (("add", "Ada", "--role", "admin"), PASSWORD, "--password-stdin"),
+    (("invite", "--role", "annotator"), None, "admin's account first"),
+    (("role", "Eve", "admin"), None, "Eve"), (("password", "Eve"), None, "Nobody here is called “Eve”"),
+    (("deactivate", "Eve"), None, "Eve"),
+])
+def test_what_cannot_be_done_is_a_sentence(cirque, arguments, typed, said):
+    result = cirque(*arguments, typed=typed)
+    assert isinstance(result.exception, AccessError), result.output
+    assert said in str(result.exception)
+
+
+def test_the_last_admin_stays(cirque):
+    cirque("add", "Ada", "--role", "admin", "--password-stdin", typed=PASSWORD)
+    for arguments in (("deactivate", "Ada"), ("role", "Ada", "analyst")):
+        assert isinstance(cirque(*arguments).exception, AccessError)
+
+
+def test_at_a_terminal_the_password_is_asked_for_twice(cirque, people, monkeypatch):
+    monkeypatch.setattr("cli.users._at_a_terminal", lambda: True)
+    result = cirque("add", "Ada", "--role", "admin", typed=f"{PASSWORD}\nmistyped\n{PASSWORD}\n{PASSWORD}\n")
+    assert result.exit_code == 0, result.output
+    assert PASSWORD not in result.output
+    assert people.sign_in("Ada", PASSWORD)

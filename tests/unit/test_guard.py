@@ -1,0 +1,339 @@
+"""Who may go where: every address, every role, with and without accounts."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
+from starlette.websockets import WebSocketDisconnect
+
+from annotation.records import Person
+from annotation.roles import EVERYTHING, may
+from cir_core.errors import AccessError, SettingsError, StorageError
+from cir_core.settings import Settings
+from tests.fakes.people import NOON, PASSWORD, people_service
+from tests.fakes.people_store import InMemoryPeopleStore
+from web.access import after_sign_in, first_page, is_open, needed
+from web.guard import Guard, check_open, greeting, is_loopback
+from web.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
+
+ROLES = ("admin", "researcher", "analyst", "annotator")
+
+
+@pytest.fixture
+def store():
+    return InMemoryPeopleStore()
+
+
+@pytest.fixture
+def people(store):
+    service = people_service(store)
+    for role in ROLES:
+        service.add(role.title(), PASSWORD, role)
+    return service
+
+
+def application(people, seen=None):
+    async def tell(request: Request) -> JSONResponse:
+        if seen is not None:
+            seen.append(request.scope["path"])
+        try:
+            visitor = visitor_of(request)
+        except AccessError:
+            return JSONResponse({"visitor": None})
+        return JSONResponse({"visitor": visitor.name, "role": visitor.role, "open": visitor.open})
+
+    async def socket(websocket):
+        await websocket.accept()
+        await websocket.send_text(websocket.scope["state"]["visitor"].name)
+        await websocket.close()
+
+    methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
+    app = Starlette(routes=[WebSocketRoute("/ws", socket), Route("/{path:path}", tell, methods=methods)])
+    return Guard(app, people)
+
+
+def browser(people, name=None, seen=None, **options):
+    client = TestClient(application(people, seen), follow_redirects=False, **options)
+    if name is not None:
+        client.cookies.set("cirque", people.sign_in(name, PASSWORD))
+    return client
+
+
+# --- without accounts ---------------------------------------------------------------------
+
+
+def test_open_everybody_is_the_local_person_who_may_do_everything():
+    client = browser(people_service())
+    for path in ("/", "/annotate", "/people", "/people/all", "/study/mine", "/gradio_api/queue/join"):
+        answer = client.get(path)
+        assert answer.status_code == 200
+        assert answer.json() == {"visitor": "local", "role": "admin", "open": True}
+    assert LOCAL_VISITOR.may == EVERYTHING
+
+
+def test_the_first_account_closes_it_while_the_server_runs():
+    people = people_service()
+    client = browser(people)
+    assert client.get("/study/mine").status_code == 200
+    people.add("Ada", PASSWORD, "admin")
+    assert client.get("/study/mine").status_code == 401
+    assert client.get("/").status_code == 303
+
+
+# --- strangers ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/sign-in", "/login", "/join/secret", "/own/1.0/js/x.js", "/favicon.ico",
+                                  "/manifest.json", "/sign-out"])
+def test_where_strangers_may_come(people, path):
+    for method in ("GET", "HEAD", "POST"):
+        assert browser(people).request(method, path).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/study/mine", "/media/thumb", "/gradio_api/queue/join", "/config", "/me",
+                                  "/theme.css", "/people/all", "/joint", "/ownership", "/join", "/healthz/x",
+                                  "/sign-in/x", "//own/x"])
+@pytest.mark.parametrize("cookie", [None, "made-up", "\u00e9" * 10])
+def test_strangers_get_a_sentence_and_nothing_else(people, path, cookie):
+    seen = []
+    client = browser(people, seen=seen)
+    headers = {} if cookie is None else {"Cookie": f"cirque={cookie}".encode("latin-1")}
+    for method in ("GET", "POST", "DELETE"):
+        answer = client.request(method, path, headers=headers)
+        assert answer.status_code == 401
+        assert answer.json()["kind"] == "signed-out"
+        assert "Sign in" in answer.json()["problem"]
+        assert answer.headers["cache-control"] == "no-store"
+    assert client.head(path, headers=headers).status_code == 401
+    assert seen == []   # the app behind was not asked
+
+
+def test_pages_lead_to_the_sign_in_and_back(people):
+    client = browser(people)
+    for path, wanted in (
+        ("/", "/sign-in?next=/"), ("/annotate", "/sign-in?next=/annotate"), ("/people/", "/sign-in?next=/people/"),
+        ("/annotate?study=a%20b&item=3", "/sign-in?next=/annotate%3Fstudy%3Da%2520b%26item%3D3"),
+    ):
+        for method in ("GET", "HEAD"):
+            answer = client.request(method, path)
+            assert (answer.status_code, answer.headers["location"]) == (303, wanted)
+    assert client.post("/annotate").status_code == 401
+
+
+def test_a_download_that_is_clicked_leads_to_the_sign_in_too(people):
+    answer = browser(people).get("/studies/export?study=x", headers={"Sec-Fetch-Mode": "navigate"})
+    assert answer.status_code == 303
+
+
+# --- roles --------------------------------------------------------------------------------
+
+ADDRESSES = {
+    "/": "search", "/media/thumb": "search", "/export/x.json": "search", "/audit/a/b": "search",
+    "/runs/x/stop": "search",
+    "/annotate": "annotate", "/study/mine": "annotate", "/study/at": "annotate", "/study/images": "annotate",
+    "/study/image/s/t-s.webp": "annotate adjudicate manage results",
+    "/adjudicate": "adjudicate", "/adjudicate/queue": "adjudicate",
+    "/studies": "manage results", "/studies/all": "manage results",
+    "/people": "people", "/people/all": "people",
+    "/gradio_api/queue/join": "", "/config": "", "/assets/x.js": "", "/me": "", "/theme.css": "",
+}
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_at_each_address(people, role):
+    client = browser(people, role.title())
+    for path, enough in ADDRESSES.items():
+        allowed = not enough or bool(may(role) & set(enough.split()))
+        answer = client.get(path)
+        if allowed:
+            assert (answer.status_code, answer.json()["visitor"]) == (200, role.title()), path
+        elif path == "/":
+            assert (answer.status_code, answer.headers["location"]) == (303, first_page(may(role)))
+        else:
+            assert answer.status_code == 403, path
+
+
+def test_where_each_role_begins():
+    assert [first_page(may(role)) for role in ROLES] == ["/", "/", "/studies", "/annotate"]
+
+
+def test_forbidden_pages_are_friendly_and_forbidden_calls_are_json(people):
+    client = browser(people, "Annotator")
+    page = client.get("/people")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "As annotator, Annotator may not change who may sign in." in page.text
+    assert 'href="/annotate"' in page.text
+    call = client.get("/people/all")
+    assert call.json()["kind"] == "forbidden"
+    assert client.post("/people").json()["kind"] == "forbidden"
+
+
+def test_names_are_escaped_on_pages(people):
+    people.add("<script>x</script>", PASSWORD, "annotator")
+    assert "<script>" not in browser(people, "<script>x</script>").get("/people").text
+
+
+def test_slashes_open_no_back_door(people):
+    client = browser(people, "Annotator")
+    assert client.get("/people//all").status_code == 403
+    assert client.get("/people/").status_code == 403
+    for path in ("/people", "//people", "/people/", "//people/all"):
+        assert needed(path) == {"people"}
+    assert not is_open("/people/own/") and not is_open("//join/x")
+
+
+# --- how long it holds --------------------------------------------------------------------
+
+
+def test_signing_out_and_being_deactivated_count_at_once(people, store):
+    client = browser(people, "Annotator")
+    assert client.get("/study/mine").status_code == 200
+    people.sign_out(client.cookies["cirque"])
+    assert client.get("/study/mine").status_code == 401
+    client = browser(people, "Annotator")
+    assert client.get("/study/mine").status_code == 200
+    people.set_role("Annotator", "analyst")
+    assert client.get("/study/mine").status_code == 403
+    people.deactivate("Annotator")
+    assert client.get("/study/mine").status_code == 401
+
+
+def test_a_page_full_of_pictures_asks_the_store_once(people, store):
+    client = browser(people, "Annotator")
+    before = store.asked
+    for number in range(40):
+        assert client.get(f"/study/image/s/{number}-s.webp").status_code == 200
+    assert store.asked == before + 1
+
+
+def test_when_the_store_is_away_nobody_is_let_in(people, store):
+    client = browser(people, "Annotator")
+
+    def away(*_):
+        raise StorageError("The database is away.")
+
+    store.visitor = away
+    answer = client.get("/study/mine")
+    assert (answer.status_code, answer.json()) == (503, {"problem": "The database is away.", "kind": "storage"})
+    assert "The database is away." in client.get("/annotate").text
+    assert client.get("/healthz").status_code == 200
+
+
+def test_another_site_cannot_ask_for_changes_even_when_nobody_has_to_sign_in():
+    client = browser(people_service())
+    assert client.post("/media/upload", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
+    assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200   # a link
+    for ours in ("same-origin", "same-site", "none"):
+        assert client.post("/media/upload", headers={"Sec-Fetch-Site": ours}).status_code == 200
+
+
+# --- other kinds of connection ------------------------------------------------------------
+
+
+def test_sockets(people):
+    with browser(people, "Annotator").websocket_connect("/ws") as socket:
+        assert socket.receive_text() == "Annotator"
+    with pytest.raises(WebSocketDisconnect), browser(people).websocket_connect("/ws"):
+        pass
+
+
+def test_the_start_and_the_end_of_the_server_pass(people):
+    began = []
+
+    async def app(scope, receive, send):
+        began.append(scope["type"])
+
+    asyncio.run(Guard(app, people)({"type": "lifespan"}, None, None))
+    assert began == ["lifespan"]
+
+
+def test_the_state_of_the_server_is_not_shared_between_requests(people):
+    state = {"database": 1}
+    seen = []
+
+    async def app(scope, receive, send):
+        seen.append(scope["state"])
+
+    async def ask(secret):
+        scope = {"type": "http", "method": "GET", "path": "/me", "query_string": b"", "state": state,
+                 "headers": [(b"cookie", f"cirque={secret}".encode())]}
+        await Guard(app, people)(scope, None, None)
+
+    asyncio.run(ask(people.sign_in("Admin", PASSWORD)))
+    asyncio.run(ask(people.sign_in("Analyst", PASSWORD)))
+    assert [(one["visitor"].name, one["database"]) for one in seen] == [("Admin", 1), ("Analyst", 1)]
+    assert state == {"database": 1}
+
+
+def test_under_a_root_path(people):
+    client = browser(people, root_path="/lab")
+    assert client.get("/lab/annotate").headers["location"] == "/lab/sign-in?next=/annotate"
+    assert client.get("/lab/healthz").status_code == 200
+    assert client.get("/lab/study/mine").status_code == 401
+
+
+# --- pieces -------------------------------------------------------------------------------
+
+
+def test_the_visitor_of_a_gradio_request():
+    import gradio as gr
+
+    visitor = visitor_from(Person("Ada", "analyst", "", True, NOON))
+    inner = Request({"type": "http", "method": "GET", "path": "/", "headers": [], "state": {"visitor": visitor}})
+    asked = gr.Request(request=inner)
+    assert visitor_of(asked) == visitor_of(inner) == Visitor("Ada", "analyst", may("analyst"), open=False)
+    assert require(asked, "manage", "results") is visitor
+    with pytest.raises(AccessError, match=r"As analyst, Ada may not search\. Ask an admin for another role\."):
+        require(asked, "search")
+
+
+def test_nobody_is_nobody():
+    import gradio as gr
+
+    bare = Request({"type": "http", "method": "GET", "path": "/", "headers": []})
+    forged = Request({"type": "http", "method": "GET", "path": "/", "headers": [], "state": {"visitor": "Ada"}})
+    for request in (None, bare, forged, gr.Request(request=bare), object()):
+        with pytest.raises(AccessError):
+            visitor_of(request)
+
+
+@pytest.mark.parametrize(("wanted", "goes"), [
+    ("/annotate", "/annotate"), ("/annotate?study=a&item=b", "/annotate?study=a&item=b"),
+    ("/study/mine", "/study/mine"),
+    ("//evil.example", "/annotate"), ("https://evil.example", "/annotate"), ("/\\evil.example", "/annotate"),
+    ("/\t/evil.example", "/annotate"), ("\\\\evil.example", "/annotate"), ("javascript:alert(1)", "/annotate"),
+    ("", "/annotate"), ("annotate", "/annotate"), ("/sign-in", "/annotate"), ("/sign-out", "/annotate"),
+    ("/people", "/annotate"), ("/", "/annotate"), ("/annotate\r\nSet-Cookie: x", "/annotate"),
+])
+def test_only_paths_of_this_site_are_followed(wanted, goes):
+    assert after_sign_in(wanted, may("annotator")) == goes
+
+
+@pytest.mark.parametrize(("host", "local"), [
+    ("127.0.0.1", True), ("127.0.0.2", True), ("::1", True), ("localhost", True), ("LOCALHOST", True),
+    ("0.0.0.0", False), ("::", False), ("", False), ("192.168.1.5", False), ("lab.example", False),
+    ("localhost.example", False),
+])
+def test_open_only_on_this_machine(host, local):
+    assert is_loopback(host) is local
+    people, settings = people_service(), Settings(host=host)
+    if local:
+        check_open(settings, people)
+    else:
+        with pytest.raises(SettingsError, match="cirque user add NAME --role admin"):
+            check_open(settings, people)
+    people.add("Ada", PASSWORD, "admin")
+    check_open(settings, people)
+
+
+def test_the_greeting_says_so():
+    people = people_service()
+    assert "without a sign-in, on this machine only" in greeting(people)
+    people.add("Ada", PASSWORD, "admin")
+    assert greeting(people) == ""

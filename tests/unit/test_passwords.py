@@ -1,0 +1,120 @@
+"""Passwords: hashed, checked, renewed; and waiting after wrong ones."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from argon2 import PasswordHasher
+
+from annotation.passwords import Passwords
+from annotation.throttle import Throttle
+from cir_core.errors import AccessError, TooManyTries
+from tests.fakes.people import LIGHT, PASSWORD, Clock
+
+passwords = Passwords(LIGHT)
+
+
+def test_a_hash_carries_its_parameters_and_a_salt_of_its_own():
+    first, second = passwords.hash(PASSWORD), passwords.hash(PASSWORD)
+    assert re.match(r"\$argon2id\$v=19\$m=8,t=1,p=1\$", first)
+    assert first != second
+    assert passwords.check(PASSWORD, first).right and passwords.check(PASSWORD, second).right
+
+
+@pytest.mark.parametrize("given", ["correct horsf", "", " correct horse", "correct horse ", "CORRECT HORSE", None,
+                                   12345678, "x" * 2000, "\ud800correct horse"])
+def test_other_passwords_are_wrong(given):
+    assert not passwords.check(given, passwords.hash(PASSWORD)).right
+
+
+@pytest.mark.parametrize("stored", ["", "plain", "$argon2id$v=19$m=8,t=1,p=1$broken"])
+def test_a_hash_that_is_missing_or_damaged_lets_nobody_in(stored):
+    assert not passwords.check(PASSWORD, stored).right
+    assert not passwords.check("", stored).right
+
+
+def test_an_unknown_person_takes_as_much_work_as_a_known_one():
+    verified = []
+
+    class Counting(PasswordHasher):
+        def verify(self, hash, password):
+            verified.append(str(hash))
+            return super().verify(hash, password)
+
+    Passwords(Counting(time_cost=1, memory_cost=8, parallelism=1)).check(PASSWORD, "")
+    assert len(verified) == 1
+    assert verified[0].startswith("$argon2id$v=19$m=8,t=1,p=1$")   # the same parameters: the same work
+
+
+@pytest.mark.parametrize("password", ["", "1234567", None, "x" * 1025])
+def test_too_short_and_too_long_ones_are_refused_with_a_sentence(password):
+    with pytest.raises(AccessError, match=r"at least 8 characters|1024 is the most"):
+        passwords.hash(password)
+
+
+def test_eight_characters_of_any_script_will_do():
+    for password in ("12345678", "пароль да", "🐎🐎🐎🐎🐎🐎🐎🐎", "x" * 1024):
+        assert passwords.check(password, passwords.hash(password)).right
+
+
+def test_an_accent_may_be_typed_as_one_code_point_or_two():
+    assert passwords.check("cafe\u0301 noir", passwords.hash("caf\u00e9 noir")).right
+
+
+def test_a_hash_with_other_parameters_is_renewed_when_the_password_is_right():
+    stronger = Passwords(PasswordHasher(time_cost=2, memory_cost=8, parallelism=1))
+    old = passwords.hash(PASSWORD)
+    checked = stronger.check(PASSWORD, old)
+    assert checked.right and checked.renewed is not None and "t=2" in checked.renewed
+    assert stronger.check(PASSWORD, checked.renewed).renewed is None
+    assert stronger.check("wrong horse", old).renewed is None
+
+
+# --- waiting ------------------------------------------------------------------------------
+
+
+def test_five_wrong_ones_are_free_then_the_wait_doubles_up_to_a_limit():
+    clock = Clock()
+    throttle = Throttle(free=5, longest=10, clock=clock.seconds)
+    for _ in range(5):
+        throttle.check("ada")
+        throttle.failed("ada")
+    waits = []
+    for _ in range(6):
+        with pytest.raises(TooManyTries) as caught:
+            throttle.check("ada")
+        waits.append(caught.value.seconds)
+        clock.move(seconds=caught.value.seconds)
+        throttle.check("ada")
+        throttle.failed("ada")
+    assert waits == [1, 2, 4, 8, 10, 10]   # 2^0, 2^1, 2^2, 2^3, then the longest
+
+
+def test_the_sentence_says_how_long():
+    clock = Clock()
+    throttle = Throttle(free=1, longest=300, clock=clock.seconds)
+    said = []
+    for _ in range(11):
+        throttle.failed("ada")
+        with pytest.raises(TooManyTries) as caught:
+            throttle.check("ada")
+        said.append(str(caught.value))
+    assert said[0] == "Too many wrong passwords. Wait a second and try again."
+    assert said[2] == "Too many wrong passwords. Wait 4 seconds and try again."
+    assert said[-1] == "Too many wrong passwords. Wait 5 minutes and try again."
+
+
+def test_others_do_not_wait_and_a_right_one_or_an_hour_makes_good():
+    clock = Clock()
+    throttle = Throttle(free=1, clock=clock.seconds)
+    throttle.failed("ada")
+    throttle.check("bob")
+    throttle.succeeded("ada")
+    throttle.check("ada")
+    for _ in range(8):
+        throttle.failed("ada")
+    clock.move(hours=1)
+    throttle.failed("ada")   # the first one again: a second
+    clock.move(seconds=1)
+    throttle.check("ada")

@@ -1,0 +1,77 @@
+"""The named calls of studies, over the protocol that Gradio's clients speak."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from annotation.service import StudyService
+from annotation.validity import Validity
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+from tests.fakes.studies import make_study, valid
+from tests.unit.test_study_routes import SignedIn
+from web.study_calls import wire_study_calls
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Iterator[TestClient]:
+    store = SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    make_study(store, tmp_path, items=4)
+    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}))
+    with gr.Blocks() as demo:
+        wire_study_calls(services)
+    app = FastAPI()
+    app.add_middleware(SignedIn)
+    app = gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
+    with TestClient(app, headers={"x-test-name": "Ada"}) as client:
+        yield client
+
+
+def call(page: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
+    return page.post(f"/gradio_api/run/{name}", json={"data": list(inputs)}, headers={"x-test-name": who})
+
+
+def test_a_script_judges_what_is_its_own(page: TestClient) -> None:
+    desk = call(page, "next_item", "Sample", "").json()["data"][0]
+    assert desk["progress"]["total"] == 2
+    item = desk["item"]["id"]
+    for repeated in (False, True):
+        told = call(page, "save_judgement", "Sample", item, valid(), "token-01", 5).json()["data"][0]
+        assert told["saved"] == {"revision": 1, "repeated": repeated, "overtook": False, "unsure": False}
+        assert told["desk"]["item"]["position"] == 1
+    again = call(page, "next_item", "Sample", item).json()["data"][0]
+    assert again["item"]["id"] == item and again["answer"] == valid()
+    told = call(page, "progress", "Sample").json()["data"][0]
+    assert (told["study"]["name"], told["done"], told["total"], told["seconds_left"]) == ("Sample", 1, 2, None)
+
+
+def test_what_does_not_work_is_a_sentence(page: TestClient) -> None:
+    item = call(page, "next_item", "Sample", "", who="Bea").json()["data"][0]["item"]["id"]
+    call(page, "next_item", "Sample", "")
+    for answer, sentence in (
+        (call(page, "save_judgement", "Sample", item, valid(), "token-01", 5), "not one of yours"),
+        (call(page, "save_judgement", "Sample", item, valid(), "t", 5, who="Bea"), "8 to 64 letters"),
+        (call(page, "save_judgement", "Sample", item, {}, "token-01", 5, who="Bea"), "Nothing is chosen yet"),
+        (call(page, "save_judgement", "Sample", item, None, "token-01", None, who="Bea"), "A judgement is an object"),
+        (call(page, "progress", "Nowhere"), "No study 'Nowhere'"),
+        (call(page, "next_item", "Sample", "", who=""), "Nobody is signed in"),
+    ):
+        assert answer.status_code == 500 and sentence in answer.json()["error"], answer.text
+
+
+def test_the_calls_are_public_and_say_what_they_take(page: TestClient) -> None:
+    named = page.get("/gradio_api/info").json()["named_endpoints"]
+    assert set(named) == {"/next_item", "/save_judgement", "/progress"}
+    parameters = named["/save_judgement"]["parameters"]
+    assert [each["parameter_name"] for each in parameters] == ["study", "item", "answer", "token", "seconds"]
+    assert [each["parameter_has_default"] for each in parameters] == [False, False, False, False, True]
+    assert [each["parameter_has_default"] for each in named["/next_item"]["parameters"]] == [False, True]
+    assert "on disk when the call returns" in named["/save_judgement"]["description"]

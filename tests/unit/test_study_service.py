@@ -1,0 +1,348 @@
+"""A person's work in studies, over the real store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from annotation import incoming
+from annotation.service import StudyService
+from annotation.validity import Validity
+from cir_core.errors import IncompleteJudgement, StudyClosed, StudyError, UnknownItem, UnknownStudy
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+from tests.fakes.studies import flagged, make_study, valid
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqlStudyStore:
+    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(store: SqlStudyStore, clock: Clock) -> StudyService:
+    return StudyService(store, {"validity": Validity()}, clock)
+
+
+def item_of(service: StudyService, who: str, position: int) -> str:
+    return service.overview("Sample", who)[position].item_id
+
+
+def test_a_first_look_takes_a_seat_and_shows_the_first_item(service: StudyService, store: SqlStudyStore,
+                                                            tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    desk = service.desk("sample", "Ada")   # names are compared without regard to case
+    assert (desk.study.study_id, desk.seat, desk.position, desk.done, desk.total) == (study.study_id, 1, 0, 0, 3)
+    assert desk.item is not None and len(desk.ahead) == 2
+    assert service.desk(study.study_id, "ada").seat == 1   # by id too, and once more is the same seat
+    assert service.desk("Sample", "Bea").seat == 2
+
+
+def test_saving_goes_on_to_the_next_open_item_and_round_to_the_first(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path, seats=1, items=4)
+    desk = service.desk("Sample", "Ada", position=2)
+    seen = []
+    for number in range(4):
+        assert desk.item is not None
+        seen.append(desk.position)
+        saved, desk = service.save("Sample", "Ada", desk.item.item_id, valid(), f"token-{number:02}")
+        assert saved.judgement.revision == 1
+    assert seen == [2, 3, 0, 1]
+    assert desk.item is None and desk.done == desk.total == 4
+
+
+def test_staying_shows_what_was_saved(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    _, desk = service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-01", stay=True)
+    assert desk.item is not None and desk.item.item_id == first
+    assert desk.judgement is not None and desk.judgement.answer["flags"] == ["QUERY_TOO_BROAD"]
+
+
+def test_a_repeated_call_and_a_changed_mind(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    first = item_of_first(service)
+    once, _ = service.save("Sample", "Ada", first, valid(), "token-01")
+    again, _ = service.save("Sample", "Ada", first, valid(), "token-01")
+    changed, _ = service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-02", seen_revision=1)
+    late, _ = service.save("Sample", "Ada", first, valid(), "token-01")
+    assert [(each.judgement.revision, each.repeated) for each in (once, again, changed, late)] == [
+        (1, False), (1, True), (2, False), (2, True)]
+    assert not changed.overtook
+    assert len(store.judgements(study.study_id, history=True)) == 2
+
+
+def test_a_window_that_had_not_seen_the_other_ones_answer_is_told(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.save("Sample", "Ada", first, valid(), "token-01", seen_revision=0)
+    saved, _ = service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-02", seen_revision=0)
+    assert saved.overtook and saved.judgement.revision == 2
+
+
+def test_drafts_come_back_and_end_when_saved(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.keep_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"], "note": "half a thou"}, seconds=12)
+    draft = service.desk("Sample", "Ada").draft
+    assert draft is not None and draft.seconds == 12
+    assert (draft.answer["flags"], draft.answer["note"]) == (["INVALID_TEXT_QUERY"], "half a thou")
+    _, desk = service.save("Sample", "Ada", first, valid(), "token-01", stay=True)
+    assert desk.draft is None
+
+
+def test_what_is_incomplete_is_not_kept(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    first = item_of_first(service)
+    for answer in (None, [], "yes", {}, {"validated": "yes"}, flagged("INVALID_TEXT_QUERY"), {"colour": "red"},
+                   flagged("INVALID_TEXT_QUERY", reasons=("1c",)), valid(alternatives=["0" * 24])):
+        with pytest.raises(IncompleteJudgement):
+            service.save("Sample", "Ada", first, answer, "token-01")
+    assert store.judgements(study.study_id) == ()
+
+
+def nested(depth: int) -> object:
+    answer: object = []
+    for _ in range(depth):
+        answer = [answer]
+    return answer
+
+
+def test_what_is_too_large_or_no_json_is_refused_before_anything_else(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path)
+    for answer in (valid(note="x" * 300_000), {"note": object()}, nested(100_000)):
+        with pytest.raises(IncompleteJudgement, match=r"too long to keep|not plain JSON"):
+            service.save("Sample", "Ada", "no matter which", answer, "token-01")
+        with pytest.raises(IncompleteJudgement, match=r"too long to keep|not plain JSON"):
+            service.keep_draft("Sample", "Ada", "no matter which", answer)
+
+
+def test_a_note_of_100_kb_is_refused_as_an_answer_and_kept_as_a_draft(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path)
+    first, note = item_of_first(service), "ä" * 50_000
+    with pytest.raises(IncompleteJudgement, match="The note has 50,000 characters"):
+        service.save("Sample", "Ada", first, valid(note=note), "token-01")
+    service.keep_draft("Sample", "Ada", first, valid(note=note))
+    draft = service.desk("Sample", "Ada").draft
+    assert draft is not None and draft.answer["note"] == note
+    assert store.judgements(study.study_id) == ()
+
+
+@pytest.mark.parametrize("token", ["", "short", "x" * 65, "with space", "naïve-token", "token-01\n", None, 12345678])
+def test_a_token_has_its_form(token: object) -> None:
+    with pytest.raises(StudyError, match="8 to 64 letters"):
+        incoming.checked_token(token)
+
+
+@pytest.mark.parametrize(("given", "kept"), [
+    (12.5, 12.5), (-3, 0), (10**9, 86_400), (float("nan"), 0), (float("inf"), 0), ("soon", 0), (None, 0), (True, 0)])
+def test_seconds_are_clipped(given: object, kept: float) -> None:
+    assert incoming.checked_seconds(given) == kept
+
+
+@pytest.mark.parametrize("revision", [-1, 1.5, "1", True, 2**40])
+def test_a_revision_is_a_whole_number(revision: object) -> None:
+    with pytest.raises(StudyError, match="whole number"):
+        incoming.checked_revision(revision)
+
+
+def test_an_item_that_is_not_there(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path)
+    service.desk("Sample", "Ada")
+    for item in ("no-such-item", "", "x" * 65, "a\0b", "half \ud800", None, 7):
+        with pytest.raises(UnknownItem):
+            service.save("Sample", "Ada", item, valid(), "token-01")  # type: ignore[arg-type]
+        with pytest.raises(UnknownItem):
+            service.keep_draft("Sample", "Ada", item, valid())  # type: ignore[arg-type]
+
+
+def test_another_persons_item_is_not_mine(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    theirs = service.desk("Sample", "Bea").item
+    service.desk("Sample", "Ada")
+    assert theirs is not None
+    with pytest.raises(UnknownItem, match="not one of yours"):
+        service.save("Sample", "Ada", theirs.item_id, valid(), "token-01")
+    with pytest.raises(UnknownItem):
+        service.keep_draft("Sample", "Ada", theirs.item_id, valid())
+    with pytest.raises(UnknownItem):
+        service.desk("Sample", "Ada", item_id=theirs.item_id)
+    assert store.judgements(study.study_id) == ()
+
+
+def test_a_study_that_is_not_there(service: StudyService) -> None:
+    for name in ("Nowhere", "", "x" * 201, "a\0b", "half \ud800", None):
+        with pytest.raises(UnknownStudy):
+            service.desk(name, "Ada")  # type: ignore[arg-type]
+
+
+def test_a_closed_study_can_be_looked_at_by_its_people_only(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.save("Sample", "Ada", first, valid(), "token-01")
+    store.set_accepting(study.study_id, False)
+    assert service.desk("Sample", "Ada", item_id=first).judgement is not None
+    with pytest.raises(StudyClosed):
+        service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-02")
+    # An answer that had been kept is still acknowledged when its call comes again.
+    assert service.save("Sample", "Ada", first, valid(), "token-01")[0].repeated
+    with pytest.raises(StudyClosed, match="Sample is closed"):
+        service.desk("Sample", "Bea")
+    assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", None]
+
+
+def test_a_new_process_knows_whose_item_it_is(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path, clock: Clock,
+) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    restarted = StudyService(store, {"validity": Validity()}, clock)
+    assert restarted.save("Sample", "Ada", first, valid(), "token-01")[0].judgement.revision == 1
+
+
+def test_my_studies(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path, name="One", items=6, seats=2)
+    make_study(store, tmp_path, name="Two", items=8, seats=2)
+    closed = make_study(store, tmp_path, name="Three")
+    service.desk("Three", "Ada")
+    store.set_accepting(closed.study_id, False)
+    desk = service.desk("One", "Ada")
+    assert desk.item is not None
+    service.save("One", "Ada", desk.item.item_id, valid(), "token-01")
+    assert {(e.study.name, e.joined, e.done, e.total) for e in service.mine("ADA")} == {
+        ("One", True, 1, 3), ("Two", False, 0, 4), ("Three", True, 0, 3)}
+    assert {e.study.name for e in service.mine("Bea")} == {"One", "Two"}
+
+
+def test_pace_and_time_left_once_three_items_are_done(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path, seats=1, items=10)
+    desk = service.desk("Sample", "Ada")
+    for number, seconds in enumerate((20, 0, 50, 30)):   # 0: a script that measured nothing
+        assert service.progress("Sample", "Ada")[1].median_seconds is None
+        assert desk.item is not None
+        answer = valid(unsure=True, validated=None) if number == 3 else valid()
+        _, desk = service.save("Sample", "Ada", desk.item.item_id, answer, f"token-{number:02}", seconds=seconds)
+    progress = service.progress("Sample", "Ada")[1]
+    # Median of 20, 50 and 30 is 30; 6 of 10 are left: 180 s.
+    assert (progress.done, progress.total, progress.unsure) == (4, 10, 1)
+    assert (progress.median_seconds, progress.seconds_left) == (30, 180)
+
+
+def test_somebody_late_shares_the_work_and_nothing_is_judged_less_often(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path, items=30, seats=2, overlap=2, agreement_items=6)
+    service.desk("Sample", "Ada")
+    service.desk("Sample", "Bea")
+    late = service.desk("Sample", "Cy")
+    # 24 * 2 = 48 open besides the block; a third of it, 16, and the block's 6.
+    assert (late.seat, late.total) == (3, 22)
+    kept = [a for a in store.assignments(study.study_id) if a.state != "handed_on"]
+    counts = Counter(a.item_id for a in kept)
+    in_block = {item.item_id for item in store.items(study.study_id) if item.in_block}
+    assert all(count == (3 if item_id in in_block else 2) for item_id, count in counts.items())
+
+
+def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path, items=40, seats=2)
+    service.desk("Sample", "Bea")
+    desk = service.desk("Sample", "Ada")
+    assert service.more("Sample", "Ada")[0] == 0   # not before
+    while desk.item is not None:
+        _, desk = service.save("Sample", "Ada", desk.item.item_id, valid(), f"token-{desk.done:02}")
+    added, desk = service.more("Sample", "Ada")
+    # Bea has 20 open: half of them.
+    assert (added, desk.total, desk.position) == (10, 30, 20)
+    assert len(service.overview("Sample", "Bea")) == 10
+
+
+def test_work_of_somebody_away_for_longer_than_the_lease(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path, clock: Clock,
+) -> None:
+    make_study(store, tmp_path, items=20, seats=2, lease_hours=24)
+    first = item_of_first(service)
+    service.desk("Sample", "Bea")
+    clock.now += timedelta(hours=25)
+    service.desk("Sample", "Bea")
+    assert service.desk("Sample", "Cy").total == 10   # 20 open, Bea at work: half, all of it Ada's
+    assert service.overview("Sample", "Ada") == []
+    # Ada comes back: what she had begun she may still answer.
+    saved, _ = service.save("Sample", "Ada", first, valid(), "token-01")
+    assert saved.judgement.revision == 1 and len(service.overview("Sample", "Ada")) == 1
+
+
+def test_a_seat_emptied_before_anybody_took_it_gets_work_again(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path, items=36, seats=3)
+    service.desk("Sample", "Ada")
+    service.desk("Sample", "Bea")
+    pass_all(service, "Ada")
+    # 24 are open with Bea and in the free seat: a third, 8 of the seat's; then 16: 6, the seat's 4 and 2 of Bea's.
+    for share in (8, 6):
+        assert service.more("Sample", "Ada")[0] == share
+        pass_all(service, "Ada")
+    assert [a for a in store.assignments(study.study_id) if a.seat == 3 and a.state == "open"] == []
+    # Cy finds the seat empty and gets half of Bea's 10.
+    desk = service.desk("Sample", "Cy")
+    assert (desk.seat, desk.done, desk.total) == (3, 0, 5)
+
+
+def test_studies_of_another_kind_are_not_shown(store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path)
+    service = StudyService(store, {})
+    assert service.mine("Ada") == []
+    with pytest.raises(StudyError, match="cannot show"):
+        service.desk("Sample", "Ada")
+    with pytest.raises(StudyError, match="cannot show"):
+        service.page("Sample")
+
+
+def test_the_page_knows_the_rubric_and_the_studys_own_settings(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path, settings={"unsure_after": 90})
+    page = service.page("Sample")
+    assert page["unsure_after"] == 90 and page["broad_at"] == 10 and len(page["flags"]) == 4
+
+
+def item_of_first(service: StudyService) -> str:
+    item = service.desk("Sample", "Ada").item
+    assert item is not None
+    return item.item_id
+
+
+def pass_all(service: StudyService, who: str) -> None:
+    """Answer all that is open."""
+    desk = service.desk("Sample", who)
+    while desk.done < desk.total:
+        assert desk.item is not None
+        _, desk = service.save("Sample", who, desk.item.item_id, valid(), f"token-{desk.done:02}")

@@ -1,0 +1,523 @@
+"""The store of studies: seats, desks, answers that are kept once, work that is handed on."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import event, text
+
+from annotation.records import Place, Seat, StudyPlan, Taken
+from cir_core.errors import StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy
+from storage.database import reading, writing
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+from tests.fakes.study_records import (
+    FLAGGED,
+    IMAGES,
+    ITEMS,
+    PLACES,
+    START,
+    STUDY,
+    VALID,
+    a_decision,
+    a_draft,
+    a_judgement,
+    later,
+    take_all,
+    take_nothing,
+)
+
+
+@pytest.fixture
+def store(tmp_path):
+    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    store = SqlStudyStore(engine)
+    store.create(STUDY, ITEMS, IMAGES, PLACES)
+    yield store
+    engine.dispose()
+
+
+def join(store, *names, at=START, policy=take_nothing):
+    return [store.join("s1", name, at, policy).number for name in names]
+
+
+def save(store, item_id, annotator, token, answer=None, *, unsure=False, seen=None, minutes=0):
+    return store.save(a_judgement(item_id, annotator, token, answer, minutes), unsure=unsure, seen_revision=seen)
+
+
+def states(store, annotator):
+    return [(one.item_id, one.state) for one in store.overview("s1", annotator)]
+
+
+def counters_agree(store):
+    """The counters of the seats are those of their assignments."""
+    with reading(store.engine) as connection:
+        kept = connection.execute(text("SELECT number, total, done, unsure FROM study_seats")).all()
+    for number, total, done, unsure in kept:
+        found = Counter(one.state for one in store.assignments("s1") if one.seat == number)
+        assert (total, done, unsure) == (
+            found.total() - found["handed_on"], found["done"] + found["unsure"], found["unsure"])
+    return True
+
+
+# --- making and reading -------------------------------------------------------------------
+
+
+def test_a_study_comes_back_as_it_was_stored(store):
+    assert store.study("s1") == store.study("DOGS & FRÄCKE 🐕 ") == STUDY
+    assert store.study("dogs & fra\u0308cke 🐕") == STUDY  # the accent typed as a character of its own
+    assert (store.studies(), store.items("s1")) == ((STUDY,), ITEMS)
+    assert store.images("s1") == {image.token: image for image in IMAGES}
+    assert store.seats("s1") == (Seat("s1", 1, None, None, None), Seat("s1", 2, None, None, None))
+    assert [(one.item_id, one.seat, one.position) for one in store.assignments("s1")] == [
+        (place.item_id, place.seat, place.position) for place in PLACES]
+    assert {one.state for one in store.assignments("s1")} == {"open"}
+    assert store.counts("s1") == {
+        "items": 4, "assignments": 5, "done": 0, "unsure": 0, "people": 0, "decisions": 0}
+
+
+def test_the_latest_study_first(store):
+    store.create(replace(STUDY, study_id="s2", name="s1", created_at=later(1)), [], [], [])
+    assert [study.study_id for study in store.studies()] == ["s2", "s1"]
+    assert store.study("s1").study_id == "s1"  # an id goes before a name
+
+
+def test_a_name_that_is_taken_changes_nothing(store):
+    with pytest.raises(StudyError, match=r"'DOGS & Fräcke 🐕' already. Choose another name"):
+        store.create(replace(STUDY, study_id="s2", name="DOGS & Fräcke 🐕"), [], [], [])
+    assert store.studies() == (STUDY,)
+
+
+def test_all_or_nothing(store):
+    other = replace(STUDY, study_id="s2", name="other")
+    twice = [replace(item, study_id="s2", item_id="same") for item in ITEMS[:2]]
+    with pytest.raises(StorageError):
+        store.create(other, twice, [], [])
+    with pytest.raises(UnknownStudy, match=r"No study 'other' here. Choose one from the list"):
+        store.study("other")
+
+
+def test_texts_that_cannot_be_stored(store):
+    with pytest.raises(StudyError, match="cannot be stored"):
+        store.create(replace(STUDY, study_id="s2", name="other", source={"file": ["\ud83d"]}), [], [], [])
+    join(store, "Ann")
+    for note in ("\0", "half \ud83d"):
+        with pytest.raises(StudyError, match="cannot be stored"):
+            save(store, "i0", "Ann", "t", {"note": note})
+        with pytest.raises(StudyError, match="cannot be stored"):
+            store.keep_draft("s1", a_draft("i0", "Ann", note))
+    save(store, "i0", "Ann", "t", {"note": "مرحبا \u200f 👩‍🔬 \\u0000"})
+    assert store.judgements("s1")[0].answer["note"] == "مرحبا \u200f 👩‍🔬 \\u0000"
+
+
+def test_an_imported_study_is_stored_as_answered(store):
+    study = replace(STUDY, study_id="s2", name="imported", plan=StudyPlan(2, 1, 0, 0), accepting=False)
+    items = [replace(item, study_id="s2", item_id=f"x{item.number}") for item in ITEMS]
+    seats = [Seat("s2", 1, "ann", START, START), Seat("s2", 2, "Bo", START, None)]
+    given = [
+        replace(a_judgement("x0", "ann", "a", revision=1, extra={"id": 5}), study_id="s2"),
+        replace(a_judgement("x0", "ann", "b", FLAGGED, revision=2), study_id="s2"),
+        replace(a_judgement("x1", "BO", "c", {"unsure": True}, revision=1), study_id="s2"),
+    ]
+    store.create(study, items, [], [Place("x0", 1, 0), Place("x1", 1, 1)], seats=seats, judgements=given)
+    # x1 was planned for ann, who did not answer it; Bo answered it without a place in the plan.
+    assert [(one.item_id, one.seat, one.position, one.state, one.annotator) for one in store.assignments("s2")] == [
+        ("x0", 1, 0, "done", "ann"), ("x1", 1, 1, "open", "ann"), ("x1", 2, 0, "unsure", "Bo")]
+    assert store.judgements("s2") == (given[1], replace(given[2], annotator="Bo"))
+    assert store.judgements("s2", history=True)[0] == given[0]
+    assert store.counts("s2") == {
+        "items": 4, "assignments": 3, "done": 2, "unsure": 1, "people": 2, "decisions": 0}
+    assert store.desk("s2", "Ann").item.item_id == "x1"
+    with pytest.raises(StudyClosed, match="imported takes no more answers"):
+        store.save(replace(a_judgement("x1", "ann", "d"), study_id="s2"), unsure=False)
+    with pytest.raises(ValueError, match="no seat"):
+        store.create(replace(study, study_id="s3", name="third"), items, [], [], judgements=given)
+
+
+def test_ids_that_are_not_there(store):
+    join(store, "Ann", "Bo")
+    for call in (store.items, store.images, store.seats, store.assignments, store.judgements, store.decisions,
+                 store.counts, lambda s: store.join(s, "Cy", START, take_all), lambda s: store.desk(s, "Ann"),
+                 lambda s: store.take_more(s, "Ann", START, take_all), lambda s: store.release(s, "Ann"),
+                 lambda s: store.set_accepting(s, False), lambda s: store.overview(s, "Ann"),
+                 lambda s: store.save(replace(a_judgement("i0", "Ann", "t"), study_id=s), unsure=False)):
+        with pytest.raises(UnknownStudy):
+            call("nowhere")
+    not_yours = r"That item is not one of yours in Dogs & Fräcke 🐕. Reload the page."
+    for item_id in ("forged", "i1"):  # i1 is Bo's
+        with pytest.raises(UnknownItem, match=not_yours):
+            save(store, item_id, "Ann", "t")
+        with pytest.raises(UnknownItem, match=not_yours):
+            store.desk("s1", "Ann", item_id=item_id)
+        with pytest.raises(UnknownItem, match=not_yours):
+            store.desk("s1", "Ann", after=item_id)
+        with pytest.raises(UnknownItem, match=not_yours):
+            store.keep_draft("s1", a_draft(item_id, "Ann"))
+    with pytest.raises(UnknownItem, match=not_yours):
+        store.desk("s1", "Ann", position=3)
+    for call in (lambda: store.desk("s1", "Eve"), lambda: save(store, "i0", "Eve", "t"),
+                 lambda: store.overview("s1", "Eve"), lambda: store.drop_draft("s1", "i0", "Eve")):
+        with pytest.raises(UnknownItem, match="You have no items in"):
+            call()
+    with pytest.raises(StudyError, match="Eve has no seat"):
+        store.release("s1", "Eve")
+    assert store.judgements("s1") == store.item_judgements("s1", "forged") == ()
+
+
+def test_names_that_are_none(store):
+    for name in ("", " ", "\0", "\ud83d"):
+        with pytest.raises(UnknownStudy):
+            store.study(name)
+        with pytest.raises(UnknownItem):
+            store.desk("s1", name)
+        with pytest.raises(StudyError):
+            join(store, name)
+        with pytest.raises(StudyError):
+            store.create(replace(STUDY, study_id="s2", name=name), [], [], [])
+
+
+# --- seats --------------------------------------------------------------------------------
+
+
+def test_people_take_the_lowest_free_seat_and_keep_it(store):
+    assert join(store, "Ann", "Bo", "ANN ", "bo") == [1, 2, 1, 2]
+    assert store.seats("s1") == (Seat("s1", 1, "Ann", START, START), Seat("s1", 2, "Bo", START, START))
+
+
+def test_a_late_person_gets_what_the_policy_gives(store):
+    join(store, "Ann", at=later(-60))
+    join(store, "Bo")
+    assert join(store, "Cy", policy=take_all) == [3]
+    # Ann was last seen before START: her i0 and i2 go on, the block's i3 stays hers and is Cy's too.
+    assert states(store, "Ann") == [("i0", "handed_on"), ("i3", "open"), ("i2", "handed_on")]
+    assert states(store, "Cy") == [("i3", "open"), ("i0", "open"), ("i2", "open")]
+    assert states(store, "Bo") == [("i3", "open"), ("i1", "open")]
+    assert store.counts("s1")["assignments"] == 6 and counters_agree(store)
+
+
+def test_what_the_policy_sees(store):
+    seen = []
+    join(store, "Ann", "Bo")
+    save(store, "i0", "Ann", "t", minutes=3)
+    store.release("s1", "Bo")
+    join(store, "Cy", at=later(5), policy=lambda work: seen.append(work) or [])
+    work, = seen
+    assert (work.study, work.seat, work.now, work.mine, work.block) == (STUDY, 3, later(5), frozenset(), ("i3",))
+    assert [(one.item_id, one.seat, one.annotator) for one in work.open] == [("i2", 1, "Ann"), ("i1", 2, "Bo")]
+    assert [(seat.annotator, seat.seen_at) for seat in work.seats if seat.annotator != "Bo"] == [
+        ("Ann", later(3)), ("Cy", later(5))]
+    assert work.seats[1].seen_at.year == 1970  # whose work was released has been away for very long
+    assert store.seats("s1")[1].seen_at == START
+
+
+@pytest.mark.parametrize("taken", [
+    [Taken("i0", 0, 1), Taken("i0", 1, 1)],  # twice
+    [Taken("i0", 0, 2)],                     # not open there
+    [Taken("i1", 0, None)],                  # not of the block
+    [Taken("i3", 0, 1)],                     # of the block, which is nobody's to give
+])
+def test_a_policy_that_would_break_the_plan_is_a_defect(store, taken):
+    join(store, "Ann", "Bo")
+    with pytest.raises(ValueError, match="seat 3 was to get"):
+        join(store, "Cy", policy=lambda work: taken)
+    assert len(store.seats("s1")) == 2 and len(store.assignments("s1")) == 5
+
+
+def test_a_late_answer_to_what_was_handed_on_is_kept(store):
+    join(store, "Ann", at=later(-60))
+    join(store, "Bo")
+    join(store, "Cy", policy=take_all)
+    save(store, "i3", "Ann", "t3")
+    desk = store.desk("s1", "Ann")  # handed-on ones last, and not counted
+    assert (desk.item.item_id, desk.total, desk.done) == ("i0", 1, 1)
+    assert not save(store, "i0", "Ann", "t0").repeated
+    save(store, "i0", "Cy", "t0", FLAGGED)
+    assert [(one.annotator, one.answer) for one in store.item_judgements("s1", "i0")] == [
+        ("Ann", VALID), ("Cy", FLAGGED)]
+    assert (store.desk("s1", "Ann").total, store.desk("s1", "Ann").done) == (2, 2) and counters_agree(store)
+
+
+def test_more_for_those_who_are_done(store):
+    join(store, "Ann", "Bo")
+    assert store.take_more("s1", "Ann", START, take_all) == 0  # has open work
+    save(store, "i3", "Bo", "t1")
+    save(store, "i1", "Bo", "t2")
+    assert store.take_more("s1", "Bo", START, take_all) == 0  # nothing to give: Ann is at work
+    assert store.release("s1", "Ann") == 3
+    assert store.take_more("s1", "bo", START, take_all) == 2  # the block's item stays hers
+    assert store.take_more("s1", "Bo", START, take_all) == 0  # a second press
+    assert states(store, "Bo") == [("i3", "done"), ("i1", "done"), ("i0", "open"), ("i2", "open")]
+    assert states(store, "Ann") == [("i0", "handed_on"), ("i3", "open"), ("i2", "handed_on")]
+    assert counters_agree(store)
+
+
+def test_saving_ends_a_release(store):
+    join(store, "Ann", "Bo")
+    store.release("s1", "Ann")
+    save(store, "i0", "Ann", "t", minutes=1)
+    join(store, "Cy", policy=take_all)
+    assert states(store, "Cy") == [("i3", "open")]
+
+
+def test_a_closed_study_takes_nobody_in(store):
+    join(store, "Ann")
+    assert store.set_accepting("s1", False) == replace(STUDY, accepting=False) == store.study("s1")
+    assert join(store, "Ann") == [1]
+    for call in (lambda: join(store, "Bo"), lambda: store.take_more("s1", "Ann", START, take_all)):
+        with pytest.raises(StudyClosed):
+            call()
+    store.set_accepting("s1", True)
+    assert join(store, "Bo") == [2]
+
+
+def test_people_who_join_at_once_never_share_a_seat(store):
+    start, numbers = threading.Barrier(8), []
+
+    def come(name):
+        start.wait()
+        numbers.append(store.join("s1", name, START, take_all).number)
+
+    threads = [threading.Thread(target=come, args=(f"{name}{n % 4}",)) for n, name in enumerate("abcdabcd")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # Eight presses by four people, each of them twice.
+    assert sorted(numbers) == [1, 1, 2, 2, 3, 3, 4, 4]
+    taken = Counter((one.item_id, one.seat) for one in store.assignments("s1"))
+    assert set(taken.values()) == {1} and counters_agree(store)
+
+
+# --- the desk -----------------------------------------------------------------------------
+
+
+def test_a_desk(store):
+    join(store, "Ann")
+    desk = store.desk("s1", "ann", ahead=1)
+    assert (desk.study, desk.seat, desk.total, desk.done, desk.unsure) == (STUDY, 1, 3, 0, 0)
+    assert (desk.item, desk.position, desk.judgement, desk.draft) == (ITEMS[0], 0, None, None)
+    assert desk.ahead == (ITEMS[3],) and desk.seconds == ()
+    assert set(desk.images) == {"token0", "panel0", "token3", "panel3", "token9"}
+    assert desk.images["token0"] == IMAGES[0]
+
+
+def test_a_desk_by_id_by_position_and_behind_an_item(store):
+    join(store, "Ann")
+    save(store, "i0", "Ann", "t", FLAGGED, unsure=True)
+    for asked in ({"item_id": "i0"}, {"position": 0}):
+        desk = store.desk("s1", "Ann", **asked)
+        assert (desk.item, desk.judgement.answer, desk.judgement.revision) == (ITEMS[0], FLAGGED, 1)
+        assert desk.ahead == (ITEMS[3], ITEMS[2]) and (desk.done, desk.unsure) == (1, 1)
+
+    def behind(item_id):
+        desk = store.desk("s1", "Ann", after=item_id)
+        return desk.item and desk.item.item_id
+
+    # In Ann's order i0 (answered), i3, i2: the first open one behind, wrapping round.
+    assert [behind("i0"), behind("i3"), behind("i2")] == ["i3", "i2", "i3"]
+    save(store, "i2", "Ann", "t")
+    assert [behind("i0"), behind("i3"), behind("i2")] == ["i3", "i3", "i3"]
+    save(store, "i3", "Ann", "t")
+    assert behind("i3") is None
+    desk = store.desk("s1", "Ann")
+    assert (desk.item, desk.position, desk.ahead, desk.images, desk.done) == (None, None, (), {}, 3)
+
+
+def test_the_seconds_of_the_latest_answers(store):
+    join(store, "Ann")
+    for minutes, (item_id, token, seconds) in enumerate([("i0", "a", 1), ("i3", "a", 2), ("i0", "b", 3)]):
+        store.save(a_judgement(item_id, "Ann", token, {"n": token}, minutes, seconds=seconds), unsure=False)
+    assert store.desk("s1", "Ann").seconds == (3.0, 2.0)  # what counts now, the latest first
+
+
+def test_being_seen_is_noted_once_a_minute(store):
+    join(store, "Ann")
+    written = []
+    event.listen(store.engine, "before_cursor_execute", lambda c, cursor, statement, *rest: written.append(statement))
+    for minutes, seen in ((0.5, 0), (1, 1), (1.9, 1), (2.1, 2.1)):
+        written.clear()
+        store.desk("s1", "Ann", at=later(minutes))
+        assert store.seats("s1")[0].seen_at == later(seen)
+        assert any(one.startswith("UPDATE") for one in written) == (seen == minutes)
+
+
+def test_a_desk_and_a_save_go_by_indexes(store):
+    join(store, "Ann")
+    plans = []
+
+    def explain(connection, cursor, statement, parameters, *rest):
+        if not statement.startswith(("BEGIN", "INSERT")):
+            plan = connection.connection.cursor().execute(f"EXPLAIN QUERY PLAN {statement}", parameters)
+            plans.extend(row[3] for row in plan.fetchall())
+
+    event.listen(store.engine, "before_cursor_execute", explain)
+    for token in "ab":
+        save(store, "i0", "Ann", token, {"n": token})
+    store.keep_draft("s1", a_draft("i0", "Ann"))
+    store.desk("s1", "Ann", item_id="i0")
+    store.desk("s1", "Ann", after="i0")
+    store.desk("s1", "Ann", position=1)
+    store.item_judgements("s1", "i0")
+    assert len(plans) > 20 and not [plan for plan in plans if plan.startswith("SCAN")]
+    of_judgements = {plan.partition(" INDEX ")[2] for plan in plans if plan.startswith("SEARCH judgements")}
+    assert all("item_id=?" in index or "seat=?" in index or "judgement_id=?" in index for index in of_judgements)
+
+
+# --- saving -------------------------------------------------------------------------------
+
+
+def test_a_save(store):
+    join(store, "Ann")
+    store.keep_draft("s1", a_draft("i0", "Ann"))
+    given = a_judgement("i0", "ANN", "t", FLAGGED, 5)
+    saved = store.save(given, unsure=False)
+    assert saved.judgement == replace(given, annotator="Ann", revision=1)
+    assert (saved.repeated, saved.overtook) == (False, False)
+    assert store.judgements("s1") == (saved.judgement,)
+    assert states(store, "Ann")[0] == ("i0", "done")
+    assert store.desk("s1", "Ann", item_id="i0").draft is None
+    assert store.seats("s1")[0].seen_at == later(5)
+
+
+def test_the_same_press_again_changes_nothing(store):
+    join(store, "Ann")
+    first = save(store, "i0", "Ann", "t1")
+    again = save(store, "i0", "Ann", "t1", FLAGGED)
+    assert (again.judgement, again.repeated) == (first.judgement, True)
+    second = save(store, "i0", "Ann", "t2", FLAGGED)
+    late = save(store, "i0", "Ann", "t1")  # what counts now is the answer, not what it was then
+    assert (late.judgement, late.repeated) == (second.judgement, True)
+    assert [one.revision for one in store.judgements("s1", history=True)] == [1, 2]
+
+
+def test_the_same_answer_again_adds_no_revision(store):
+    join(store, "Ann")
+    first = save(store, "i0", "Ann", "t1", {"a": [1, 2], "b": True})
+    again = save(store, "i0", "Ann", "t2", {"b": True, "a": (1, 2)}, unsure=True)
+    assert (again.judgement, again.repeated, again.overtook) == (first.judgement, True, False)
+    assert states(store, "Ann")[0] == ("i0", "unsure")  # the state follows all the same
+    assert save(store, "i0", "Ann", "t3", {"b": 1, "a": [1, 2]}).judgement.revision == 2  # true is not 1
+    assert counters_agree(store)
+
+
+def test_every_revision_is_kept_and_the_latest_counts(store):
+    join(store, "Ann", "Bo")
+    save(store, "i3", "Bo", "t")
+    for number, answer in enumerate((VALID, FLAGGED, VALID)):
+        save(store, "i3", "Ann", f"t{number}", answer, unsure=number == 1, minutes=number)
+    history = store.judgements("s1", history=True)
+    assert [(one.annotator, one.revision, one.answer) for one in history] == [
+        ("Ann", 1, VALID), ("Ann", 2, FLAGGED), ("Ann", 3, VALID), ("Bo", 1, VALID)]
+    assert store.judgements("s1") == (history[2], history[3]) == store.item_judgements("s1", "i3")
+    assert store.counts("s1")["done"] == 2 and store.counts("s1")["unsure"] == 0 and counters_agree(store)
+
+
+def test_two_windows(store):
+    """Both opened before anything was answered; the second to save is told, and counts."""
+    join(store, "Ann")
+    assert not save(store, "i0", "Ann", "one", VALID, seen=0).overtook
+    second = save(store, "i0", "Ann", "two", FLAGGED, seen=0)
+    assert second.overtook and second.judgement.revision == 2
+    assert not save(store, "i0", "Ann", "same", FLAGGED, seen=0).overtook  # they agree
+    assert not save(store, "i0", "Ann", "three", VALID, seen=2).overtook
+    assert not save(store, "i0", "Ann", "four", FLAGGED).overtook  # a script that has seen nothing
+
+
+def test_a_closed_study_takes_no_answers_but_knows_those_it_has(store):
+    join(store, "Ann")
+    first = save(store, "i0", "Ann", "t1")
+    store.set_accepting("s1", False)
+    assert save(store, "i0", "Ann", "t1").judgement == first.judgement
+    with pytest.raises(StudyClosed, match=r"takes no more answers. Ask"):
+        save(store, "i0", "Ann", "t2", FLAGGED)
+    store.keep_draft("s1", a_draft("i0", "Ann"))  # nothing that was begun is lost
+    assert store.desk("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
+    assert store.judgements("s1") == (first.judgement,)
+
+
+def test_a_double_click(store):
+    """The same press eight times at once, then eight presses with other tokens."""
+    join(store, "Ann")
+    for tokens in (["t"] * 8, [f"t{n}" for n in range(8)]):
+        start, saved = threading.Barrier(8), []
+
+        def press(token, start=start, saved=saved):
+            start.wait()
+            saved.append(save(store, "i0", "Ann", token))
+
+        threads = [threading.Thread(target=press, args=(token,)) for token in tokens]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(saved) == 8 and {one.judgement.revision for one in saved} == {1}
+    assert len(store.judgements("s1", history=True)) == 1 and counters_agree(store)
+
+
+def test_what_was_not_committed_is_not_there(store):
+    join(store, "Ann")
+
+    def fail(connection):
+        raise RuntimeError("the machine stopped")
+
+    event.listen(store.engine, "commit", fail)
+    with pytest.raises(RuntimeError):
+        save(store, "i0", "Ann", "t")
+    event.remove(store.engine, "commit", fail)
+    assert store.judgements("s1") == () and states(store, "Ann")[0] == ("i0", "open")
+    assert not save(store, "i0", "Ann", "t").repeated
+
+
+# --- drafts, decisions, settings ----------------------------------------------------------
+
+
+def test_drafts(store):
+    join(store, "Ann", "Bo")
+    store.keep_draft("s1", a_draft("i3", "Bo", "another's"))
+    store.keep_draft("s1", a_draft("i3", "ann", "first"))
+    store.keep_draft("s1", a_draft("i3", "Ann", "second", minutes=1))
+    assert store.desk("s1", "Ann", item_id="i3").draft == a_draft("i3", "Ann", "second", minutes=1)
+    save(store, "i3", "Ann", "t")
+    assert store.desk("s1", "Ann", item_id="i3").draft is None
+    store.keep_draft("s1", a_draft("i3", "Ann", "on second thoughts"))
+    desk = store.desk("s1", "Ann", item_id="i3")
+    assert desk.draft.answer == {"note": "on second thoughts"} and desk.judgement.answer == VALID
+    store.drop_draft("s1", "i3", "Ann")
+    store.drop_draft("s1", "i3", "Ann")
+    assert store.desk("s1", "Ann", item_id="i3").draft is None
+    assert store.desk("s1", "Bo", item_id="i3").draft == a_draft("i3", "Bo", "another's")
+
+
+def test_decisions(store):
+    first = store.decide(a_decision("i1", "t1"))
+    assert first == replace(a_decision("i1", "t1"), revision=1)
+    assert store.decide(a_decision("i1", "t1", FLAGGED)) == first  # the same press
+    assert store.decide(a_decision("i1", "t2")) == first           # the same decision
+    store.set_accepting("s1", False)
+    second = store.decide(a_decision("i1", "t3", FLAGGED, adjudicator="Bea"))
+    assert second.revision == 2 and store.decide(a_decision("i1", "t1")) == second
+    third = store.decide(a_decision("i1", "t4", FLAGGED, "another reason", "Bea"))
+    other = store.decide(a_decision("i0", "t1"))
+    assert store.decisions("s1") == (other, third)
+    assert store.decisions("s1", history=True) == (other, first, second, third)
+    assert store.counts("s1")["decisions"] == 2
+    with pytest.raises(UnknownItem, match="No such item"):
+        store.decide(a_decision("forged", "t"))
+    with pytest.raises(UnknownStudy):
+        store.decide(replace(a_decision("i0", "t"), study_id="nowhere"))
+
+
+def test_settings(store):
+    changed = store.change_settings("s1", {"unsure_after": 60})
+    assert changed == replace(STUDY, settings={"unsure_after": 60}) == store.study("s1")
+
+
+def test_what_people_judged_cannot_go_unnoticed(store):
+    join(store, "Ann")
+    save(store, "i0", "Ann", "t")
+    with pytest.raises(StorageError, match="contradicts"), writing(store.engine) as connection:
+        connection.execute(text("DELETE FROM studies"))
+    assert len(store.judgements("s1")) == 1

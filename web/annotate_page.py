@@ -1,0 +1,23 @@
+"""The annotation screen's page. The screen itself is drawn in the browser, by ``assets/js/study``."""
+
+from __future__ import annotations
+
+import gradio as gr
+
+from web.own_files import own
+from web.services import Services
+
+
+def build_annotate_page(demo: gr.Blocks, services: Services) -> None:
+    """Adds ``/annotate``, outside the ``with`` of ``demo``: so Gradio wants it. Nothing of a study is in the
+    page: its script asks for it, as whoever is signed in."""
+    with demo.route("Annotate", "/annotate", show_in_navbar=False):
+        # A bare import() would start from the folder of Gradio's own script.
+        script = (
+            f"import(new URL('{own('js/study/annotate.js')}', document.baseURI).href)"
+            ".then((screen) => screen.mount(element));"
+        )
+        gr.HTML(
+            "", html_template="${value}", js_on_load=script, apply_default_css=False,
+            elem_id="annotate-root", elem_classes="cq-panel", container=False, padding=False,
+        )

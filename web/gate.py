@@ -1,0 +1,36 @@
+"""The pages before and beside the app: sign in, join, not yours. Own HTML, no script."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from web.access import first_page
+from web.templating import fill
+from web.theme import ASSETS
+from web.visitor import Visitor
+
+COOKIE = "cirque"
+FRESH = {"Cache-Control": "no-store"}
+# "same-origin": an invitation's secret is in the address of its page, and stays here.
+OWN_PAGE = {
+    **FRESH, "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
+                               "form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+}
+
+
+def page(template: str, **context: Any) -> str:
+    """A page of its own, with its style inside."""
+    return fill(template, style=_style(), **context)
+
+
+def notice(problem: str, visitor: Visitor | None, root: str = "") -> str:
+    """A page that says why something is not shown, and where to go instead."""
+    return page("notice_page.html", problem=problem, visitor=visitor, root=root,
+                first=first_page(visitor.may) if visitor is not None else "/")
+
+
+@lru_cache(maxsize=1)
+def _style() -> str:
+    return (ASSETS / "sign-in.css").read_text("utf-8")

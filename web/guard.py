@@ -1,0 +1,129 @@
+"""In front of everything: finds out who is asking, and turns away who may not.
+
+Plain ASGI, for every picture passes here. The ``Visitor`` it found is in the request's state.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from annotation.people import PeopleService
+from cir_core.errors import SettingsError, StorageError
+from cir_core.settings import Settings
+from web.access import PAGES, first_page, is_open, needed, plain
+from web.gate import COOKIE, FRESH, OWN_PAGE, notice
+from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
+
+_READING = ("GET", "HEAD", "OPTIONS")
+
+
+class Guard:
+    """Middleware. Without any account everybody is the local person, who may do everything."""
+
+    def __init__(self, app: ASGIApp, people: PeopleService) -> None:
+        self._app, self._people = app, people
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        asked = HTTPConnection(scope)
+        try:
+            refused = await self._let_in(asked)
+        except StorageError as error:
+            refused = _refuse(asked, 503, str(error), "storage")
+        if refused is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()   # the handshake, which has to be taken before it can be refused
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refused(scope, receive, send)
+
+    async def _let_in(self, asked: HTTPConnection) -> Response | None:
+        """None to go on, or the answer to who may not."""
+        path = _path(asked.scope)
+        if _from_elsewhere(asked):
+            return _refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
+                           "forbidden")
+        if is_open(path):
+            return None
+        visitor = await self._visitor(asked.cookies.get(COOKIE))
+        if visitor is None:
+            return _ask_to_sign_in(asked, path)
+        asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
+        needs = needed(path)
+        if not needs or needs & visitor.may:
+            return None
+        if path == "/" and first_page(visitor.may) != "/":
+            return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
+        return _refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
+
+    async def _visitor(self, secret: str | None) -> Visitor | None:
+        standing = self._people.glance(secret)
+        if standing is None:
+            standing = await run_in_threadpool(self._people.look, secret)
+        if standing.open:
+            return LOCAL_VISITOR
+        return visitor_from(standing.person) if standing.person is not None else None
+
+
+def check_open(settings: Settings, people: PeopleService) -> None:
+    """Raises ``SettingsError`` where nobody has an account and others could come in."""
+    if people.is_open() and not is_loopback(settings.host):
+        raise SettingsError(
+            "Nobody has an account yet, so cirque only opens on this machine. Make one: cirque user add NAME "
+            "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
+        )
+
+
+def greeting(people: PeopleService) -> str:
+    """What to say at the start of a server that asks nobody to sign in; empty otherwise."""
+    return ("Open without a sign-in, on this machine only. The first account closes it: "
+            "cirque user add NAME --role admin") if people.is_open() else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on ``host`` is only reached from this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def _path(scope: Scope) -> str:
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root):] or "/" if root and path.startswith(root + "/") else path
+
+
+def _from_elsewhere(asked: HTTPConnection) -> bool:
+    """A change that a page of another site asks for: its cookie stays away, but the local person has none."""
+    return (asked.scope.get("method", "GET") not in _READING
+            and asked.headers.get("sec-fetch-site", "") == "cross-site")
+
+
+def _is_page(asked: HTTPConnection, path: str) -> bool:
+    """Whether a person looks at the answer."""
+    reading = asked.scope.get("method") in ("GET", "HEAD")
+    return reading and (plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+
+
+def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
+    if not _is_page(asked, path):
+        return JSONResponse({"problem": "You are not signed in, or no longer. Sign in and try again.",
+                             "kind": "signed-out"}, 401, headers=FRESH)
+    query = asked.url.query
+    wanted = quote(path + (f"?{query}" if query else ""), safe="/")
+    return RedirectResponse(f"{asked.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
+
+
+def _refuse(asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None) -> Response:
+    if not _is_page(asked, _path(asked.scope)):
+        return JSONResponse({"problem": problem, "kind": kind}, status, headers=FRESH)
+    return HTMLResponse(notice(problem, visitor, asked.scope.get("root_path", "")), status, headers=OWN_PAGE)

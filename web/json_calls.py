@@ -1,0 +1,123 @@
+"""The form of the calls that cirque's own pages make: JSON in, JSON out, a sentence when it does not work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cir_core.errors import (
+    AccessError,
+    CirqueError,
+    IncompleteJudgement,
+    SignInFailed,
+    StorageError,
+    StudyClosed,
+    UnknownItem,
+    UnknownStudy,
+)
+from web.visitor import Visitor, visitor_of
+
+Fields = dict[str, Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_BODY_LIMIT = 2**20   # bytes; up to here the study says what is too long
+_FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
+    (IncompleteJudgement, 422, "incomplete"), (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"),
+    (StudyClosed, 409, "closed"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
+    (StorageError, 503, "storage"), (CirqueError, 400, "other"),
+)
+# Of their own, so that a save never waits behind a search; few, because one writes at a time.
+_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="cirque-study")
+
+
+def reply(payload: object, status: int = 200) -> Response:
+    """``payload`` as JSON that is never kept by a browser."""
+    return Response(orjson.dumps(payload), status, _FRESH, "application/json")
+
+
+def refused(error: CirqueError) -> Response:
+    """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
+    status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
+    return reply({"problem": str(error), "kind": kind}, status)
+
+
+def asked(work: Callable[[Visitor, Mapping[str, str]], object]) -> Endpoint:
+    """An endpoint for GET. ``work`` gets the visitor and the query, in a thread."""
+
+    async def endpoint(request: Request) -> Response:
+        return await _answer(request, lambda visitor: work(visitor, request.query_params))
+
+    return endpoint
+
+
+def told(
+    work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (),
+) -> Endpoint:
+    """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
+
+    The body must say that it is JSON: a form on another site cannot say so.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            fields = _fields(await _body(request), required, optional)
+        except CirqueError as error:
+            return refused(error)
+        return await _answer(request, lambda visitor: work(visitor, fields))
+
+    return endpoint
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Run ``work`` in one of the threads that these calls share."""
+    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+
+
+async def _answer(request: Request, work: Callable[[Visitor], object]) -> Response:
+    try:
+        visitor = visitor_of(request)
+    except AccessError as error:
+        return reply({"problem": str(error), "kind": "signed-out"}, 401)
+
+    def run() -> Response:
+        try:
+            found = work(visitor)
+            return found if isinstance(found, Response) else reply(found)
+        except CirqueError as error:
+            return refused(error)
+
+    return await in_thread(run)
+
+
+async def _body(request: Request) -> bytes:
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise CirqueError("Send this as JSON, with Content-Type: application/json.")
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _BODY_LIMIT:
+            raise IncompleteJudgement("This is too long to keep: more than a megabyte. Shorten the note; what you "
+                                      "wrote stays on the page until then.")
+    return bytes(body)
+
+
+def _fields(body: bytes, required: Collection[str], optional: Collection[str]) -> Fields:
+    try:
+        found = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        raise CirqueError("This call has no JSON that can be read. Reload the page.") from None
+    if not isinstance(found, dict):
+        raise CirqueError("This call must be a JSON object. Reload the page.")
+    if missing := [name for name in required if name not in found]:
+        raise CirqueError(f"This call lacks {', '.join(missing)}. Reload the page.")
+    if unknown := sorted(found.keys() - {*required, *optional}):
+        known = ", ".join([*required, *optional])
+        raise CirqueError(f"This call does not know {', '.join(unknown)[:200]}. It takes {known}.")
+    return found
