@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +19,7 @@ from annotation.rubric import CIRCUS
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.store import StudyStore
-from cir_core.errors import StudyError, UnknownStudy
+from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.ids import new_id
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
@@ -61,8 +62,7 @@ def create_validity_study(
     study = Study(new_id(), name, "validity", CIRCUS, plan, True, {**SETTINGS, **(settings or {})}, dict(source),
                   created_by, datetime.now(UTC))
     _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
-    clear_leftovers(home, lambda study_id: _is_study(store, study_id))
-    with freezing(home, study.study_id) as freezer:
+    with _cleared(store, home), freezing(home, study.study_id) as freezer:
         kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)
         items, places = _lay_out(study, kept, [new_id() for _ in kept])
         items = [replace(item, shown=_shown(query, freezer, plan.seed))
@@ -87,6 +87,22 @@ def check_name(store: StudyStore, name: str) -> str:
     except UnknownStudy:
         return clean
     raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
+
+
+@contextmanager
+def _cleared(store: StudyStore, home: Path) -> Iterator[None]:
+    """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
+    if it fails."""
+    def clear() -> None:
+        clear_leftovers(home, lambda study_id: _is_study(store, study_id))
+
+    clear()
+    try:
+        yield
+    except BaseException:
+        with suppress(StorageError):   # a database that is away cannot be asked; the next creation will
+            clear()
+        raise
 
 
 def _is_study(store: StudyStore, study_id: str) -> bool:

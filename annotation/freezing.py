@@ -28,6 +28,7 @@ SMALL_EDGE, LARGE_EDGE = 288, 1280
 THREADS = 4
 NOT_FOUND = "is not at hand"
 _TOKEN = 24       # hex digits
+_TRIES = 10
 _QUALITY = 85     # judges look closely; files are a fifth larger than at a thumbnail's 80
 Progress = Callable[[int, int], None]
 FindPicture = Callable[[str], Path | None]
@@ -48,24 +49,28 @@ def studies_folder(home: Path) -> Path:
 
 @contextmanager
 def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
-    """A freezer for a new study. What it froze is in the study's folder after :meth:`Freezer.finish`, and
-    gone if the block raises or does not get there. Raises ``StorageError`` where the home folder cannot be
+    """A freezer for a new study. What it froze is in the study's folder after :meth:`Freezer.finish`, and gone
+    if the block does not get there. If it raises after that, whether the study was stored is not known here: its
+    pictures stay until :func:`clear_leftovers` asks. Raises ``StorageError`` where the home folder cannot be
     written."""
     folder = studies_folder(home)
     part, lock = folder / f".{study_id}.part", folder / f".{study_id}.lock"
     with ExitStack() as stack:
         with _explained(folder):
             folder.mkdir(parents=True, exist_ok=True)
-            stack.callback(lock.unlink, missing_ok=True)   # comes last: Windows removes no file that is open
             _hold(lock, stack)
             part.mkdir()
+        in_doubt = False
         try:
             yield Freezer(part)
         except BaseException:
-            shutil.rmtree(folder / study_id, ignore_errors=True)
+            in_doubt = (folder / study_id).exists()
             raise
         finally:
             shutil.rmtree(part, ignore_errors=True)
+            stack.close()
+            if not in_doubt:
+                lock.unlink(missing_ok=True)
 
 
 def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
@@ -86,12 +91,13 @@ def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
             if not is_study(study_id):
                 shutil.rmtree(folder / study_id, ignore_errors=True)
                 cleared += 1
+            stack.pop_all().close()   # Windows removes no file that is open
             lock.unlink(missing_ok=True)
     return cleared
 
 
 def _hold(lock: Path, stack: ExitStack) -> None:
-    while True:
+    for _ in range(_TRIES):   # where the file system knows no locks, there is none to get
         file = stack.enter_context(lock.open("a+", encoding="ascii"))
         if try_lock(file) and lock.exists():   # it may have been cleared between the two
             return

@@ -31,6 +31,8 @@ class Latest(Generic[K, V]):
         with self._lock:
             if key in self._values:
                 self._held -= self._size(self._values.pop(key))
+            if self._size(value) > self._limit:
+                return value
             self._values[key] = value
             self._held += self._size(value)
             while self._held > self._limit:

@@ -11,6 +11,7 @@ from annotation.records import (
     Decision,
     Desk,
     Draft,
+    EventKind,
     HandOver,
     Invitation,
     Item,
@@ -22,6 +23,7 @@ from annotation.records import (
     Seat,
     SignIn,
     Study,
+    StudyEvent,
     StudyImage,
 )
 
@@ -88,7 +90,7 @@ class StudyStore(Protocol):
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Desk:
-        """The item asked for by id or by position, else the first that is open (handed-on ones last);
+        """The item asked for by id or by position, else the first that is open;
         with ``after``, an item's id, the first open one behind that item, wrapping round.
         One transaction. ``at`` notes that the person was here (at most once a minute)."""
         ...
@@ -110,6 +112,17 @@ class StudyStore(Protocol):
 
     def decide(self, decision: Decision) -> Decision:
         """Keep an adjudicator's decision, idempotent by its token; ``revision`` is given here."""
+        ...
+
+    def note(self, event: StudyEvent) -> StudyEvent:
+        """Keep what a person with a seat did between the items, also in a study that takes no more
+        answers. Idempotent by study, annotator and token: what was noted first is given back."""
+        ...
+
+    def events(
+        self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
+    ) -> Sequence[StudyEvent]:
+        """Oldest first; of everybody, or of one person; of all kinds, or of one."""
         ...
 
     # --- running --------------------------------------------------------------------------

@@ -20,6 +20,7 @@
     │   ├── UnknownItem          an item that is not there, or not this person's
     │   ├── StudyClosed          answers are no longer taken
     │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
+    │       └── NeedsConfirmation   one that may be meant as it is; kept when it is sent again as confirmed
     ├── AccessError              somebody who may not do this
     │   └── SignInFailed         a name and password that do not go together, an expired sign-in
     │       └── TooManyTries     too many wrong passwords; says how long to wait
@@ -107,6 +108,10 @@ class StudyClosed(StudyError):
 
 
 class IncompleteJudgement(StudyError):
+    pass
+
+
+class NeedsConfirmation(IncompleteJudgement):
     pass
 
 

@@ -13,6 +13,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, select
 from annotation.records import Desk, Item, StudyImage
 from storage import tables
 from storage.checks import name_key
+from storage.study_events import own_events
 from storage.study_lookups import find_study, not_joined, unknown_item
 from storage.study_rows import draft_from, item_from, judgement_from, study_from
 
@@ -20,6 +21,7 @@ _LATEST = 20  # answers whose seconds tell somebody's pace
 _TOKEN_LENGTH = 64  # as the column has it; longer texts are none
 _s, _t, _a, _i = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
 _j, _d, _m = tables.judgements.c, tables.drafts.c, tables.study_images.c
+_WITH_EVENTS = frozenset({"preference"})
 _STATES = ("open", "done", "unsure", "handed_on")
 
 _STUDY_AND_SEAT = select(
@@ -27,7 +29,7 @@ _STUDY_AND_SEAT = select(
 ).join(tables.study_seats, _t.study_id == _s.study_id).where(
     _s.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
 
-_MINE: Select[Any] = select(tables.study_items, _a.position, _a.state).select_from(
+_MINE: Select[Any] = select(tables.study_items, _a.position, _a.state, _a.extra).select_from(
     tables.assignments).join(tables.study_items, _i.item_id == _a.item_id)
 _OF_SEAT = (_a.study_id == bindparam("study_id"), _a.seat == bindparam("seat"))
 _BY_ITEM = _MINE.where(_a.item_id == bindparam("item_id"), *_OF_SEAT)
@@ -88,17 +90,19 @@ def read_desk(
         draft=None if draft is None else draft_from(draft),
         ahead=later, images=_images_of(connection, study_id, (item, *later) if item else later),
         seconds=tuple(connection.execute(_SECONDS, seat).scalars()),
+        extra={} if row is None else row.extra or {},
+        events=own_events(connection, seat) if study.kind in _WITH_EVENTS else (),
     ), mine
 
 
 def _open_behind(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
-    """Open items behind ``position``, then from the start up to it; handed-on ones after all others."""
+    """Open items behind ``position``, then from the start up to it. What was handed on is not offered
+    again: with a late answer the item would meet more people than planned."""
     found: list[Row[Any]] = []
-    for state in ("open", "handed_on"):
-        for query in (_BEHIND, _UP_TO) if position >= 0 else (_BEHIND,):
-            if len(found) < limit:
-                found += connection.execute(
-                    query, {**seat, "state": state, "position": position, "limit": limit - len(found)})
+    for query in (_BEHIND, _UP_TO) if position >= 0 else (_BEHIND,):
+        if len(found) < limit:
+            found += connection.execute(
+                query, {**seat, "state": "open", "position": position, "limit": limit - len(found)})
     return found
 
 

@@ -13,7 +13,7 @@ from cir_core.errors import StudyClosed, StudyError
 from storage import tables
 from storage.checks import check_study_texts, name_key
 from storage.study_lookups import find_seat, find_study, known_seat, recount
-from storage.study_rows import assignment_from, seat_from
+from storage.study_rows import assignment_from, assignment_values, seat_from
 
 _t, _a, _i = tables.study_seats.c, tables.assignments.c, tables.study_items.c
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
@@ -76,6 +76,7 @@ def _hand_over(connection: Connection, study: Study, number: int, at: datetime, 
     work = _open_work(connection, study, number, at)
     taken = hand_over(work)
     _check(work, taken)
+    check_study_texts(*taken)
     a = tables.assignments
     if not taken:
         return 0
@@ -85,8 +86,7 @@ def _hand_over(connection: Connection, study: Study, number: int, at: datetime, 
             update(a).where(_a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat"))
             .values(state="handed_on"), given)
     connection.execute(insert(a), [
-        {"item_id": one.item_id, "seat": number, "study_id": study.study_id, "position": one.position,
-         "state": "open"} for one in taken])
+        assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in taken])
     recount(connection, study.study_id, {number, *(one.from_seat for one in taken if one.from_seat is not None)})
     return len(taken)
 

@@ -16,6 +16,7 @@ from annotation.records import (
     Decision,
     Desk,
     Draft,
+    EventKind,
     HandOver,
     Item,
     Judgement,
@@ -23,6 +24,7 @@ from annotation.records import (
     Saved,
     Seat,
     Study,
+    StudyEvent,
     StudyImage,
 )
 from cir_core.errors import StorageError
@@ -34,6 +36,7 @@ from storage.desk import read_desk
 from storage.judging import keep_judgement, put_draft, remove_draft
 from storage.seats import release_work, take_more_work, take_seat
 from storage.study_creation import check_study, name_taken, put_study
+from storage.study_events import keep_event, read_events
 from storage.study_lookups import find_seat, find_study, known_seat, unknown_study
 from storage.study_rows import assignment_from, image_from, item_from, judgement_from, seat_from, study_from
 
@@ -53,7 +56,7 @@ class SqlStudyStore:
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """An imported answer with ``"unsure": true`` is one for an adjudicator."""
-        check_study(study, items, images, seats, judgements)
+        check_study(study, items, images, places, seats, judgements)
         try:
             with writing(self.engine) as connection:
                 put_study(connection, study, items, images, places, seats, judgements)
@@ -187,6 +190,18 @@ class SqlStudyStore:
         check_study_texts(decision)
         with writing(self.engine) as connection:
             return keep_decision(connection, decision)
+
+    def note(self, event: StudyEvent) -> StudyEvent:
+        """Also in a study that takes no more answers."""
+        check_study_texts(event)
+        with writing(self.engine) as connection:
+            return keep_event(connection, event)
+
+    def events(
+        self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
+    ) -> Sequence[StudyEvent]:
+        with reading(self.engine) as connection:
+            return read_events(connection, study_id, annotator, kind)
 
     def set_accepting(self, study_id: str, accepting: bool) -> Study:
         return self._change(study_id, accepting=accepting)

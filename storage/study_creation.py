@@ -13,15 +13,15 @@ from cir_core.errors import StudyError
 from storage import tables
 from storage.checks import check_study_texts, name_key
 from storage.study_lookups import recount
-from storage.study_rows import Values, item_values, judgement_values, study_values
+from storage.study_rows import Values, assignment_values, item_values, judgement_values, study_values
 
 
 def check_study(
-    study: Study, items: Sequence[Item], images: Sequence[StudyImage], seats: Sequence[Seat],
-    judgements: Sequence[Judgement],
+    study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place],
+    seats: Sequence[Seat], judgements: Sequence[Judgement],
 ) -> None:
     """Refuse text that a database cannot keep; a judgement by somebody without a seat is a defect."""
-    check_study_texts(study, tuple(items), tuple(images), tuple(seats), tuple(judgements))
+    check_study_texts(*(study, *items, *images, *places, *seats, *judgements))
     if not name_key(study.name):
         raise StudyError("A study needs a name. Give it one.")
     names = {name_key(seat.annotator) for seat in seats if seat.annotator is not None}
@@ -62,7 +62,8 @@ def _answered(
     assigned: dict[tuple[str, int], Values] = {}
     length: dict[int, int] = defaultdict(int)
     for place in places:
-        assigned[place.item_id, place.seat] = _assignment_values(study_id, place.item_id, place.seat, place.position)
+        assigned[place.item_id, place.seat] = assignment_values(
+            study_id, place.item_id, place.seat, place.position, place.extra)
         length[place.seat] = max(length[place.seat], place.position + 1)
     seat_of = {name_key(seat.annotator): seat for seat in seats if seat.annotator is not None}
     latest: dict[tuple[str, int], Values] = {}
@@ -71,7 +72,7 @@ def _answered(
         seat = seat_of[name_key(judgement.annotator)]
         key = (judgement.item_id, seat.number)
         if key not in assigned:
-            assigned[key] = _assignment_values(study_id, *key, length[seat.number])
+            assigned[key] = assignment_values(study_id, *key, length[seat.number])
             length[seat.number] += 1
         row = judgement_values(judgement, seat.number, current=False) | {"annotator": seat.annotator}
         rows.append(row)
@@ -81,10 +82,6 @@ def _answered(
         row["current"] = True
         assigned[key]["state"] = "unsure" if row["answer"].get("unsure") is True else "done"
     return list(assigned.values()), rows
-
-
-def _assignment_values(study_id: str, item_id: str, seat: int, position: int) -> Values:
-    return {"item_id": item_id, "seat": seat, "study_id": study_id, "position": position, "state": "open"}
 
 
 def _seat_values(study_id: str, number: int, seat: Seat | None) -> Values:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from annotation.records import (
     Judgement,
     Seat,
     Study,
+    StudyEvent,
     StudyImage,
     StudyPlan,
 )
@@ -75,8 +77,15 @@ def seat_from(row: Row[Any]) -> Seat:
     return Seat(row.study_id, row.number, row.annotator, row.joined_at, row.seen_at)
 
 
+def assignment_values(
+    study_id: str, item_id: str, seat: int, position: int, extra: Mapping[str, Any] | None = None,
+) -> Values:
+    return {"item_id": item_id, "seat": seat, "study_id": study_id, "position": position, "state": "open",
+            "extra": dict(extra) if extra else None}
+
+
 def assignment_from(row: Row[Any], annotator: str | None) -> Assignment:
-    return Assignment(row.item_id, row.seat, row.position, row.state, annotator)
+    return Assignment(row.item_id, row.seat, row.position, row.state, annotator, row.extra or {})
 
 
 def judgement_values(judgement: Judgement, seat: int, *, current: bool = True) -> Values:
@@ -128,4 +137,25 @@ def decision_from(row: Row[Any]) -> Decision:
     return Decision(
         decision_id=row.decision_id, study_id=row.study_id, item_id=row.item_id, adjudicator=row.adjudicator,
         revision=row.revision, token=row.token, answer=row.answer, reason=row.reason, created_at=row.created_at,
+    )
+
+
+def event_values(event: StudyEvent, seat: int, number: int) -> Values:
+    return {
+        "event_id": event.event_id,
+        "study_id": event.study_id,
+        "seat": seat,
+        "number": number,
+        "annotator": event.annotator,
+        "kind": event.kind,
+        "token": event.token,
+        "payload": dict(event.payload),
+        "created_at": event.created_at,
+    }
+
+
+def event_from(row: Row[Any]) -> StudyEvent:
+    return StudyEvent(
+        event_id=row.event_id, study_id=row.study_id, annotator=row.annotator, kind=row.kind, token=row.token,
+        payload=row.payload, created_at=row.created_at,
     )

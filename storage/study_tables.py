@@ -109,6 +109,7 @@ assignments = Table(
     Column("study_id", String(64), nullable=False),
     Column("position", Integer, nullable=False),
     Column("state", String(16), nullable=False),
+    Column("extra", JSON(none_as_null=True)),  # NULL for none, as in studies of validity
     ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"], ondelete="CASCADE"),
     Index(None, "study_id", "seat", "state", "position"),
 )
@@ -145,6 +146,23 @@ drafts = Table(
     Column("seconds", Double, nullable=False),
     Column("updated_at", UtcDateTime, nullable=False),
     ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"], ondelete="CASCADE"),
+)
+
+study_events = Table(
+    "study_events", metadata,
+    Column("event_id", String(64), primary_key=True),
+    Column("study_id", String(64), nullable=False),
+    Column("seat", Integer, nullable=False),
+    Column("number", Integer, nullable=False),  # from 1 within the seat: times can be equal
+    Column("annotator", Text, nullable=False),  # as the seat has it
+    Column("kind", String(32), nullable=False),
+    Column("token", Text, nullable=False),
+    Column("payload", JSON, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    # No cascade: who consented cannot go with the study unnoticed.
+    ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"]),
+    UniqueConstraint("study_id", "seat", "number"),
+    UniqueConstraint("study_id", "seat", "token"),
 )
 
 decisions = Table(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from annotation.progress import Progress, progress_of
@@ -10,6 +10,7 @@ from annotation.records import Assignment, Desk, Item, Saved, Study, StudyImage
 from annotation.service import MyStudy
 
 Json = dict[str, Any]
+Images = Mapping[str, StudyImage]   # by token
 
 
 def mine(studies: Sequence[MyStudy]) -> Json:
@@ -46,7 +47,7 @@ def progress(found: Progress) -> Json:
             "seconds_left": None if left is None else round(left)}
 
 
-def item(found: Item, position: int | None, images: dict[str, StudyImage] | Any) -> Json:
+def item(found: Item, position: int | None, images: Images) -> Json:
     shown, study_id = found.shown, found.study_id
     return {
         "id": found.item_id, "position": position, "text": shown["text"],
@@ -56,9 +57,9 @@ def item(found: Item, position: int | None, images: dict[str, StudyImage] | Any)
     }
 
 
-def picture(study_id: str, token: str | None, images: Any) -> Json:
+def picture(study_id: str, token: str | None, images: Images) -> Json:
     """Addresses are relative to the app's root."""
-    image = images.get(token)
+    image = None if token is None else images.get(token)
     if image is None or not image.width:
         return {"token": token or "", "missing": True}
     return {"token": token, "small": address(study_id, image.token, "s"), "large": address(study_id, image.token, "l"),
@@ -78,7 +79,7 @@ def overview(found: Sequence[Assignment]) -> Json:
     return {"places": [{"item": a.item_id, "position": a.position, "state": a.state} for a in found]}
 
 
-def _addresses(study_id: str, found: Item, images: Any) -> list[str]:
+def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
     """What a person will look at first: reference and target large, the panel small."""
     shown = found.shown
     wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]

@@ -14,6 +14,7 @@ from typing import Any, Literal
 StudyKind = Literal["validity", "preference"]
 AssignmentState = Literal["open", "done", "unsure", "handed_on"]
 """``handed_on``: not done in time and given to another seat too. An answer that comes all the same is kept."""
+EventKind = Literal["guidelines", "consent", "check", "finish"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Place:
     item_id: str
     seat: int                          # from 1
     position: int                      # from 0, in the seat's own order
+    # What is particular to showing the item to this person, plain JSON: which set stands first.
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
@@ -89,6 +92,7 @@ class Assignment:
     position: int
     state: AssignmentState
     annotator: str | None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # as the place has it
 
 
 @dataclass(frozen=True)
@@ -135,6 +139,19 @@ class Decision:
 
 
 @dataclass(frozen=True)
+class StudyEvent:
+    """What one person did between the items: read the guidelines, consented, answered a check, finished."""
+
+    event_id: str
+    study_id: str
+    annotator: str
+    kind: EventKind
+    token: str                         # the client's, for one press; repeated calls carry it again
+    payload: Mapping[str, Any]         # plain JSON: see annotation.survey_flow
+    created_at: datetime
+
+
+@dataclass(frozen=True)
 class Saved:
     """``judgement`` is what counts now. ``repeated``: nothing was new, so no revision was added.
     ``overtook``: another window of this person had answered since this page was opened."""
@@ -160,6 +177,8 @@ class Desk:
     ahead: tuple[Item, ...]            # what comes next, for its pictures
     images: Mapping[str, StudyImage]   # by token, all of ``item`` and ``ahead``
     seconds: tuple[float, ...]         # of this person's latest answers, at most 20
+    extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
+    events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
 
 
 @dataclass(frozen=True)
@@ -183,6 +202,7 @@ class Taken:
     item_id: str
     position: int
     from_seat: int | None
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # of the new assignment; drawn anew
 
 
 HandOver = Callable[[OpenWork], Sequence[Taken]]

@@ -77,8 +77,13 @@ def read_questions(path: Path, faults: Faults | None = None) -> tuple[Question, 
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """The released form: what is read from it equals ``questions``, and a file that was read is
-    written byte for byte.
+    """A file in the released form (:func:`released_form`). Raises ``DatasetError``."""
+    write_atomically(path, released_form(questions))
+
+
+def released_form(questions: Iterable[Question]) -> bytes:
+    """The released form: what is read from it equals ``questions``, and of a file that was read it
+    is that file byte for byte.
 
     Questions of a person and a set stand together, numbered from 0. Raises ``DatasetError`` if
     they do not, or for a text that the form cannot hold.
@@ -97,7 +102,7 @@ def write_questions(path: Path, questions: Iterable[Question]) -> None:
             for key, value in zip(_LISTS, _released(question), strict=True):
                 lists[key].append(value)
         sets[name] = lists
-    write_atomically(path, json.dumps(users, indent=2).encode())
+    return json.dumps(users, indent=2).encode()
 
 
 def decoded_text(released: str) -> str:

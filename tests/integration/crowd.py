@@ -25,6 +25,10 @@ ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"
 
 
+class Refused(Exception):
+    """The server answered with something else than 200."""
+
+
 class Server:
     """``python app.py`` over ``home``, always at the same port."""
 
@@ -100,14 +104,17 @@ class Judge:
     def __post_init__(self) -> None:
         self._client = httpx.Client(base_url=self.url, timeout=60)
 
+    def close(self) -> None:
+        self._client.close()
+
     def sign_in(self) -> None:
         self._client.post("/sign-in", json={"name": self.name, "password": PASSWORD}).raise_for_status()
 
     def call(self, endpoint: str, *arguments: Any) -> Any:
-        """A named call's answer. Raises httpx.TransportError when the server is gone."""
+        """A named call's answer. Raises ``Refused``, and httpx.TransportError when the server is gone."""
         answer = self._client.post(f"/gradio_api/run/{endpoint}", json={"data": list(arguments)})
         if answer.status_code != 200:
-            raise AssertionError(f"{self.name}: {endpoint} answered {answer.status_code}: {answer.text}")
+            raise Refused(f"{self.name}: {endpoint} answered {answer.status_code}: {answer.text}")
         return answer.json()["data"][0]
 
     def save(self, item: str, answer: dict[str, Any], token: str) -> Any:

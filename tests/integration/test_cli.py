@@ -107,10 +107,17 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
     )
     assert process.stdout is not None
     assert "cirque is at http://" in process.stdout.readline()
+    assert "Open without a sign-in, on this machine only" in process.stdout.readline()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0
     assert out + err == ""
+
+
+def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
+    result = cirque("serve", home=tmp_path, CIRQUE_PORT="0", CIRQUE_HOST="0.0.0.0")
+    assert result.returncode == 1
+    assert "cirque user add NAME --role admin" in result.stderr and "Traceback" not in result.stderr
 
 
 def test_exported_sessions_are_circled_json(tmp_path):

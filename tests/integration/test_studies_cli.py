@@ -13,17 +13,21 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from annotation.records import Judgement
 from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
+from cir_core.gallery import open_gallery
 from cir_core.ids import new_id
 from cir_core.indexing import index_folder
 from cir_core.sample import NAME
 from cir_core.settings import get_settings
+from cir_core.types import Hit
 from cli import console
 from cli.main import app
 from storage.stores import open_stores
 from tests.fakes.studies import flagged, valid
+from tests.fakes.turns import a_session, turn_maker
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +41,8 @@ def prepared(tmp_path_factory) -> Path:
         patch.setenv("CIRQUE_HOME", str(root / "home"))
         get_settings.cache_clear()
         result = CliRunner().invoke(app, ["audit", "sample", "--annotations", str(drawn), "--gallery", NAME, "--limit",
-                                          "4", "--retrievers", "slerp,text-only,cirevl", "--out", str(root / "audit")])
+                                          "6", "--k", "2", "--retrievers", "slerp,text-only", "--out",
+                                          str(root / "audit")])
         get_settings.cache_clear()
     assert result.exit_code == 0, result.output
     return root
@@ -77,12 +82,10 @@ def labels(prepared: Path) -> dict[str, str]:
 def judge(stores, name: str, person: str, *answers: dict[str, object]) -> None:
     found = stores.studies.study(name)
     stores.studies.join(found.study_id, person, datetime.now(UTC), lambda work: ())
-    from annotation.records import Judgement
-
     mine = stores.studies.overview(found.study_id, person)
     for assignment, answer in zip(mine, answers, strict=False):
-        stores.studies.save(Judgement(new_id(), found.study_id, assignment.item_id, person, 0, new_id(), "circus/1", answer,
-                                      12.0, datetime.now(UTC)), unsure=bool(answer["unsure"]))
+        stores.studies.save(Judgement(new_id(), found.study_id, assignment.item_id, person, 0, new_id(), "circus/1",
+                                      answer, 12.0, datetime.now(UTC)), unsure=bool(answer["unsure"]))
 
 
 def test_from_an_audit_to_a_study_its_results_and_its_files(study, stores, prepared, home, tmp_path):
@@ -205,10 +208,29 @@ def test_sources_are_one_at_a_time_and_pictures_must_be_somewhere(study, prepare
         study("create", "validity", "x")
     with pytest.raises(StudyError, match="--from-audit and --from-sessions cannot go together"):
         study("create", "validity", "x", "--from-audit", prepared / "audit", "--from-sessions")
-    with pytest.raises(GalleryError, match="Where are the pictures.*atelier"):
+    with pytest.raises(GalleryError, match=r"Where are the pictures.*atelier"):
         study("create", "validity", "x", "--from-mbeir", tmp_path / "queries.jsonl")
     with pytest.raises(StudyError, match="No search session is stored"):
         study("create", "validity", "x", "--from-sessions")
+
+
+def test_turns_of_searches_are_a_source(study, stores, home):
+    ids = open_gallery(NAME, home=home).ids
+    for target in (ids[3], None):
+        session = a_session(gallery=NAME, target_id=target, target_revealed=target is not None)
+        stores.sessions.create_session(session)
+        hits = tuple(Hit(image_id, 1.0, rank) for rank, image_id in enumerate(ids[3:15], 1))
+        first = stores.sessions.add_turn(session.session_id, None, turn_maker(
+            session.session_id, None, reference_id=ids[0], hits=hits, modification_text="in red"))
+        stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
+            session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
+    result = study("create", "validity", "asked", "--from-sessions")
+    assert "Made asked: 3 items" in result.output and "1 turns do not tell what was wanted" in result.output
+    items = stores.studies.items(stores.studies.study("asked").study_id)
+    # Oldest session first: its target for both turns; of the other, what the search went on from.
+    assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [
+        ("in red", ids[3]), ("longer", ids[3]), ("in red", ids[5])]
+    assert len(items[0].shown["panel"]) == 11, "twelve results less the target"
 
 
 def test_an_aggregate_of_an_audit_is_a_source_too(study, stores, prepared):

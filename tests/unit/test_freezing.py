@@ -107,6 +107,8 @@ def test_nothing_is_left_of_a_study_that_failed(pictures, tmp_path, finished):
         if finished:
             freezer.finish()
         raise KeyboardInterrupt
+    # Once it has its name, only the database can say whether there is such a study.
+    assert clear_leftovers(tmp_path, lambda study_id: False) == finished
     assert list(studies_folder(tmp_path).iterdir()) == []
 
 

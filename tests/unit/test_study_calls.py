@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,22 +16,26 @@ from annotation.service import StudyService
 from annotation.validity import Validity
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from tests.unit.test_study_routes import SignedIn
 from web.study_calls import wire_study_calls
 
 
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[TestClient]:
-    store = SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
-    make_study(store, tmp_path, items=4)
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
+    home = tmp_path_factory.mktemp("home")
+    store = SqlStudyStore(open_migrated(f"sqlite:///{home / 'cirque.db'}"))
+    make_study(store, home, items=4)
     services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}))
-    with gr.Blocks() as demo:
-        wire_study_calls(services)
-    app = FastAPI()
-    app.add_middleware(SignedIn)
-    app = gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
-    with TestClient(app, headers={"x-test-name": "Ada"}) as client:
+
+    async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
+        with gr.Blocks() as demo:
+            wire_study_calls(services)
+        app = FastAPI()
+        app.add_middleware(SignedIn)
+        return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
+
+    with TestClient(asyncio.run(build()), headers={"x-test-name": "Ada"}) as client:
         yield client
 
 

@@ -181,6 +181,20 @@ def test_pictures_go_when_the_database_does_not_take_the_study(store, tmp_path, 
     assert list(studies_folder(tmp_path).iterdir()) == []
 
 
+def test_pictures_stay_when_ctrl_c_comes_after_the_study_was_stored(store, tmp_path, pictures, monkeypatch):
+    create = store.create
+
+    def stores_and_is_stopped(*parts: object, **more: object) -> None:
+        create(*parts, **more)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store, "create", stores_and_is_stopped)
+    with pytest.raises(KeyboardInterrupt):
+        made(store, tmp_path, pictures)
+    [study] = store.studies()
+    assert [path.name for path in studies_folder(tmp_path).iterdir()] == [study.study_id]
+
+
 def test_what_a_killed_creation_left_is_cleared_by_the_next(store, tmp_path, pictures):
     kept = made(store, tmp_path, pictures).study
     folder = studies_folder(tmp_path)

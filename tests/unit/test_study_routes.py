@@ -12,28 +12,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.roles import may
 from annotation.service import StudyService
 from annotation.validity import Validity
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
 from web.own_files import own, own_routes, own_version
 from web.study_routes import study_routes
-from web.visitor import Visitor
-
-
-class SignedIn:
-    """Puts whoever the header names before the routes, as the guard does with a cookie."""
-
-    def __init__(self, app: Any) -> None:
-        self.app = app
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        name = dict(scope.get("headers", ())).get(b"x-test-name", b"").decode()
-        if name:
-            scope.setdefault("state", {})["visitor"] = Visitor(name, "annotator", may("annotator"), open=False)
-        await self.app(scope, receive, send)
 
 
 @pytest.fixture

@@ -231,8 +231,8 @@ def test_a_late_answer_to_what_was_handed_on_is_kept(store):
     join(store, "Bo")
     join(store, "Cy", policy=take_all)
     save(store, "i3", "Ann", "t3")
-    desk = store.desk("s1", "Ann")  # handed-on ones last, and not counted
-    assert (desk.item.item_id, desk.total, desk.done) == ("i0", 1, 1)
+    desk = store.desk("s1", "Ann")  # what was handed on is neither offered nor counted
+    assert (desk.item, desk.total, desk.done) == (None, 1, 1)
     assert not save(store, "i0", "Ann", "t0").repeated
     save(store, "i0", "Cy", "t0", FLAGGED)
     assert [(one.annotator, one.answer) for one in store.item_judgements("s1", "i0")] == [

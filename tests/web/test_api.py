@@ -81,8 +81,9 @@ def test_a_corrupt_image(client: Client, tmp_path: Path) -> None:
     assert "damaged" in str(caught.value)
 
 
-def test_only_search_is_public(client: Client) -> None:
-    assert list(client.view_api(return_format="dict")["named_endpoints"]) == ["/search"]  # type: ignore[index]
+def test_what_is_public(client: Client) -> None:
+    named = list(client.view_api(return_format="dict")["named_endpoints"])  # type: ignore[index]
+    assert named == ["/search", "/next_item", "/save_judgement", "/progress"]
 
 
 def test_health(app: App) -> None:

@@ -81,4 +81,4 @@ def test_it_stops_quietly_and_an_open_page_goes_on_after_a_restart(
 def _stop(process: subprocess.Popen[bytes], log: Path, number: signal.Signals) -> None:
     process.send_signal(number)
     assert process.wait(30) == 0
-    assert len(log.read_text().splitlines()) == 1, log.read_text()  # the address
+    assert len(log.read_text().splitlines()) == 2, log.read_text()  # the address, and that it is open

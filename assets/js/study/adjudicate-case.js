@@ -7,11 +7,13 @@ import { api, h, kbd, token } from "./common.js";
 import { createPictures } from "./pictures.js";
 
 const LEAST_REASON = 3;
+const DOUBLE_MS = 300; // an Enter that comes sooner was meant for the case before
 const COMMANDS = "jknprz"; // letters that do not take a judge's answer without Shift
 
 export function caseView({ name, rubric, found, number, decided }) {
   const { item, judgements, decision } = found;
   const drafts = draftsOf(name);
+  const opened = performance.now();
   let panelOpened = false, saving = false, press = null;
 
   const pictures = createPictures();
@@ -67,7 +69,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     place?.focus();
   }
   async function save() {
-    if (saving) return;
+    if (saving || performance.now() - opened < DOUBLE_MS) return;
     const lacks = missing(form.answer, rubric);
     form.complain(lacks);
     if (lacks) return;

@@ -21,7 +21,8 @@ export function queuePart(choose) {
   function draw() {
     const open = cases.filter((it) => !it.decided), whys = Object.keys(WHY).filter((why) => open.some((it) => it.why === why));
     if (!["open", "decided", "all"].includes(only) && !whys.includes(only)) only = "open";
-    left.textContent = open.length ? `${open.length} to decide` : "All decided";
+    left.textContent = open.length ? `${open.length} to decide` : cases.length ? "All decided" : "None so far";
+    filter.hidden = !cases.length;
     const choices = [["open", "Open", open.length], ...(whys.length > 1 ? whys.map((why) => [why, WHY[why][0], open.filter((it) => it.why === why).length]) : []),
       ["decided", "Decided", cases.length - open.length]];
     filter.replaceChildren(...choices.map(([value, name, number]) => h("button", { type: "button", "aria-pressed": String(only === value),

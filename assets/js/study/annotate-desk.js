@@ -15,7 +15,7 @@ import { createView } from "./annotate-view.js";
 import { createPictures, fetchAhead } from "./pictures.js";
 import { createRubric } from "./rubric.js";
 
-const JUST_SHOWN_MS = 350; // the second half of a double press does not count for the next item
+const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next item
 
 export async function openDesk({ body, slot, me, name, others }) {
   const query = `study=${encodeURIComponent(name)}`;
@@ -132,6 +132,7 @@ export async function openDesk({ body, slot, me, name, others }) {
   }
 
   function acknowledged({ saved, desk: next, sent, replaced }) {
+    places.note(sent.item, saved.unsure ? "unsure" : "done");
     if (saved.overtook && !replaced) {
       toast(saved.repeated ? "You had answered this in another window already, and the same."
         : `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.`);
@@ -166,12 +167,9 @@ export async function openDesk({ body, slot, me, name, others }) {
   }
 
   async function map() {
-    try {
-      const to = await places.choose(desk.item?.id);
-      if (to) go(to);
-    } catch (problem) {
-      toast(problem.message);
-    }
+    const to = await places.choose(desk.item?.id);
+    places.load().catch(() => {}); // what another window has done since
+    if (to) go(to);
   }
   function sheet() { openSheet(rubric, edit.active ?? edit.answer.flags.at(-1)); }
 
@@ -186,7 +184,10 @@ export async function openDesk({ body, slot, me, name, others }) {
     save, step, sheet, map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
   });
   setInterval(() => { if (desk?.item && !document.hidden) view.late(clock.seconds >= rubric.unsure_after); }, 1000);
-  const late = await sending.catchUp((refused, problem) => toast(`An answer from before was not taken: ${problem.message}`));
+  const late = await sending.catchUp((refused, problem) => {
+    drafts.hold(refused);
+    toast(`An answer from before was not taken: ${problem.message}`);
+  });
   if (late) toast(late === 1 ? "An answer from before was still waiting here; it is saved now." : `${late} answers from before were still waiting here; they are saved now.`);
   const first = await api("GET", `study/at?${query}`);
   await places.load();

@@ -48,6 +48,8 @@ export function createDrafts(name) {
       await Promise.race([flying, new Promise((resolve) => setTimeout(resolve, 1500))]);
       if (here({ study, item })) kept.write(KEY, null);
     },
+    // What was sent and not taken is a draft again.
+    hold: ({ study, item, answer, seconds, seen_revision: revision }) => kept.write(KEY, { study, item, answer, seconds, revision }),
     // The later of the server's draft and this browser's.
     latest(study, item, revision, theirs) {
       const mine = here({ study, item });

@@ -21,11 +21,12 @@ export function createPlaces(study) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
       return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
     },
-    // A dialog with all of them; resolves to the id of the one to go to, or null.
-    async choose(now) {
-      await load();
-      return map(places, now);
+    note(item, state) {
+      const place = places[indexOf(item)];
+      if (place) place.state = state;
     },
+    // A dialog with all of them, there at once; resolves to the id of the one to go to, or null.
+    choose: (now) => map(places, now),
   };
 }
 

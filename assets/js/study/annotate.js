@@ -5,7 +5,7 @@ import { studyList } from "./annotate-list.js";
 
 export async function mount(element) {
   const bar = h("div", { class: "st-barbox" });
-  const body = h("main", { class: "st-main" });
+  const body = h("div", { class: "st-main" });
   element.classList.add("st-screen");
   await style("study");
   element.replaceChildren(bar, body);

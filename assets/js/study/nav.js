@@ -20,6 +20,7 @@ function showTheme() {
   try { chosen = localStorage.getItem(THEME); } catch { /* private windows may not store anything */ }
   if (!asked && chosen) document.body.classList.toggle("dark", chosen === "dark");
 }
+showTheme();
 export function toggleTheme() {
   const dark = document.body.classList.toggle("dark");
   try { localStorage.setItem(THEME, dark ? "dark" : "light"); } catch { /* as above */ }
@@ -47,7 +48,6 @@ async function leave() {
 // Puts the bar into ``element``; answers {me, slot}: who this is, and a place in the bar for
 // the page's own things.
 export async function mountNav(element, { page } = {}) {
-  showTheme();
   const slot = h("div", { class: "cq-slot" });
   const pages = h("div", { class: "cq-pages" });
   element.append(h("header", { class: "cq-top cq-studytop" }, mark(), slot, pages,

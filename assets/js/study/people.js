@@ -76,9 +76,13 @@ function screen(body, me, first) {
     const password = passwordField();
     const form = h("form", { onsubmit: async (event) => {
       event.preventDefault();
-      if (await change("password", { name: person.name, password: password.input.value }, `${person.name} has a new password.`)) asks.close();
+      if (!(await change("password", { name: person.name, password: password.input.value }))) return;
+      const done = h("button", { class: "cq-btn primary", type: "button", text: "Done", onclick: () => asks.close() });
+      form.replaceChildren(h("header", {}, h("h2", {}, h("bdi", { text: person.name }), " has a new password")),
+        ...shownOnce("The new password", password.input.value), h("div", { class: "cq-row" }, done));
+      done.focus();
     } }, h("header", {}, h("h2", {}, "New password for ", h("bdi", { text: person.name }))),
-    h("p", { text: mine(person) ? "You are signed out everywhere, and sign in again with the new one." : "It ends their sign-ins. Tell it to them yourself; it is not shown again." }),
+    h("p", { text: mine(person) ? "You are signed out everywhere, and sign in again with the new one." : "It ends their sign-ins. Tell it to them yourself." }),
     password.element,
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", text: "Set it" }),
       h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close() })));
@@ -92,11 +96,13 @@ function screen(body, me, first) {
     const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto" });
     const role = choice({ name: "role" }, me.open ? "admin" : "annotator", me.open ? ["admin"] : roles);
     const password = passwordField();
+    const made = h("div", { "aria-live": "polite" });
     const form = h("form", { class: "cq-peform", onsubmit: async (event) => {
       event.preventDefault();
       const added = await change("add", { name: name.value, password: password.input.value, role: role.value });
       if (!added) return;
       if (me.open) return window.location.assign(`${at("sign-in")}?next=%2Fpeople`);
+      made.replaceChildren(...shownOnce(`Password of ${added.added}`, password.input.value));
       toast(`${added.added} may sign in now.`);
       form.reset();
       name.focus();
@@ -104,18 +110,18 @@ function screen(body, me, first) {
     return h("section", { "aria-label": "Add a person" }, h("h2", { text: me.open ? "Make the first account" : "Add a person" }),
       h("p", { class: "cq-quiet", text: me.open
         ? "Nobody has an account: cirque is open without a sign-in, on this machine only. The first account is an admin’s. From then on everybody signs in, you too."
-        : "You choose the name and the password and tell them. With an invitation people choose their own." }), form);
+        : "You choose the name and the password and tell them. With an invitation people choose their own." }), form, made);
   }
 
   function inviteForm() {
     const role = choice({ name: "role" }, "annotator");
     const days = h("input", { type: "number", name: "days", min: 1, max: 365, step: 1, value: 7, required: true });
     const uses = h("input", { type: "number", name: "uses", min: 1, max: 1000, step: 1, value: 1, required: true });
-    const made = h("div", { class: "cq-pemade", "aria-live": "polite" });
+    const made = h("div", { "aria-live": "polite" });
     const form = h("form", { class: "cq-peform", onsubmit: async (event) => {
       event.preventDefault();
       const answer = await change("invite", { role: role.value, days: Number(days.value), uses: Number(uses.value) });
-      if (answer) made.replaceChildren(...oneLink(at(answer.path)));
+      if (answer) made.replaceChildren(...shownOnce("Invitation link", at(answer.path)));
     } }, field("Role", role), field("Days it holds", days), field("People who may use it", uses), h("button", { class: "cq-btn primary", text: "Make a link" }));
     return h("section", { "aria-label": "Invite" }, h("h2", { text: "Invite" }),
       h("p", { class: "cq-quiet", text: "Whoever has the link chooses a name and a password, and is in." }), form, made, links);
@@ -156,16 +162,16 @@ function invented() {
   return drawn.match(/.{4}/g).join("-");
 }
 
-function oneLink(address) {
-  const shown = h("input", { readonly: true, value: address, "aria-label": "Invitation link", onfocus: () => shown.select() });
+function shownOnce(label, value) {
+  const shown = h("input", { readonly: true, value, onfocus: () => shown.select() });
   const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: async () => {
     try {
-      await navigator.clipboard.writeText(address);
+      await navigator.clipboard.writeText(value);
       toast("Copied");
     } catch { // plain http on another host has no clipboard
       shown.select();
-      toast("Press Ctrl+C to copy the link.");
+      toast("This browser lets no page copy here. It is marked: press Ctrl+C.");
     }
   } });
-  return [h("div", { class: "cq-pelink" }, shown, copy), h("p", { class: "cq-quiet", text: "Send it now: it is shown this once." })];
+  return [h("div", { class: "cq-peonce" }, field(label, shown), copy), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
 }

@@ -105,7 +105,9 @@ export function createPictures() {
         own.frame.setAttribute("aria-label", own.image ? `${own.name} picture: show it large` : `${own.name}: the picture is not at hand`);
         own.lens.style.backgroundImage = own.image ? `url("${at(given.large)}")` : "none";
         own.lens.hidden = true;
-        own.frame.replaceChildren(own.image ?? h("span", { class: "st-missing", text: "This picture is not at hand." }), own.lens);
+        const missing = h("span", { class: "st-missing", text: "This picture is not at hand." });
+        own.frame.replaceChildren(own.image ?? missing, own.lens);
+        own.image?.addEventListener("error", (event) => event.target.replaceWith(missing), { once: true });
       });
     },
   };

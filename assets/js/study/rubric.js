@@ -78,9 +78,8 @@ export function createRubric(rubric, act) {
       place.hidden = false;
       place.scrollIntoView({ block: "nearest" });
       if (what.at === "note") note.setAttribute("aria-invalid", "true");
-      if (!focus) return;
-      if (what.at === "note") note.focus();
-      else (rows.get(what.at)?.chips.firstElementChild ?? rows.values().next().value.button).focus({ preventScroll: true });
+      // Only the note wants the focus: a row that had it would take the next Enter for itself.
+      if (focus && what.at === "note") note.focus();
     },
   };
 }

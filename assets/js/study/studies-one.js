@@ -17,6 +17,7 @@ export async function oneView(screen, name) {
   let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
   const rule = { value: "majority" };
   const head = h("div", {}), tiles = h("div", { class: "cq-sttiles" }), people = h("section", {}), plan = h("section", {});
+  const menu = downloads(query, rule);
   const results = resultsPart(screen, query, rule, known.you_judge);
 
   const change = async (path, asks, done) => {
@@ -46,7 +47,7 @@ export async function oneView(screen, name) {
         h("div", { class: "cq-row" },
           screen.may("adjudicate") && pressing
             ? h("a", { class: "cq-btn small", href: `${at("adjudicate")}?${query}`, text: `Adjudicate ${plural(pressing, "case")}` }) : null,
-          downloads(query, rule),
+          menu,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
               ["Close the study?", "Answers are no longer taken. What has been answered stays, and adjudication goes on. You can open it again.", "Close it"], "Closed") })
@@ -74,7 +75,11 @@ export async function oneView(screen, name) {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();
     shown = JSON.stringify(known.study.counts);
+    const named = (it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
     draw();
+    if (document.activeElement === document.body) {
+      [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
+    }
     await results.again();
   }
 

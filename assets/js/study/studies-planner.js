@@ -28,6 +28,7 @@ export function planner(screen, { open }) {
     const mine = ++asked, sent = values();
     command.textContent = `cirque study create validity NAME --from-audit FOLDER --sample ${sent.items} --people ${sent.people} `
       + `--overlap ${sent.overlap} --agreement-items ${sent.block} --seconds-per-item ${sent.seconds}`;
+    if (!answer.childElementCount) answer.replaceChildren(h("p", { class: "cq-quiet", text: "Working it out…" }));
     try {
       const forecast = await api("GET", `studies/plan?${new URLSearchParams(sent)}`);
       if (mine === asked) answer.replaceChildren(...shown(forecast));

@@ -110,6 +110,7 @@ def upgrade() -> None:
         sa.Column("study_id", sa.String(64), nullable=False),
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
+        sa.Column("extra", sa.JSON()),
         sa.ForeignKeyConstraint(["item_id"], ["study_items.item_id"],
                                 name="fk_assignments_item_id", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"],
@@ -155,6 +156,23 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"],
                                 name="fk_drafts_study_id", ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("item_id", "seat", name="pk_drafts"),
+    )
+    op.create_table(
+        "study_events",
+        sa.Column("event_id", sa.String(64), nullable=False),
+        sa.Column("study_id", sa.String(64), nullable=False),
+        sa.Column("seat", sa.Integer(), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("annotator", sa.Text(), nullable=False),
+        sa.Column("kind", sa.String(32), nullable=False),
+        sa.Column("token", sa.Text(), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), nullable=False),
+        sa.ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"],
+                                name="fk_study_events_study_id"),
+        sa.PrimaryKeyConstraint("event_id", name="pk_study_events"),
+        sa.UniqueConstraint("study_id", "seat", "number", name="uq_study_events_study_id_seat_number"),
+        sa.UniqueConstraint("study_id", "seat", "token", name="uq_study_events_study_id_seat_token"),
     )
     op.create_table(
         "decisions",

@@ -1,0 +1,22 @@
+"""The benchmark of judging runs, on a small scale, and its table has every line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.studies import Size, run
+
+
+@pytest.mark.slow
+def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(tmp_path, Size(stored=(20,), people=(1, 2), seconds=0.2, slices=1))
+    said = capsys.readouterr().out
+    for label in ("bare event", "bare event, through Gradio's queue", "save + next, the screen's route",
+                  "save + next, named call", "… and 3 pictures", "… and 3 pictures, 20 thumbnails"):
+        for people in (1, 2):
+            assert f" {people} {label} " in said
+    assert said.count("target 0.8 × bare") == 2
+    assert said.count("cycles a second") == 1    # with several people only
+    assert "memory of the server" in said

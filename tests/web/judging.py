@@ -1,0 +1,134 @@
+"""What a person does on the annotation screen, for tests that read as stories. The server is a
+process that can be killed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+
+from annotation.records import Judgement, Study
+from tests.fakes.studies import make_study
+from tests.integration.crowd import PASSWORD, Stores, stores_of
+
+TITLE = "h1.st-text"
+# What a browser says of a call that is refused or finds nobody: the page says it in better words.
+EXPECTED = ("Failed to load resource", "AbortError", "Connection errored out", "ERR_CONNECTION")
+
+
+@contextmanager
+def stores(home: Path) -> Iterator[Stores]:
+    """The database beside the running server."""
+    opened = stores_of(home)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def a_study(home: Path, name: str, *, items: int = 3, seats: int = 1, unsure_after: int = 120) -> Study:
+    """A study of which everybody gets a share."""
+    with stores(home) as opened:
+        return make_study(opened.studies, home, name=name, items=items, seats=seats,
+                          settings={"unsure_after": unsure_after})
+
+
+def order_of(home: Path, study: Study, annotator: str) -> list[str]:
+    """Ids of the items as the person meets them."""
+    with stores(home) as opened:
+        mine = opened.studies.overview(study.study_id, annotator)
+    return [assignment.item_id for assignment in sorted(mine, key=lambda one: one.position)]
+
+
+def history(home: Path, study: Study) -> Sequence[Judgement]:
+    """Every revision, oldest first."""
+    with stores(home) as opened:
+        return opened.studies.judgements(study.study_id, history=True)
+
+
+def answers(home: Path, study: Study) -> dict[str, Mapping[str, Any]]:
+    """What counts now, by item."""
+    with stores(home) as opened:
+        return {judgement.item_id: judgement.answer for judgement in opened.studies.judgements(study.study_id)}
+
+
+class Person:
+    """Somebody with a browser of their own. ``complaints`` must stay empty."""
+
+    def __init__(self, browser: Browser, url: str, name: str) -> None:
+        self.url, self.name = url, name
+        self.context: BrowserContext = browser.new_context(viewport={"width": 1440, "height": 900})
+        self.context.set_default_timeout(20_000)
+        self.complaints: list[str] = []
+        self.page = self.tab()
+
+    def tab(self) -> Page:
+        page = self.context.new_page()
+        page.on("console", lambda message: self._heard(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self._heard(str(error)))
+        page.on("request", lambda request: self._heard(f"outside: {request.url}")
+                if request.url.startswith("http") and not request.url.startswith(self.url) else None)
+        return page
+
+    def _heard(self, text: str) -> None:
+        if not any(it in text for it in EXPECTED):
+            self.complaints.append(text)
+
+    def sign_in(self) -> None:
+        """By the keyboard: the name has the focus."""
+        self.page.goto(f"{self.url}/annotate")
+        expect(self.page.get_by_label("Name")).to_be_focused()
+        self.page.keyboard.type(self.name)
+        self.page.keyboard.press("Tab")
+        self.page.keyboard.type(PASSWORD)
+        self.page.keyboard.press("Enter")
+        expect(self.page.get_by_role("heading", name="Your studies")).to_be_visible()
+
+    def open(self, study: Study, page: Page | None = None) -> Page:
+        page = page or self.page
+        page.goto(f"{self.url}/annotate?study={study.name}")
+        expect(page.locator(TITLE)).to_be_focused()
+        return page
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def save(self, page: Page | None = None) -> None:
+        """Enter, and wait for what comes next: another item or the end."""
+        page = page or self.page
+        with page.expect_response(re.compile("study/save")) as answer:
+            # Right after an item appears, Enter is taken for the second half of a double press.
+            page.wait_for_timeout(400)
+            page.keyboard.press("Enter")
+        assert answer.value.ok, answer.value.text()
+
+    def tab_to(self, wanted: Locator) -> None:
+        for _ in range(40):
+            if wanted.evaluate("element => element === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"{wanted} cannot be reached with Tab")
+
+
+def item(page: Page, number: int) -> None:
+    """Wait until this item is shown."""
+    expect(page.locator(".st-number")).to_have_text(f"Item {number}")
+
+
+def draft_kept(page: Page) -> Any:
+    """``with draft_kept(page): …`` waits until the server has the draft."""
+    return page.expect_response(lambda answer: "study/draft" in answer.url and answer.ok)
+
+
+def row(page: Page, name: str) -> Locator:
+    return page.locator(".st-row").filter(has_text=name)
+
+
+def pressed(page: Page) -> list[str]:
+    """Names of the flags and reasons that are set."""
+    return page.locator(".st-rubric [aria-pressed=true]").locator("b, span:not(:has(b))").all_inner_texts()

@@ -1,0 +1,82 @@
+"""The first account, an invitation, and what an invited person sees: in a browser, on a home without a gallery."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.web.conftest import ROOT, wait_for_address
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    log = tmp_path / "app.log"
+    environment = {**os.environ, "CIRQUE_HOME": str(tmp_path / "home"), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    with log.open("w") as stream:
+        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
+                                   stderr=subprocess.STDOUT)
+    try:
+        yield wait_for_address(process, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def sign_in(page: Page, name: str, password: str = PASSWORD) -> None:
+    page.keyboard.type(name)   # the field has the focus
+    page.keyboard.press("Tab")
+    page.keyboard.type(password)
+    page.keyboard.press("Enter")
+
+
+def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser) -> None:
+    ada = browser.new_page()
+    ada.goto(f"{address}/people")
+    adding = ada.get_by_role("region", name="Add a person")
+    adding.get_by_label("Name").fill("Ada", timeout=60_000)
+    adding.get_by_label("Password").fill(PASSWORD)
+    adding.get_by_role("button", name="Make the admin’s account").click()
+
+    ada.wait_for_url("**/sign-in?next=%2Fpeople")
+    sign_in(ada, "Ada", "wrong horse")
+    expect(ada.get_by_role("alert")).to_contain_text("do not go together")
+    ada.keyboard.type(PASSWORD)   # the name stayed
+    ada.keyboard.press("Enter")
+    ada.wait_for_url("**/people")
+
+    inviting = ada.get_by_role("region", name="Invite")
+    inviting.get_by_role("button", name="Make a link").click(timeout=60_000)
+    link = inviting.get_by_label("Invitation link").input_value()
+    assert link.startswith(f"{address}/join/")
+
+    bob = browser.new_context().new_page()
+    bob.goto(link)
+    bob.get_by_label("Your name").fill("Bob 👩🏽‍🔬")
+    bob.get_by_label("A password").fill(PASSWORD)
+    bob.get_by_label("The password again").fill(PASSWORD)
+    bob.get_by_role("button", name="Make the account").click()
+    bob.wait_for_url("**/annotate")
+    bob.goto(address)
+    bob.wait_for_url("**/annotate")   # where an annotator begins
+    bob.goto(f"{address}/people")
+    expect(bob.get_by_role("heading", name="Not here")).to_be_visible()
+
+    ada.reload()
+    row = ada.get_by_role("row").filter(has_text="Bob")
+    row.get_by_role("button", name="Deactivate").click(timeout=60_000)
+    ada.get_by_role("dialog").get_by_role("button", name="Deactivate").click()
+    expect(row.get_by_role("button", name="Let Bob")).to_be_visible()
+    bob.goto(f"{address}/annotate")
+    bob.wait_for_url("**/sign-in?next=/annotate")
+    sign_in(bob, "Bob 👩🏽‍🔬")
+    expect(bob.get_by_role("alert")).to_contain_text("do not go together")
+    for page in (ada, bob):
+        page.context.close()
