@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import ceil, comb
 
 from cir_core.errors import StudyError
+
+_Z = 1.959964          # of a 95 % interval
+_DRAWS = 2_000         # studies
+_DRAWN_ITEMS = 400
+_SEED = 20261121
 
 
 @dataclass(frozen=True)
@@ -29,7 +35,7 @@ class Forecast:
     doubly_judged: int             # items that two people or more judge
     pairs: int                     # of judgements of one item, over all items
     rate_width: float              # of the share of valid items (Wilson)
-    kappa_width: float | None      # of Cohen's kappa over the pooled pairs (large-sample)
+    kappa_width: float | None      # of the kappa of any two people
     kappa_reason: str              # why there is no ``kappa_width``; else ""
 
 
@@ -41,9 +47,10 @@ def plan_study(
     ``overlap`` people each.
 
     ``valid_rate`` and ``kappa`` start at what CIRCUS's people found: 1,689 of 4,741 queries valid,
-    Fleiss' kappa 0.456. The interval of kappa is that of the table two raters with these margins and
-    this kappa are expected to fill, with the large-sample variance of Fleiss, Cohen and Everitt (1969).
-    Pairs of one item count as independent: too hopeful by a little with more than two people per item.
+    Fleiss' kappa 0.456. With two people per item the interval of kappa is that of the table two raters
+    with these margins and this kappa are expected to fill, by the large-sample variance of Fleiss, Cohen
+    and Everitt (1969). With more, the pairs of one item are not independent (nine people make 36 pairs of
+    it, and it is still one item): there studies are drawn, see :func:`_drawn_width`.
     Raises ``StudyError`` for numbers that make no plan.
     """
     _check(people, items, overlap, agreement_items, seconds_per_item, valid_rate, kappa)
@@ -51,7 +58,8 @@ def plan_study(
     judgements = alone * overlap + agreement_items * people
     most = ceil(alone * overlap / people) + agreement_items
     pairs = alone * comb(overlap, 2) + agreement_items * comb(people, 2)
-    kappa_width, reason = _kappa_width(pairs, valid_rate, kappa)
+    groups = {overlap: alone, people: agreement_items} if overlap != people else {people: items}
+    kappa_width, reason = _kappa_width(groups, valid_rate, kappa)
     return Forecast(
         people, items, overlap, agreement_items, seconds_per_item, valid_rate, kappa,
         judgements=judgements, items_per_person=most, hours_per_person=most * seconds_per_item / 3600,
@@ -89,15 +97,46 @@ def _table(pairs: float, valid_rate: float, kappa: float) -> list[list[float]]:
     return [[pairs * (valid_rate - apart), pairs * apart], [pairs * apart, pairs * (1 - valid_rate - apart)]]
 
 
-def _kappa_width(pairs: int, valid_rate: float, kappa: float) -> tuple[float | None, str]:
-    if pairs == 0:
+def _kappa_width(groups: Mapping[int, int], valid_rate: float, kappa: float) -> tuple[float | None, str]:
+    """``groups``: people per item to number of items."""
+    shared = {people: items for people, items in groups.items() if people > 1 and items}
+    if not shared:
         return None, ("Nobody judges an item that another person judges too. Agreement needs an overlap of 2 or a few "
                       "agreement items, and two people.")
+    if max(shared) > 2 and 0 <= kappa < 1:
+        return _drawn_width(shared, valid_rate, kappa), ""
     import numpy as np
     from statsmodels.stats.inter_rater import cohens_kappa
 
-    found = cohens_kappa(np.array(_table(pairs, valid_rate, kappa)))
+    found = cohens_kappa(np.array(_table(sum(shared.values()), valid_rate, kappa)))
     return float(found.kappa_upp - found.kappa_low), ""
+
+
+def _drawn_width(shared: Mapping[int, int], valid_rate: float, kappa: float) -> float:
+    """Spread of kappa over studies drawn with a fixed seed: each item has a chance of its own to be called
+    valid, from the beta distribution with this mean and this correlation of two judgements of one item,
+    and its people call it so independently. Kappa is that of all pairs of judgements of one item."""
+    import numpy as np
+
+    # An interval narrows with the root of the number of items, so large studies need not be drawn whole.
+    part = min(1.0, _DRAWN_ITEMS / sum(shared.values()))
+    random = np.random.default_rng(_SEED)
+    differ, pairs, valid, calls = 0.0, 0, 0.0, 0
+    for people, items in shared.items():
+        number = max(1, round(items * part))
+        if kappa > 0:
+            spread = (1 - kappa) / kappa
+            chance = random.beta(valid_rate * spread, (1 - valid_rate) * spread, (_DRAWS, number))
+        else:
+            chance = np.full((_DRAWS, number), valid_rate)
+        said = random.binomial(people, chance)
+        differ = differ + (said * (people - said)).sum(axis=1)
+        valid = valid + said.sum(axis=1)
+        pairs, calls = pairs + number * comb(people, 2), calls + number * people
+    rate = valid / calls
+    with np.errstate(invalid="ignore", divide="ignore"):
+        kappas = 1 - (differ / pairs) / (2 * rate * (1 - rate))
+    return float(2 * _Z * np.nanstd(kappas) * part ** 0.5)
 
 
 def _rate_width(items: int, valid_rate: float) -> float:

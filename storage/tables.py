@@ -27,8 +27,8 @@ from storage.study_tables import invitations as invitations
 from storage.study_tables import judgements as judgements
 from storage.study_tables import people as people
 from storage.study_tables import sign_ins as sign_ins
-from storage.study_tables import study_events as study_events
 from storage.study_tables import studies as studies
+from storage.study_tables import study_events as study_events
 from storage.study_tables import study_images as study_images
 from storage.study_tables import study_items as study_items
 from storage.study_tables import study_seats as study_seats

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import typer.main
 
+from annotation.exports.columns import item_table, judgement_table
+from annotation.rubric import load_rubric
 from cir_core.settings import Settings
 from cli.main import app
+from tests.fakes.study_records import STUDY
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -66,3 +69,19 @@ def test_make_targets_named_in_the_docs_exist():
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for page in PAGES:
         assert set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8"))) <= targets, page
+
+
+def test_rubric_keys_and_reasons_are_documented():
+    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    rubric = load_rubric()
+    documented = dict(re.findall(r"^\| `(\d)` \| `([A-Z_]+)` \|", page, re.MULTILINE))
+    assert documented == {one.key: one.code for one in (*rubric.flags, rubric.valid)}
+    assert set(re.findall(r"\b\d[a-z]\b", page)) >= {reason.code for flag in rubric.flags for reason in flag.reasons}
+
+
+def test_columns_of_study_tables_are_documented():
+    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    listed = page.split("| Columns | In |")[1].split("\n\n")[0]
+    names = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in listed.splitlines()[2:])))
+    tables = (judgement_table(STUDY, [], {}, []), item_table(STUDY, [], [], {}))
+    assert names == {column.name for table in tables for column in table.columns}

@@ -51,9 +51,27 @@ def test_how_sure_the_share_of_valid_items_will_be() -> None:
 
 
 def test_four_times_the_pairs_halve_the_interval_of_kappa() -> None:
-    few, many = plan_study(3, 200, 2), plan_study(3, 800, 2)
-    assert few.kappa_width is not None and many.kappa_width is not None
-    assert few.kappa_width == pytest.approx(2 * many.kappa_width)
+    for overlap, close in ((2, 1e-9), (3, 0.05)):   # of three and more the studies are drawn
+        few, many = plan_study(3, 200, overlap), plan_study(3, 800, overlap)
+        assert few.kappa_width is not None and many.kappa_width is not None
+        assert few.kappa_width == pytest.approx(2 * many.kappa_width, rel=close)
+
+
+def test_more_people_on_one_item_do_not_make_it_two_items() -> None:
+    # As many people as there may be know each item's own chance to be called valid, but not those of other
+    # items. With shares of 0.5 and kappa 0.5 the chance is Beta(0.5, 0.5), and kappa is 4 var(chance) in the
+    # limit, whose standard error over n items is 4 sd((c - 0.5)^2) / sqrt(n). With u = (c - 0.5)^2 of that
+    # arcsine law: E u = 1/8, E u^2 = 3/128, sd u = sqrt(3/128 - 1/64) = 0.0884; 4 * 0.0884 = 0.3536 over n = 50
+    # items: 0.05, and the interval 2 * 1.96 * 0.05 = 0.196. Pairs counted as independent would make it 0.08.
+    width = plan_study(60, 50, 1, 50, valid_rate=0.5, kappa=0.5).kappa_width
+    assert width == pytest.approx(0.196, rel=0.08)
+    # Of two people the drawn interval is the large-sample one.
+    from annotation.planner import _drawn_width
+    assert _drawn_width({2: 400}, 0.36, 0.46) == pytest.approx(plan_study(2, 400, 2).kappa_width, rel=0.06)
+
+
+def test_a_plan_tells_the_same_twice() -> None:
+    assert plan_study(9, 593, 1, 50) == plan_study(9, 593, 1, 50)
 
 
 @pytest.mark.parametrize(("people", "overlap", "block"), [(5, 1, 0), (1, 1, 20)])

@@ -30,7 +30,7 @@ export function imageOf(address, props = {}) {
 export function createPictures() {
   const sides = [side("Reference"), side("Target")];
   const element = h("div", { class: "st-pictures" }, sides.map(({ figure }) => figure));
-  let zoomed = false;
+  let zoomed = false, spot = [0.5, 0.5];
 
   function side(name) {
     const frame = h("button", { class: "st-frame", type: "button" });
@@ -42,30 +42,33 @@ export function createPictures() {
     return own;
   }
 
-  // Where the mouse is in the picture itself, each from 0 to 1.
-  function within({ image }, event) {
-    const box = image.getBoundingClientRect();
-    const scale = zoomed ? ZOOM : 1;
-    const clip = image.parentElement.getBoundingClientRect();
-    const [width, height] = [box.width / scale, box.height / scale];
-    const [left, top] = zoomed ? [clip.left + (clip.width - width) / 2, clip.top + (clip.height - height) / 2] : [box.left, box.top];
-    return [(event.clientX - left) / width, (event.clientY - top) / height].map((it) => Math.min(1, Math.max(0, it)));
+  // Where the picture itself lies in its frame: it keeps its shape.
+  function box({ image, given }) {
+    const { offsetWidth, offsetHeight, offsetLeft, offsetTop } = image;
+    const scale = Math.min(offsetWidth / given.width, offsetHeight / given.height);
+    const [width, height] = [given.width * scale, given.height * scale];
+    return { width, height, left: offsetLeft + (offsetWidth - width) / 2, top: offsetTop + (offsetHeight - height) / 2 };
+  }
+  // The point under the mouse, each way from 0 to 1 of the picture.
+  function within(own, event) {
+    const [outer, inner] = [own.frame.getBoundingClientRect(), box(own)];
+    return [(event.clientX - outer.left - inner.left) / inner.width, (event.clientY - outer.top - inner.top) / inner.height]
+      .map((it) => Math.min(1, Math.max(0, it)));
   }
 
+  // Show the same place of both: in a lens, or where they are blown up.
   function look(x, y) {
-    for (const { frame, lens, image } of sides) {
-      const show = x !== null && image && !zoomed;
-      lens.hidden = !show;
-      if (x === null || !image) continue;
-      frame.style.setProperty("--x", `${100 * x}%`);
-      frame.style.setProperty("--y", `${100 * y}%`);
-      if (!show) continue;
-      const [width, height] = [image.offsetWidth, image.offsetHeight];
-      lens.style.left = `${image.offsetLeft + x * width}px`;
-      lens.style.top = `${image.offsetTop + y * height}px`;
-      lens.style.backgroundSize = `${ZOOM * width}px ${ZOOM * height}px`;
-      const half = lens.offsetWidth / 2;
-      lens.style.backgroundPosition = `${half - ZOOM * x * width}px ${half - ZOOM * y * height}px`;
+    if (x !== null) spot = [x, y];
+    for (const own of sides) {
+      own.lens.hidden = x === null || zoomed || !own.image;
+      if (!own.image || (x === null && !zoomed)) continue;
+      const { left, top, width, height } = box(own);
+      const [dx, dy] = [spot[0] * width, spot[1] * height];
+      own.image.style.transformOrigin = `${left + dx - own.image.offsetLeft}px ${top + dy - own.image.offsetTop}px`;
+      if (own.lens.hidden) continue;
+      const half = own.lens.offsetWidth / 2;
+      Object.assign(own.lens.style, { left: `${left + dx}px`, top: `${top + dy}px`, backgroundSize: `${ZOOM * width}px ${ZOOM * height}px`,
+        backgroundPosition: `${half - ZOOM * dx}px ${half - ZOOM * dy}px` });
     }
   }
 
@@ -79,7 +82,6 @@ export function createPictures() {
     zoomed = on;
     element.classList.toggle("zoomed", on);
     look(null);
-    if (!on) for (const { frame } of sides) frame.style.cssText = "";
   }
 
   return {
@@ -87,27 +89,25 @@ export function createPictures() {
     zoom,
     get zoomed() { return zoomed; },
     // dx, dy: -1, 0 or 1
-    pan(dx, dy) {
-      for (const { frame } of sides) {
-        for (const [name, by] of [["--x", dx], ["--y", dy]]) {
-          const now = parseFloat(frame.style.getPropertyValue(name) || "50");
-          frame.style.setProperty(name, `${Math.min(100, Math.max(0, now + 15 * by))}%`);
-        }
-      }
-    },
+    pan: (dx, dy) => look(...[[spot[0], dx], [spot[1], dy]].map(([now, by]) => Math.min(1, Math.max(0, now + 0.15 * by)))),
     show({ reference, target }) {
+      spot = [0.5, 0.5];
       zoom(false);
       [reference, target].forEach((given, number) => {
         const own = sides[number];
         own.given = given;
-        own.image = given.missing ? null : imageOf(given.large, { width: given.width, height: given.height, alt: `${own.name} picture` });
+        own.image = given.missing ? null : imageOf(given.large, { alt: `${own.name} picture`, // blur shows nothing more
+          style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
         own.frame.setAttribute("aria-label", own.image ? `${own.name} picture: show it large` : `${own.name}: the picture is not at hand`);
         own.lens.style.backgroundImage = own.image ? `url("${at(given.large)}")` : "none";
         own.lens.hidden = true;
         const missing = h("span", { class: "st-missing", text: "This picture is not at hand." });
         own.frame.replaceChildren(own.image ?? missing, own.lens);
-        own.image?.addEventListener("error", (event) => event.target.replaceWith(missing), { once: true });
+        own.image?.addEventListener("error", (event) => {
+          event.target.replaceWith(missing);
+          if (own.image === event.target) own.image = null;
+        }, { once: true });
       });
     },
   };
