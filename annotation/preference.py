@@ -6,12 +6,13 @@ assignment: ``extra["first"]``. What a browser sends is in *shown* terms, A for 
     {"ratings": {"A": 4, "B": 2}, "preferred": "A" | "B" | "tie", "irrelevant": {"image": false, "text": false},
      "reason": "", "confirmed": false}
 
-The canonical answer is in stored terms, and says what stood first (null where nobody recorded it)::
+The canonical answer is in stored terms, and says what stood first::
 
-    {"ratings": [4, 2], "preferred": 1 | 2 | 0, "irrelevant": {…}, "reason": "", "first": 1 | 2 | null,
+    {"ratings": [4, 2], "preferred": 1 | 2 | 0, "irrelevant": {…}, "reason": "", "first": 1 | 2,
      "contradiction_confirmed": false}
 
-``preferred`` 0 is a tie, which a study may allow.
+``preferred`` 0 is a tie, which a study may allow. In answers of released files ``first`` and the two marks are null:
+nobody recorded them.
 """
 
 from __future__ import annotations

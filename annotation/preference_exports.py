@@ -53,8 +53,9 @@ _JUDGEMENT = (
     Column("preferred", "integer", "the better set, 1 or 2; 0 for a tie"),
     Column("preferred_method", "text", "method that found the better set"),
     Column("contradicts", "flag", "whether the better set has the lower rating"),
-    Column("irrelevant_to_image", "flag", "flagged: the results have nothing to do with the reference image"),
-    Column("irrelevant_to_text", "flag", "flagged: the results have nothing to do with the text"),
+    Column("irrelevant_to_image", "flag", "flagged: the results have nothing to do with the reference image; "
+           "empty where nobody recorded it"),
+    Column("irrelevant_to_text", "flag", "flagged: the results have nothing to do with the text; empty likewise"),
     Column("reason_asked", "flag", "whether a reason was asked for"),
     Column("reason", "text", "what decided it, in the person's words"),
     *_TIMES,

@@ -1,4 +1,4 @@
-"""A small study of the sample gallery, to try the screens with: queries of the sample benchmark, audited on the spot."""
+"""A small study to try the screens with: queries of the sample benchmark, audited on the spot."""
 
 from __future__ import annotations
 

@@ -53,6 +53,7 @@ class Judge:
     def __init__(self, address: str, cookie: str) -> None:
         self._connections = [Connection(address, cookie) for _ in range(_LANES)]
         self._save, self._lanes = self._connections[0], Lanes(self._connections)
+        self._session = secrets.token_hex(6)
         self._tokens = (f"bench-{secrets.token_hex(6)}-{number}" for number in itertools.count())
         self._desk: dict = {}
 
@@ -72,7 +73,7 @@ class Judge:
 
     async def by_call(self) -> None:
         """What a script does: the named call, in the form of the baseline."""
-        body = {"data": list(self._judgement().values())}
+        body = {"data": list(self._judgement().values()), "session_hash": self._session}
         answer = orjson.loads(await self._save.post(b"/gradio_api/run/save_judgement", orjson.dumps(body)))
         self._desk = answer["data"][0]["desk"]
 
@@ -164,14 +165,14 @@ def _met(reached: bool) -> str:
 
 
 class Clerk:
-    """One person at the baseline. Sends what a judge sends."""
+    """One person at the baseline. Sends what a judge sends, and a session as Gradio's own clients do."""
 
     def __init__(self, address: str) -> None:
         self.connection = Connection(address)
-        self._numbers = itertools.count()
+        self._session, self._numbers = secrets.token_hex(6), itertools.count()
 
     async def direct(self) -> None:
-        await self.connection.post(b"/gradio_api/run/save", self._body())
+        await self.connection.post(b"/gradio_api/run/save", self._body(session_hash=self._session))
 
     async def queued(self) -> None:
         event = orjson.loads(await self.connection.post(b"/gradio_api/call/save_queued", self._body()))["event_id"]
@@ -179,9 +180,10 @@ class Clerk:
         if b"event: complete" not in told:
             raise RuntimeError(f"The baseline's event failed: {told!r}")
 
-    def _body(self) -> bytes:
+    def _body(self, **more: str) -> bytes:
         number = next(self._numbers)
-        return orjson.dumps({"data": [STUDY, f"bench{number:015d}", an_answer(number), f"bare-{number}", 31.5]})
+        return orjson.dumps({
+            "data": [STUDY, f"bench{number:015d}", an_answer(number), f"bare-{number}", 31.5], **more})
 
 
 def _sign_in(address: str, name: str) -> str:

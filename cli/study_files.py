@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from cir_core.errors import SettingsError
+from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cli.console import out
 
@@ -33,6 +33,8 @@ class Form(StrEnum):
     csv = "csv"
     parquet = "parquet"
     results = "results"
+    hp_fashioniq = "hp-fashioniq"
+    preferences = "preferences"
 
 
 def register(app: typer.Typer) -> None:
@@ -74,18 +76,26 @@ def import_circus(
 
 
 def export(
-    form: Annotated[Form, typer.Argument(metavar="FORM", help="circus, mbeir, csv, parquet or results.")],
+    form: Annotated[Form, typer.Argument(metavar="FORM", help=(
+        "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
+        "preferences."))],
     name: Name,
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
+    everything: Annotated[bool, typer.Option(
+        "--all", help="Of a preference study also what its rules leave out.")] = False,
 ) -> None:
-    """Files of a study: CIRCUS's annotator files, the validated queries, tables, or results as JSON."""
+    """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
+    HP-FashionIQ."""
     from annotation.circus_users import as_zip
     from cir_core.files import write_atomically
+    from cli.preference_files import export_files
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
-        files, notes = _files(stores.studies, stores.studies.study(name), form, rule)
+        study = stores.studies.study(name)
+        files, notes = (export_files(stores.studies, study, form, everything=everything)
+                        if study.kind == "preference" else _files(stores.studies, study, form, rule))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))
@@ -112,6 +122,9 @@ def results(
 
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(name)
+        if study.kind != "validity":
+            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity studies; how people answered "
+                             "is there: cirque study quality")
         if as_json:
             typer.echo(_results(stores.studies, study, rule).decode(), nl=False)
         else:
@@ -130,6 +143,9 @@ def _files(
         return circus_files(store, study), ()
     if form is Form.results:
         return {"results.json": _results(store, study, rule)}, ()
+    if form in (Form.hp_fashioniq, Form.preferences):
+        raise StudyError(f"{study.name} is a validity study, and {form.value} is for preference studies. Export it as "
+                         "circus, mbeir, csv, parquet or results.")
     items, judgements = store.items(study.study_id), store.judgements(study.study_id)
     decisions = store.decisions(study.study_id)
     labels = _labels(store, study, rule)

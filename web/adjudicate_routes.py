@@ -47,10 +47,10 @@ def adjudicate_routes(services: Services) -> APIRouter:
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/adjudicate/studies", asked(studies), "GET"),
-        ("/adjudicate/queue", asked(queue), "GET"),
-        ("/adjudicate/case", asked(case), "GET"),
-        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token")), "POST"),
+        ("/adjudicate/studies", asked(studies, slow=True), "GET"),
+        ("/adjudicate/queue", asked(queue, slow=True), "GET"),
+        ("/adjudicate/case", asked(case, slow=True), "GET"),
+        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token"), slow=True), "POST"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes

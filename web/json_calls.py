@@ -35,6 +35,7 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="cirque-study")
+_slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
 
 
 def reply(payload: object, status: int = 200) -> Response:
@@ -48,17 +49,19 @@ def refused(error: CirqueError) -> Response:
     return reply({"problem": str(error), "kind": kind}, status)
 
 
-def asked(work: Callable[[Visitor, Mapping[str, str]], object]) -> Endpoint:
-    """An endpoint for GET. ``work`` gets the visitor and the query, in a thread."""
+def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
+    """An endpoint for GET. ``work`` gets the visitor and the query, in a thread. What reads a whole
+    study is ``slow``: no save waits behind it."""
 
     async def endpoint(request: Request) -> Response:
-        return await _answer(request, lambda visitor: work(visitor, request.query_params))
+        return await _answer(request, lambda visitor: work(visitor, request.query_params), slow)
 
     return endpoint
 
 
 def told(
-    work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (),
+    work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
+    slow: bool = False,
 ) -> Endpoint:
     """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
 
@@ -70,17 +73,17 @@ def told(
             fields = _fields(await _body(request), required, optional)
         except CirqueError as error:
             return refused(error)
-        return await _answer(request, lambda visitor: work(visitor, fields))
+        return await _answer(request, lambda visitor: work(visitor, fields), slow)
 
     return endpoint
 
 
-async def in_thread(work: Callable[[], Any]) -> Any:
+async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
     """Run ``work`` in one of the threads that these calls share."""
-    return await asyncio.get_running_loop().run_in_executor(_threads, work)
+    return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, work)
 
 
-async def _answer(request: Request, work: Callable[[Visitor], object]) -> Response:
+async def _answer(request: Request, work: Callable[[Visitor], object], slow: bool = False) -> Response:
     try:
         visitor = visitor_of(request)
     except AccessError as error:
@@ -93,7 +96,7 @@ async def _answer(request: Request, work: Callable[[Visitor], object]) -> Respon
         except CirqueError as error:
             return refused(error)
 
-    return await in_thread(run)
+    return await in_thread(run, slow=slow)
 
 
 async def _body(request: Request) -> bytes:

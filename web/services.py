@@ -10,6 +10,8 @@ from annotation.people import PeopleService
 from annotation.service import StudyService
 from annotation.store import StudyStore
 from annotation.votes import VoteStore
+from cir_core.audit.late_encoder import Load
+from cir_core.audit.store import AuditStore
 from cir_core.compare import ComparisonService
 from cir_core.methods.declared import Method, all_methods
 from cir_core.service import SearchService
@@ -26,6 +28,8 @@ class Services:
     study_store: StudyStore
     studies: StudyService
     people: PeopleService
+    audits: AuditStore
+    load_encoder: Load
     methods: Mapping[str, Method]
     runs: Runs = field(default_factory=Runs)
 
@@ -54,5 +58,5 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity()}),
-        PeopleService(stores.people, sign_in_days=settings.sign_in_days), methods,
+        PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, loader, methods,
     )

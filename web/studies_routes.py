@@ -93,12 +93,12 @@ def studies_routes(services: Services) -> APIRouter:
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/studies/all", asked(everything), "GET"),
-        ("/studies/one", asked(one), "GET"),
+        ("/studies/all", asked(everything, slow=True), "GET"),
+        ("/studies/one", asked(one, slow=True), "GET"),
         ("/studies/counts", asked(counts), "GET"),
-        ("/studies/results", asked(results), "GET"),
-        ("/studies/export", asked(export), "GET"),
-        ("/studies/plan", asked(plan), "GET"),
+        ("/studies/results", asked(results, slow=True), "GET"),
+        ("/studies/export", asked(export, slow=True), "GET"),
+        ("/studies/plan", asked(plan, slow=True), "GET"),
         ("/studies/close", accept(False), "POST"),
         ("/studies/open", accept(True), "POST"),
         ("/studies/release", told(release, ("study", "annotator")), "POST"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import secrets
 import socket
 import subprocess
 import sys
@@ -103,6 +104,7 @@ class Judge:
 
     def __post_init__(self) -> None:
         self._client = httpx.Client(base_url=self.url, timeout=60)
+        self._session = secrets.token_hex(6)   # as Gradio's own clients do
 
     def close(self) -> None:
         self._client.close()
@@ -112,7 +114,8 @@ class Judge:
 
     def call(self, endpoint: str, *arguments: Any) -> Any:
         """A named call's answer. Raises ``Refused``, and httpx.TransportError when the server is gone."""
-        answer = self._client.post(f"/gradio_api/run/{endpoint}", json={"data": list(arguments)})
+        answer = self._client.post(f"/gradio_api/run/{endpoint}", json={
+            "data": list(arguments), "session_hash": self._session})
         if answer.status_code != 200:
             raise Refused(f"{self.name}: {endpoint} answered {answer.status_code}: {answer.text}")
         return answer.json()["data"][0]

@@ -148,9 +148,8 @@ def test_somebody_elses_item_and_one_that_is_made_up(server: Server, come: Come)
     everything = history(server.home)
     mine = {it.item_id for it in everything if it.annotator == NAMES[0]}
     foreign = next(it.item_id for it in everything if it.item_id not in mine)
-    for item, sentence in ((foreign, "not one of yours"), ("forged0000000000", "not one of yours"),
-                           ("", "No such item"), ("../../cirque.db", "No such item"), ("x" * 10_000, "No such item")):
-        with pytest.raises(Refused, match=sentence):
+    for item in (foreign, "forged0000000000", "", "../../cirque.db", "x" * 10_000):
+        with pytest.raises(Refused, match=r"not one of yours|No such item"):
             judge.save(item, valid(), "forged-token-1")
     assert len(history(server.home)) == len(everything)
 

@@ -1,5 +1,6 @@
 // All studies, and what a new one would cost.
 import { api, h } from "./common.js";
+import { sampleStudy } from "./sample-study.js";
 import { planner } from "./studies-planner.js";
 import { bar, chip, count, day, percent, plural } from "./studies-words.js";
 
@@ -16,7 +17,8 @@ export async function listView(screen) {
       : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
         h("p", { text: screen.may("manage")
           ? "A study is made from the command line: from an audit, from query files or from search sessions. Plan it here first; the command is below the plan."
-          : "Whoever runs this cirque has not made a study yet. It will stand here as soon as there is one." })),
+          : "Whoever runs this cirque has not made a study yet. It will stand here as soon as there is one." }),
+        screen.may("manage") ? sampleStudy() : null),
     screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
   return {
     element,

@@ -55,7 +55,7 @@ function shown(it) {
     fact(half(it.rate_width), "share of valid items", `if about ${Math.round(100 * it.valid_rate)} % are`),
     it.kappa_width === null
       ? fact("–", "Cohen’s κ", "nothing to compare")
-      : fact(half(it.kappa_width), "Cohen’s κ", `if about ${it.kappa.toFixed(2)}, from ${plural(it.pairs, "pair")}`)),
+      : fact(half(it.kappa_width), "Cohen’s κ", `if about ${it.kappa.toFixed(2)}, from ${plural(it.doubly_judged, "item")}`)),
   h("p", { class: "cq-quiet", text: it.kappa_reason || `${plural(it.doubly_judged, "item")} of ${count(it.items)} will be judged by more than one person. `
     + "Widths are those of 95 % intervals." })];
 }
