@@ -47,8 +47,8 @@ def hand_over(work: OpenWork) -> list[Taken]:
     next three. Positions go on from the number of items the seat has or had.
     """
     rng = random.Random(f"{work.study.plan.seed}/hand over/{work.seat}/{len(work.mine)}")
-    left = _open_by_seat(work)
-    idle = _idle_first(work, left)
+    left = open_by_seat(work)
+    idle = idle_first(work, left)
     givers = {number: left[number][_KEPT_AHEAD:] for number in sorted(left) if number not in idle}
     # A seat nobody has taken waits for somebody who will want a share too; one whose person went away does not.
     waiting = sum(1 for seat in work.seats if seat.number in left and not _away(seat, work))
@@ -123,7 +123,8 @@ def _in_turn(items: Sequence[Item], rng: random.Random) -> list[Item]:
     return order
 
 
-def _open_by_seat(work: OpenWork) -> dict[int, list[Assignment]]:
+def open_by_seat(work: OpenWork) -> dict[int, list[Assignment]]:
+    """What the other seats have left, each in its own order."""
     left: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in sorted(work.open, key=lambda a: (a.seat, a.position)):
         if assignment.seat != work.seat:
@@ -131,7 +132,7 @@ def _open_by_seat(work: OpenWork) -> dict[int, list[Assignment]]:
     return left
 
 
-def _idle_first(work: OpenWork, left: Iterable[int]) -> list[int]:
+def idle_first(work: OpenWork, left: Iterable[int]) -> list[int]:
     """Seats at which nobody is at work: those away the longest first, then those never taken."""
     long_ago = datetime.min.replace(tzinfo=work.now.tzinfo)
     seats = [seat for seat in work.seats if seat.number in left]

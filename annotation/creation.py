@@ -94,7 +94,7 @@ def _cleared(store: StudyStore, home: Path) -> Iterator[None]:
     """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
     if it fails."""
     def clear() -> None:
-        clear_leftovers(home, lambda study_id: _is_study(store, study_id))
+        clear_leftovers(home, lambda study_id: is_study(store, study_id))
 
     clear()
     try:
@@ -105,7 +105,8 @@ def _cleared(store: StudyStore, home: Path) -> Iterator[None]:
         raise
 
 
-def _is_study(store: StudyStore, study_id: str) -> bool:
+def is_study(store: StudyStore, study_id: str) -> bool:
+    """Whether there is a study of that id; a study's name is none."""
     try:
         return store.study(study_id).study_id == study_id
     except UnknownStudy:

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from PIL import Image
@@ -140,6 +140,20 @@ class Freezer:
             pool.shutdown(cancel_futures=True)
         there = {image_id: self.images[image_id] for image_id in image_ids if image_id in self.images}
         return Frozen(there, refused)
+
+    def under_another_name(self, image_id: str, place: str) -> StudyImage:
+        """A frozen picture once more, under a token that only ``place`` has: neither a second showing of it
+        nor its set can be told from the address. Takes no room where files can be linked. It stays when
+        :meth:`keep_only` removes the picture itself. Raises ``StorageError``."""
+        frozen = self.images[image_id]
+        again = replace(frozen, token=self.token(f"{place}\0{image_id}"))
+        with _explained(self.folder.parent):
+            for there, here in zip(_paths(self.folder, frozen.token), _paths(self.folder, again.token), strict=True):
+                try:
+                    os.link(there, here)
+                except OSError:   # a file system without links, or one that has enough of this file
+                    shutil.copyfile(there, here)
+        return again
 
     def keep_only(self, image_ids: Collection[str]) -> None:
         """Remove pictures that no item shows after all."""

@@ -90,8 +90,10 @@ def check_due(done: int, total: int, *, every: int, form_size: int) -> int:
     Checks stand after every ``every`` answers of a form and at its end. Forms have ``form_size``
     questions, the last one what is left.
     """
-    if every <= 0 or done >= total:
-        return done if every > 0 else 0
+    if every <= 0:
+        return 0
+    if done >= total:
+        return done
     in_form = done % form_size if form_size > 0 else done
     return done - in_form % every
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -15,9 +17,10 @@ from typing import Any
 
 import pytest
 
+from annotation.people import PeopleService
 from annotation.records import Judgement
 from tests.fakes.studies import flagged, make_study, valid
-from tests.integration.crowd import Judge, Refused, Server, add_people, an_answer, at_once, stores_of
+from tests.integration.crowd import ROOT, Judge, Refused, Server, add_people, an_answer, at_once, stores_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
 NAMES = [f"Judge {number:02d}" for number in range(1, 17)]
@@ -152,6 +155,23 @@ def test_somebody_elses_item_and_one_that_is_made_up(server: Server, come: Come)
         with pytest.raises(Refused, match=r"not one of yours|No such item"):
             judge.save(item, valid(), "forged-token-1")
     assert len(history(server.home)) == len(everything)
+
+
+def test_the_script_in_the_docs(server: Server) -> None:
+    page = (ROOT / "docs/studies.md").read_text("utf-8")
+    script = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[0]
+    stores = stores_of(server.home)
+    try:
+        PeopleService(stores.people).add("Ada", "her password", "annotator")
+        study = make_study(stores.studies, server.home, name="First hundred", items=3, seats=1)
+        done = subprocess.run([sys.executable, "-c", script.replace("http://127.0.0.1:7860", server.url)],
+                              capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stderr
+        assert "'done': 3" in done.stdout
+        kept = stores.studies.judgements(study.study_id, history=True)
+        assert [(it.annotator, it.revision, it.answer["reasons"]) for it in kept] == [("Ada", 1, ["1b"])] * 3
+    finally:
+        stores.close()
 
 
 def test_kill_nine_three_times(tmp_path: Path, come: Come) -> None:

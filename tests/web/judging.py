@@ -4,7 +4,7 @@ process that can be killed."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,25 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from annotation.records import Judgement, Study
 from tests.fakes.studies import make_study
-from tests.integration.crowd import PASSWORD, Stores, stores_of
+from tests.integration.crowd import PASSWORD, Server, Stores, add_people, stores_of
 
 TITLE = "h1.st-text"
 # What a browser says of a call that is refused or finds nobody: the page says it in better words.
 EXPECTED = ("Failed to load resource", "AbortError", "Connection errored out", "ERR_CONNECTION")
+
+
+@contextmanager
+def a_server(home: Path, names: Sequence[str]) -> Iterator[Server]:
+    """A running server at which these people have accounts; its log must stay quiet."""
+    with stores(home) as opened:
+        add_people(opened, list(names))
+    server = Server(home)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.stop()
+    assert "Traceback" not in server.log()
 
 
 @contextmanager
@@ -132,3 +146,22 @@ def row(page: Page, name: str) -> Locator:
 def pressed(page: Page) -> list[str]:
     """Names of the flags and reasons that are set."""
     return page.locator(".st-rubric [aria-pressed=true]").locator("b, span:not(:has(b))").all_inner_texts()
+
+
+Meet = Callable[[str], Person]
+
+
+@contextmanager
+def visitors(browser: Browser, server: Server) -> Iterator[Meet]:
+    """People who come in, each with a browser of their own. None of them may see an error."""
+    people: list[Person] = []
+
+    def come(name: str) -> Person:
+        people.append(Person(browser, server.url, name))
+        people[-1].sign_in()
+        return people[-1]
+
+    yield come
+    for person in people:
+        person.context.close()
+    assert [complaint for person in people for complaint in person.complaints] == []
