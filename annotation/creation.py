@@ -62,7 +62,7 @@ def create_validity_study(
     study = Study(new_id(), name, "validity", CIRCUS, plan, True, {**SETTINGS, **(settings or {})}, dict(source),
                   created_by, datetime.now(UTC))
     _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
-    with _cleared(store, home), freezing(home, study.study_id) as freezer:
+    with cleared(store, home), freezing(home, study.study_id) as freezer:
         kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)
         items, places = _lay_out(study, kept, [new_id() for _ in kept])
         items = [replace(item, shown=_shown(query, freezer, plan.seed))
@@ -90,11 +90,11 @@ def check_name(store: StudyStore, name: str) -> str:
 
 
 @contextmanager
-def _cleared(store: StudyStore, home: Path) -> Iterator[None]:
+def cleared(store: StudyStore, home: Path) -> Iterator[None]:
     """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
     if it fails."""
     def clear() -> None:
-        clear_leftovers(home, lambda study_id: is_study(store, study_id))
+        clear_leftovers(home, lambda study_id: _is_study(store, study_id))
 
     clear()
     try:
@@ -105,8 +105,7 @@ def _cleared(store: StudyStore, home: Path) -> Iterator[None]:
         raise
 
 
-def is_study(store: StudyStore, study_id: str) -> bool:
-    """Whether there is a study of that id; a study's name is none."""
+def _is_study(store: StudyStore, study_id: str) -> bool:
     try:
         return store.study(study_id).study_id == study_id
     except UnknownStudy:

@@ -98,7 +98,7 @@ class HpForm:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        return tuple(f"{count:,} answers are left out: {why}." for why, count in self.left_out.items() if count)
+        return tuple(f"Answers left out, for {why}: {count:,}." for why, count in self.left_out.items())
 
 
 def hp_form(
@@ -112,7 +112,7 @@ def hp_form(
     """
     by_id = {item.item_id: item for item in items}
     given = {(person_key(one.annotator), one.item_id): one for one in judgements}
-    left_out = {"the form has no ties": 0, f"the form has sets of {SHOWN} images only": 0}
+    left_out: Counter[str] = Counter()
     numbers: Counter[tuple[str, str]] = Counter()
     questions = []
     for place in sorted(assignments, key=lambda one: (one.seat, one.extra.get("form", 1), one.position)):
@@ -120,10 +120,8 @@ def hp_form(
         if judgement is None:
             continue
         item = by_id[place.item_id]
-        if judgement.answer["preferred"] == 0:
-            left_out["the form has no ties"] += 1
-        elif any(len(ids) != SHOWN for ids in item.hidden["set_ids"]):
-            left_out[f"the form has sets of {SHOWN} images only"] += 1
+        if why := _unfit(item, judgement):
+            left_out[why] += 1
         else:
             kept = item.hidden.get(KEPT, {})
             name = str(kept.get("question_set") or f"question_set_{place.extra.get('form', 1)}")
@@ -132,6 +130,17 @@ def hp_form(
     if not questions:
         raise StudyError("There is no answer that HP-FashionIQ's form could hold. Export the study as csv.")
     return HpForm(released_form(questions), len(questions), left_out)
+
+
+def _unfit(item: Item, judgement: Judgement) -> str:
+    """Why the form cannot hold this answer; "" where it can."""
+    if judgement.answer["preferred"] == 0:
+        return "the form has no ties"
+    if not item.hidden["target_id"]:
+        return "the form needs a target"
+    if any(len(ids) != SHOWN for ids in item.hidden["set_ids"]):
+        return f"the form has sets of {SHOWN} images only"
+    return ""
 
 
 def _question(item: Item, judgement: Judgement, name: str, number: int) -> Question:
@@ -212,4 +221,4 @@ def _notes(questions: Iterable[Question]) -> Iterable[str]:
            "they flagged as irrelevant.")
     same = sum(set(one.sets[0].image_ids) == set(one.sets[1].image_ids) for one in questions)
     if same:
-        yield f"{same:,} questions show the same images twice."
+        yield f"Questions that show the same images twice: {same:,}."

@@ -21,8 +21,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Literal
 
+from annotation import survey_plan
 from annotation.kinds import Settled
-from annotation.records import Item, Study
+from annotation.records import Item, OpenWork, Study, Taken
 from annotation.survey import as_page, load_survey, set_names
 from annotation.validity import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
@@ -77,6 +78,10 @@ class Preference:
             "reason": printable(reason[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
             "confirmed": False,
         }
+
+    def hand_over(self, work: OpenWork) -> list[Taken]:
+        """Whole forms that were abandoned: :func:`annotation.survey_plan.hand_over`."""
+        return survey_plan.hand_over(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """:func:`annotation.survey.as_page`, and ``reason_limit``."""

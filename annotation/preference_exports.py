@@ -41,10 +41,10 @@ _JUDGEMENT = (
     *_ITEM,
     Column("method_1", "text", "method that found set 1; empty where it is not known"),
     Column("method_2", "text", "method that found set 2"),
-    Column("set_1", "texts", "image ids of set 1, by rank"),
-    Column("set_2", "texts", "image ids of set 2, by rank"),
-    Column("target_in_1", "flag", "whether set 1 holds a target"),
-    Column("target_in_2", "flag", "whether set 2 holds a target"),
+    Column("set_1", "texts", "image ids of set 1, the best first; of released files in their order"),
+    Column("set_2", "texts", "image ids of set 2, likewise"),
+    Column("target_in_1", "flag", "whether set 1 holds a target; empty where no target is known"),
+    Column("target_in_2", "flag", "whether set 2 holds a target; empty likewise"),
     *_PERSON,
     Column("revision", "integer", "how many answers this person gave to the question; the last one is here"),
     Column("first", "integer", "which set stood first; empty where nobody recorded it"),
@@ -65,8 +65,8 @@ _SET = (
     *_PERSON,
     Column("set", "integer", "1 or 2, as in judgements"),
     Column("method", "text", "method that found the set; empty where it is not known"),
-    Column("images", "texts", "image ids, by rank"),
-    Column("has_target", "flag", "whether a target is among them"),
+    Column("images", "texts", "image ids, the best first; of released files in their order"),
+    Column("has_target", "flag", "whether a target is among them; empty where none is known"),
     Column("stood_first", "flag", "whether it stood first; empty where nobody recorded it"),
     Column("rating", "integer", "1 to 5"),
     Column("preferred", "flag", "whether it is the better one; false for both in a tie"),
@@ -154,7 +154,7 @@ def _joined(
 
 def _of_item(study: Study, item: Item) -> tuple[Any, ...]:
     hidden = item.hidden
-    return (study.name, item.key, hidden["dataset"], hidden.get("category"), _text(hidden.get("query_id")),
+    return (study.name, item.key, hidden["dataset"], _text(hidden.get("category")), _text(hidden.get("query_id")),
             item.shown["text"], hidden["reference_id"], list(hidden["target_ids"]))
 
 
@@ -170,8 +170,9 @@ def _times(judgement: Judgement, excluded: Excluded) -> tuple[Any, ...]:
     return judgement.seconds or None, _utc(at), rules
 
 
-def _has_target(item: Item, image_ids: Iterable[str]) -> bool:
-    return not set(item.hidden["target_ids"]).isdisjoint(image_ids)
+def _has_target(item: Item, image_ids: Iterable[str]) -> bool | None:
+    targets = set(item.hidden["target_ids"])
+    return not targets.isdisjoint(image_ids) if targets else None
 
 
 def _text(value: object) -> str | None:

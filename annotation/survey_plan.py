@@ -143,8 +143,8 @@ def _check(questions: int, layout: SurveyLayout, seconds: float) -> None:
         raise StudyError(f"{layout.per_person} questions per person cannot be dealt out in {layout.forms} forms. Take "
                          "1 question at least, and no more forms than questions.")
     if layout.shared_every < 0 or layout.reason_every < 0:
-        raise StudyError("How often a question is shared, or a reason asked for, is a number of questions: 1 or more, or "
-                         "0 for never.")
+        raise StudyError("Once in how many questions one is shared, or a reason asked for, is 1 or more, or 0 for "
+                         "never.")
     if layout.shared_every and layout.shared_by < 2:
         raise StudyError(f"A question that {layout.shared_by} people answer shows no agreement. Share questions "
                          "between 2 people or more, or none at all: 0 for one in how many is shared.")

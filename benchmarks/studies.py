@@ -109,12 +109,11 @@ def run(folder: Path, size: Size = FULL) -> None:
             print(f"\n{f'{stored:,} judgements stored':<44} {'p50':>8} {'p95':>9} {'per second':>11}  "
                   f"{'to bare':>7}  driver")
             cookies = [_sign_in(ours.address, name) for name in PEOPLE]
-            before = None
+            before = ours.memory_mb, theirs.memory_mb
             for people in size.people:
                 asyncio.run(_measure(theirs, ours, cookies[:people], size))
-                before = before or ours.memory_mb
-            print(f"memory of the server: {before:.0f} MB after {size.people[0]} person, {ours.memory_mb:.0f} MB at "
-                  f"the end (bare {theirs.memory_mb:.0f} MB)", flush=True)
+            print(f"memory of the server: {before[0]:.0f} MB before, {ours.memory_mb:.0f} MB after all this "
+                  f"(bare {before[1]:.0f} and {theirs.memory_mb:.0f} MB)", flush=True)
 
 
 async def _measure(theirs: Server, ours: Server, cookies: Sequence[str], size: Size) -> None:

@@ -90,7 +90,7 @@ def audit(
         if dataset is None:
             raise DatasetError("Name a data set, for example: cirque audit sample --retrievers text-only,slerp,cirevl. "
                                "`cirque datasets list` names the kinds.")
-        whole = _benchmark(dataset, annotations, split, caption_mode, pool, settings)
+        whole = data_set(dataset, annotations, split, caption_mode, pool, settings)
         check_targets(whole)
         specs, base = _chosen(retrievers or [], whole, gallery, settings)
         if min_support > len(specs):
@@ -115,10 +115,11 @@ def audit(
         raise typer.Exit(1)
 
 
-def _benchmark(
+def data_set(
     dataset: str, annotations: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None,
     settings: Settings,
 ) -> Benchmark:
+    """The queries of ``dataset``; the sample gallery's own are drawn where nothing is named."""
     from cir_core.datasets.kinds import find_kind, read_benchmark
 
     find_kind(dataset)
@@ -161,11 +162,12 @@ def _chosen(
             f"index {benchmark.kind} PATH --images ROOT"
         )
     if base == SAMPLE_GALLERY and not gallery:
-        return specs, _sample_gallery(settings)
+        return specs, sample_gallery(settings)
     return specs, open_gallery(base, home=settings.home)
 
 
-def _sample_gallery(settings: Settings) -> Gallery:
+def sample_gallery(settings: Settings) -> Gallery:
+    """The sample gallery, drawn and indexed if it is not there yet."""
     from cir_core.gallery import open_gallery
     from cir_core.sample import ensure_sample, is_ready
 

@@ -90,7 +90,7 @@ def export_files(
         return {"hpfiq.json": found.content}, (*notes, *found.notes)
     pairs = preference_pairs(items, kept)
     if pairs.ties:
-        notes.append(f"{pairs.ties:,} ties are left out.")
+        notes.append(f"Ties left out: {pairs.ties:,}.")
     return {"preferences.jsonl": pairs.content}, tuple(notes)
 
 

@@ -47,7 +47,7 @@ def print_quality(people: Sequence[PersonQuality], bias: SideBias, rules: Rules,
         effect.add_row(typed, f"{len(removal.judgements):,}", _people(removal))
     effect.add_row("all together", f"{len(removed.together.judgements):,}", _people(removed.together))
     out.print(effect)
-    out.print(f"{len(removed.kept):,} answers are left.")
+    out.print(f"Answers left: {len(removed.kept):,}.")
 
 
 def quality_json(

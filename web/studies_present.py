@@ -15,6 +15,8 @@ from annotation.subset import Subset, SubsetRow
 
 Json = dict[str, Any]
 _LONGEST = 300
+_SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Data set", "gallery": "Gallery",
+           "retrievers": "Retrievers", "methods": "Methods", "runs": "Runs"}
 
 
 def study(found: Study, counts: Mapping[str, int]) -> Json:
@@ -22,7 +24,7 @@ def study(found: Study, counts: Mapping[str, int]) -> Json:
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
         "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
         "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
-        "source": [[name, _short(value)] for name, value in found.source.items()],
+        "source": [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)],
     }
 
 
@@ -68,7 +70,8 @@ def _row(row: SubsetRow) -> Json:
 
 
 def _short(value: object) -> str:
-    if isinstance(value, list | tuple) and value and isinstance(value[0], dict):
-        return f"{len(value):,}"
+    if isinstance(value, list | tuple):
+        whole = any(isinstance(each, dict | list) for each in value)
+        return f"{len(value):,}" if whole else ", ".join(map(str, value))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"

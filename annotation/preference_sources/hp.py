@@ -9,8 +9,8 @@ from annotation.preference_sources.queries import SurveyQuery, SurveySource, che
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import refuse
 from annotation.sources.sampling import spread
-from cir_core.datasets.faults import Faults
 from cir_core.datasets.fashioniq import image_paths as fashioniq_paths
+from cir_core.datasets.faults import Faults
 from cir_core.datasets.hp_fashioniq import image_paths, read_questions
 from cir_core.errors import StudyError
 from cir_core.gallery import Gallery

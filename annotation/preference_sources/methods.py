@@ -79,10 +79,10 @@ def _notes(run: MethodRun, queries: int) -> list[str]:
     notes = []
     if run.failures:
         query_id, reason = next(iter(run.failures.items()))
-        notes.append(f"{run.title} failed at {len(run.failures):,} of {queries:,} queries, which go to the other methods; "
-                     f"the first is {query_id}: {reason}")
+        notes.append(f"{run.title} failed at {len(run.failures):,} of {queries:,} queries, which go to the other "
+                     f"methods; the first is {query_id}: {reason}")
     short = sum(len(ids) < SHOWN for ids in run.run.rankings.values())
     if short:
-        notes.append(f"{run.title} found fewer than {SHOWN} images for {short:,} of {queries:,} queries, which go to the "
-                     "other methods.")
+        notes.append(f"{run.title} found fewer than {SHOWN} images for {short:,} of {queries:,} queries, which go to "
+                     "the other methods.")
     return notes

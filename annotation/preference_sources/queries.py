@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from annotation.sources.queries import FindPicture
@@ -51,8 +51,7 @@ def drawn_queries(benchmark: Benchmark, size: int | None, seed: int) -> Benchmar
     lines = {query.query_id: benchmark.line_of(place) for place, query in enumerate(benchmark.queries)}
     kept = spread(benchmark.queries, size, stratum=lambda query: query.pool, key=lambda query: query.query_id,
                   seed=seed, purpose="questions")
-    return Benchmark(benchmark.kind, benchmark.split, tuple(kept), benchmark.pools, benchmark.image_paths,
-                     benchmark.notes, benchmark.dataset, lines)
+    return replace(benchmark, queries=tuple(kept), lines=lines)
 
 
 def check_size(size: int, available: int) -> None:

@@ -51,8 +51,8 @@ def from_runs(
         named.append(as_the_benchmark_names(benchmark, run))
     asked = [query for query in benchmark.queries if sum(query.query_id in run.rankings for run in named) > 1]
     if not asked:
-        raise DatasetError(f"No query of {benchmark.name} is ranked by two of the runs. Check that they are of the same "
-                           "split.")
+        raise DatasetError(f"No query of {benchmark.name} is ranked by two of the runs. Check that they are of the "
+                           "same split.")
     chosen = drawn_queries(replace(benchmark, queries=tuple(asked)), size, seed)
     pools = {name: None if pool is None else frozenset(pool) for name, pool in benchmark.pools.items()}
     found, short = [], dict.fromkeys(names, 0)

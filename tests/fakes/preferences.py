@@ -64,6 +64,6 @@ def keep(
     judgements: list[Judgement],
 ) -> None:
     """Store it all, with pictures that are not at hand."""
-    tokens = {token for item in items for token in (item.shown["reference"], *sum(item.shown["sets"], []))}
+    tokens = {token for item in items for ids in ([item.shown["reference"]], *item.shown["sets"]) for token in ids}
     images = [StudyImage(token, token.removeprefix("t-"), 0, 0) for token in sorted(tokens)]
     store.create(study, items, images, places, seats=seats, judgements=judgements)

@@ -12,7 +12,8 @@ from annotation.preference_exports import judgement_table, preference_pairs, set
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_assignment, an_item
 
 STUDY = a_study()
-ITEMS = [an_item(0, text="=SUM(A1) is red"), an_item(1, category=None), an_item(2, methods=[None, None])]
+ITEMS = [an_item(0, text="=SUM(A1) is red"), an_item(1, category=""),
+         an_item(2, methods=[None, None], target_id="", target_ids=[])]
 PLACES = [an_assignment(0, 1, "Ada", reason=True), an_assignment(1, 1, "Ada", first=2, form=2),
           an_assignment(2, 2, "Ben", first=None)]
 JUDGEMENTS = [
@@ -56,7 +57,7 @@ def test_two_rows_for_each_judgement_one_for_a_set():
     assert told == [
         ("q0", 1, "slerp", False, True, 2, False), ("q0", 2, "text", True, False, 4, True),
         ("q1", 1, "slerp", False, False, 3, True), ("q1", 2, "text", True, True, 5, False),
-        ("q2", 1, None, False, None, 3, False), ("q2", 2, None, True, None, 3, False),
+        ("q2", 1, None, None, None, 3, False), ("q2", 2, None, None, None, 3, False),
     ]
     assert table[1]["images"] == ["0-b0", "0-b1", "0-b2", "0-b3", "0-b4"]
 

@@ -1,11 +1,13 @@
 // The studies a person may judge in, as cards.
 import { h } from "./common.js";
+import { sampleStudy } from "./sample-study.js";
 
-export function studyList(studies, open) {
+export function studyList(studies, me, open) {
   if (!studies.length) {
     return h("section", { class: "st-page st-none" }, h("h1", { text: "No study is open" }),
       h("p", { class: "cq-lead", text: "As soon as somebody opens a study, it stands here. Come back later, or ask whoever invited you." }),
-      h("p", { class: "cq-quiet" }, "To make one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" })));
+      me.may.includes("manage") ? [sampleStudy(),
+        h("p", { class: "cq-quiet" }, "To make one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
   }
   const card = ({ name, accepting, joined, done, total }) => {
     const finished = joined && total > 0 && done >= total;

@@ -35,7 +35,7 @@ export async function mount(element) {
     if (named) return await work(named);
     document.title = "Annotate · cirque";
     const { studies } = await api("GET", "study/mine");
-    body.replaceChildren(studyList(studies, (name) => {
+    body.replaceChildren(studyList(studies, me, (name) => {
       const to = url();
       to.searchParams.set("study", name);
       window.history.pushState(null, "", to);
