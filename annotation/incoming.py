@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
+from annotation.records import EventKind
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
 
 ANSWER_LIMIT = 256 * 1024    # characters of JSON; the kind says what is too long for a note
@@ -64,6 +65,14 @@ def checked_revision(revision: object) -> int | None:
     if isinstance(revision, bool) or not isinstance(revision, int) or not 0 <= revision < 2**31:
         raise StudyError("A revision is a whole number from 0. Reload the page.")
     return revision
+
+
+def checked_gate(kind: object) -> EventKind:
+    """What somebody passes: ``guidelines``, ``consent`` or ``check``. The end is noted by itself.
+    Raises ``StudyError``."""
+    if kind in ("guidelines", "consent", "check"):
+        return cast(EventKind, kind)
+    raise StudyError("“kind” is “guidelines”, “consent” or “check”. Reload the page.")
 
 
 def _is_name(text: object, longest: int) -> TypeGuard[str]:

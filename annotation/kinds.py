@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotation.records import Item, Study
+from annotation.records import Assignment, Desk, EventKind, Item, OpenWork, Stand, Study, Taken
+
+Mine = Sequence[Assignment]
+"""All that one person has or had in a study, in their order."""
 
 
 @dataclass(frozen=True)
@@ -17,16 +20,57 @@ class Settled:
     unsure: bool = False      # goes to an adjudicator
 
 
-class Kind(Protocol):
-    """One kind of study."""
+@dataclass(frozen=True)
+class Passage:
+    """What is to be noted of an answer to a gate. ``passed``: whether the person goes on."""
 
-    def settle(self, answer: object, item: Item, study: Study) -> Settled:
+    kind: EventKind
+    payload: Mapping[str, Any]
+    passed: bool
+
+
+class Flow(Protocol):
+    """How people go through a study in order: what stands between its items, and how far back they may go. Pure."""
+
+    def stand(self, desk: Desk, annotator: str, mine: Mine, share: Callable[[], int]) -> Stand:
+        """``share``: how many items a seat of the plan has at least; who lost some to others and has
+        answered fewer is not at the end."""
+        ...
+
+    def admit(self, desk: Desk, annotator: str, mine: Callable[[], Mine], token: str) -> None:
+        """Whether an answer to the desk's item may be kept. Raises ``GateStands`` for a new one behind a
+        gate, ``IncompleteJudgement`` for a change that comes too late."""
+        ...
+
+    def pass_gate(
+        self, desk: Desk, annotator: str, kind: EventKind, token: str, *, number: int | None, attempt: int | None,
+        answer: object,
+    ) -> Passage:
+        """Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now."""
+        ...
+
+
+class Kind(Protocol):
+    """One kind of study. ``extra`` is that of the person's assignment of the item."""
+
+    @property
+    def flow(self) -> Flow | None:
+        """None: items in any order, and nothing between them."""
+        ...
+
+    def settle(self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> Settled:
         """Check what came from a browser or a script. Raises ``IncompleteJudgement`` with a sentence
         that says what is missing or contradicts itself."""
         ...
 
-    def draft(self, answer: object, item: Item, study: Study) -> Mapping[str, Any]:
+    def draft(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...
+    ) -> Mapping[str, Any]:
         """The same without completeness: whatever can be kept of it, bounded in size."""
+        ...
+
+    def hand_over(self, work: OpenWork) -> Sequence[Taken]:
+        """What a seat without work takes over from others. Pure; called in the store's transaction."""
         ...
 
     def page(self, study: Study) -> Mapping[str, Any]:

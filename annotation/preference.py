@@ -25,6 +25,7 @@ from annotation import survey_plan
 from annotation.kinds import Settled
 from annotation.records import Item, OpenWork, Study, Taken
 from annotation.survey import as_page, load_survey, set_names
+from annotation.survey_stand import SurveyFlow
 from annotation.validity import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
 
@@ -38,6 +39,8 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 class Preference:
     """:class:`annotation.kinds.Kind` of preference studies. ``extra`` is that of the person's assignment."""
+
+    flow = SurveyFlow()
 
     def settle(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING

@@ -109,9 +109,9 @@ def create_preference_study(
     skipped = len(drawn.identical) + len(drawn.lacking)
     counts = {"items": len(items), "pictures": len({image.image_id for image in images}), "dropped": dropped,
               "skipped": skipped, "places": len(places), "people": forecast.people, "shared": forecast.shared}
-    notes = [*pair_notes(drawn)]
+    notes = pair_notes(drawn)
     if dropped:
-        notes.append(f"{dropped:,} queries were left out: a picture of theirs is not at hand or cannot be read.")
+        notes.append(f"Queries left out because a picture is not at hand or cannot be read: {dropped:,}.")
     return Created(study, counts, tuple(notes))
 
 
@@ -119,10 +119,11 @@ def pair_notes(drawn: DrawnPairs) -> list[str]:
     """What did not become a question, and why."""
     notes = []
     if drawn.ruled_out:
-        notes.append(f"{drawn.ruled_out:,} pairs of methods found the same images for a query and do not meet in it; "
-                     f"{len(drawn.identical):,} queries have no other pair and were left out.")
+        notes.append("Two methods that found the same images for a query do not meet in it (pairs: "
+                     f"{drawn.ruled_out:,}; queries left out because they have no other pair: "
+                     f"{len(drawn.identical):,}).")
     if drawn.lacking:
-        notes.append(f"{len(drawn.lacking):,} queries were left out: fewer than two methods have a set for them.")
+        notes.append(f"Queries left out because fewer than two methods have a set for them: {len(drawn.lacking):,}.")
     counts = drawn.counts.values()
     if max(counts) - min(counts) > 1:
         notes.append(f"Pairs of methods meet in {min(counts):,} to {max(counts):,} questions: what the methods found "
@@ -139,7 +140,8 @@ def _freeze(
     left = list(queries)
     while True:
         questions, drawn = make_questions(left, methods, seed)
-        wanted = list(dict.fromkeys(image_id for question in questions for image_id in question.image_ids))
+        # Not in the order of retrieval, which the times of the files would tell.
+        wanted = sorted({image_id for question in questions for image_id in question.image_ids})
         refused = freezer.freeze(wanted, find, max_megapixels=max_megapixels, progress=progress).refused
         lacking = {question.query.key for question in questions if not refused.keys().isdisjoint(question.image_ids)}
         if not lacking:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from annotation import incoming
-from annotation.assignment import hand_over
 from annotation.kinds import Kind
 from annotation.latest import Latest
 from annotation.progress import Progress, progress_of
-from annotation.records import Assignment, Desk, Draft, Item, Judgement, Saved, Study
+from annotation.records import Assignment, Desk, Draft, EventKind, Item, Judgement, Saved, Study, StudyEvent
 from annotation.store import StudyStore
-from cir_core.errors import StudyClosed, StudyError
+from cir_core.errors import StorageError, StudyClosed, StudyError
 from cir_core.ids import new_id
 
 _ITEMS_KEPT = 8192      # items that somebody has before them, without their hidden part
 _NAMES_KEPT = 4096
+_FINISH = "finish"      # shorter than any client's token, so it is nobody's; and each person finishes once
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class StudyService:
         # are still taken, the store decides anew each time.
         self._ids: Latest[str, str] = Latest(_NAMES_KEPT)
         self._joined: Latest[tuple[str, str], bool] = Latest(_NAMES_KEPT)
-        self._items: Latest[tuple[str, str, str], tuple[Study, Item]] = Latest(_ITEMS_KEPT)
+        self._items: Latest[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = Latest(_ITEMS_KEPT)
 
     def mine(self, annotator: str) -> list[MyStudy]:
         """Open studies, and closed ones the person has a seat in, the latest first."""
@@ -67,7 +68,8 @@ class StudyService:
     def desk(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
     ) -> Desk:
-        """The item asked for, else the first open one. Somebody new joins.
+        """The item asked for, else the first open one. Somebody new joins. In a kind with a flow the desk
+        says in ``stand`` what comes before the item.
 
         Raises ``StudyClosed`` for a closed study the person has no seat in, ``UnknownItem`` for an
         item that is not theirs.
@@ -76,7 +78,7 @@ class StudyService:
             incoming.checked_item(item_id)
         study_id = self._study_id(study)
         self._join(study_id, annotator)
-        return self._remember(annotator, self._store.desk(
+        return self._seen(annotator, self._store.desk(
             study_id, annotator, item_id=item_id, position=position, at=self._clock()))
 
     def save(
@@ -86,12 +88,17 @@ class StudyService:
         """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
         the same one. A call that is repeated with its token changes nothing.
 
-        Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``.
+        Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``, ``GateStands``.
         """
         incoming.checked_answer(answer)
         incoming.checked_token(token)
-        study_id, kept, item = self._before(study, annotator, item_id)
-        settled = self._kind(kept).settle(answer, item, kept)
+        study_id, kept, item, extra = self._before(study, annotator, item_id)
+        kind = self._kind(kept)
+        if kind.flow is not None:
+            before = self._store.desk(study_id, annotator, item_id=item_id)
+            kind.flow.admit(before, annotator, lambda: self._store.overview(study_id, annotator), token)
+            kept = before.study   # with the settings of now
+        settled = kind.settle(answer, item, kept, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
             incoming.checked_seconds(seconds), self._clock(),
@@ -100,13 +107,34 @@ class StudyService:
             judgement, unsure=settled.unsure, seen_revision=incoming.checked_revision(seen_revision))
         desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
                 else self._store.desk(study_id, annotator, after=item.item_id))
-        return saved, self._remember(annotator, desk)
+        return saved, self._seen(annotator, desk)
+
+    def pass_gate(
+        self, study: str, annotator: str, kind: EventKind, token: str, *, number: int | None = None,
+        attempt: int | None = None, answer: object = None,
+    ) -> tuple[bool, Desk]:
+        """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong
+        answer is noted too. A call that is repeated with its token changes nothing.
+
+        Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now.
+        """
+        checked = incoming.checked_gate(kind)
+        incoming.checked_token(token)
+        study_id = self._study_id(study)
+        self._join(study_id, annotator)
+        desk = self._store.desk(study_id, annotator, at=self._clock())
+        flow = self._kind(desk.study).flow
+        if flow is None:
+            raise StudyError(f"In {desk.study.name} nothing stands between the items. Reload the page.")
+        passage = flow.pass_gate(desk, annotator, checked, token, number=number, attempt=attempt, answer=answer)
+        self._note(desk.study, annotator, passage.kind, token, passage.payload)
+        return passage.passed, self._seen(annotator, self._store.desk(study_id, annotator))
 
     def keep_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
         """Keep what somebody has begun to answer. Replaces their draft of the item."""
         incoming.checked_answer(answer)
-        study_id, kept, item = self._before(study, annotator, item_id)
-        begun = self._kind(kept).draft(answer, item, kept)
+        study_id, kept, item, extra = self._before(study, annotator, item_id)
+        begun = self._kind(kept).draft(answer, item, kept, extra=extra)
         self._store.keep_draft(study_id, Draft(
             item.item_id, annotator, begun, incoming.checked_seconds(seconds), self._clock()))
 
@@ -114,6 +142,7 @@ class StudyService:
         """Take over others' open work; how many items, and the desk."""
         study_id = self._study_id(study)
         self._join(study_id, annotator)
+        hand_over = self._kind(self._store.study(study_id)).hand_over
         added = self._store.take_more(study_id, annotator, self._clock(), hand_over)
         return added, self.desk(study_id, annotator)
 
@@ -144,35 +173,61 @@ class StudyService:
         if not study.accepting and not any(_same(s.annotator, annotator) for s in self._store.seats(study_id)):
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
         if study.accepting:
-            now = self._clock()
+            now, hand_over = self._clock(), self._kind(study).hand_over
             self._store.join(study_id, annotator, now, hand_over)
-            if not self._store.desk(study_id, annotator, at=now).total:
-                # While the seat was free, others took over all it had.
-                self._store.take_more(study_id, annotator, now, hand_over)
+            # While the seat was free, others may have taken over all it had.
+            if not (self._store.desk(study_id, annotator, at=now).total
+                    or self._store.take_more(study_id, annotator, now, hand_over)):
+                return   # nothing is left to hand over; perhaps at the next visit
         self._joined.put(who, True)
 
-    def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item]:
-        """The study's id, the study and the item that this person has before them."""
+    def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
+        """The study's id, the study, the item that this person has before them, their assignment's extra."""
         study_id = self._study_id(study)
         who = (study_id, annotator.casefold(), incoming.checked_item(item_id))
         found = self._items.get(who)
         if found is None:
             desk = self._remember(annotator, self._store.desk(study_id, annotator, item_id=item_id))
             assert desk.item is not None, "the store gives the item it is asked for, or raises"
-            found = desk.study, desk.item
+            found = desk.study, desk.item, desk.extra
         return study_id, *found
 
     def _remember(self, annotator: str, desk: Desk) -> Desk:
+        extras = {} if desk.item is None else {desk.item.item_id: desk.extra}
+        if self._kind(desk.study).flow is None:   # of what comes next the desk has no extra, and none is needed
+            extras |= {item.item_id: {} for item in desk.ahead}
         for item in (desk.item, *desk.ahead):
-            if item is not None:
+            if item is not None and item.item_id in extras:
                 self._items.put((desk.study.study_id, annotator.casefold(), item.item_id),
-                                (desk.study, replace(item, hidden={})))
+                                (desk.study, replace(item, hidden={}), extras[item.item_id]))
         return desk
+
+    def _seen(self, annotator: str, desk: Desk) -> Desk:
+        """The desk as its person gets it: remembered, and in a kind with a flow with where they stand."""
+        self._remember(annotator, desk)
+        flow = self._kind(desk.study).flow
+        if flow is None:
+            return desk
+        study = desk.study
+        stand = flow.stand(
+            desk, annotator, self._store.overview(study.study_id, annotator),
+            lambda: self._store.counts(study.study_id)["assignments"] // max(1, study.plan.seats))
+        if stand.gate and stand.gate["kind"] == "finished" and not _has_finished(desk):
+            with suppress(StorageError):   # a desk can be looked at on a full disk; it is noted next time
+                self._note(study, annotator, "finish", _FINISH, {"code": stand.gate["code"]})
+        return replace(desk, stand=stand)
+
+    def _note(self, study: Study, annotator: str, kind: EventKind, token: str, payload: Mapping[str, Any]) -> None:
+        self._store.note(StudyEvent(new_id(), study.study_id, annotator, kind, token, dict(payload), self._clock()))
 
     def _kind(self, study: Study) -> Kind:
         if study.kind not in self._kinds:
             raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
         return self._kinds[study.kind]
+
+
+def _has_finished(desk: Desk) -> bool:
+    return any(event.kind == "finish" for event in desk.events)
 
 
 def _same(one: str | None, other: str) -> bool:

@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.circus_users.form import person_key
+from annotation.kinds import Passage
 from annotation.progress import Progress
 from annotation.records import EventKind, Study, StudyEvent
 from annotation.survey import SETTINGS
@@ -32,15 +32,6 @@ CODE_LENGTH = 8   # hex digits, behind the prefix
 
 _MOVED_ON = ("This page was answered already, perhaps in another window. Reload it to see what stands here now; "
              "this answer was not counted.")
-
-
-@dataclass(frozen=True)
-class Passage:
-    """What is to be noted of an answer to a gate. ``passed``: whether the person goes on."""
-
-    kind: EventKind
-    payload: Mapping[str, Any]
-    passed: bool
 
 
 def gate(study: Study, annotator: str, progress: Progress, events: Sequence[StudyEvent]) -> dict[str, Any] | None:

@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
+from annotation import assignment
 from annotation.kinds import Settled
-from annotation.records import Item, Study
+from annotation.records import Item, OpenWork, Study, Taken
 from annotation.rubric import Rubric, as_page, load_rubric
 from cir_core.errors import IncompleteJudgement
 
@@ -29,12 +31,17 @@ _LISTS = ("flags", "reasons", "alternatives")
 _SWITCHES = ("unsure", "panel_opened")
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85]")
 _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Validity:
     """:class:`annotation.kinds.Kind` of validity studies. The rubric is that of the study's protocol."""
 
-    def settle(self, answer: object, item: Item, study: Study) -> Settled:
+    flow = None
+
+    def settle(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> Settled:
         """The canonical answer. Raises ``IncompleteJudgement``.
 
         What is missing is taken as empty. ``validated`` may be left null where flags are set: they
@@ -61,7 +68,9 @@ class Validity:
             "panel_opened": fields["panel_opened"],
         }, unsure)
 
-    def draft(self, answer: object, item: Item, study: Study) -> Mapping[str, Any]:
+    def draft(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> Mapping[str, Any]:
         """What can be kept of an answer that is not finished; it need not make sense yet."""
         rubric = load_rubric(study.protocol)
         given = answer if isinstance(answer, Mapping) else {}
@@ -76,6 +85,10 @@ class Validity:
             "alternatives": sorted(lists["alternatives"] & _panel(item)),
             **{name: given.get(name) is True for name in _SWITCHES},
         }
+
+    def hand_over(self, work: OpenWork) -> Sequence[Taken]:
+        """A fair share of all open work: :func:`annotation.assignment.hand_over`."""
+        return assignment.hand_over(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""

@@ -40,6 +40,10 @@ class Refused(RuntimeError):
     """The server answered otherwise than with 200; the whole answer is in the text."""
 
 
+class _HungUp(Refused):
+    """The connection was closed before anything was answered."""
+
+
 class Connection(asyncio.Protocol):
     """One connection that is kept open. One request at a time."""
 
@@ -54,7 +58,7 @@ class Connection(asyncio.Protocol):
 
     async def open(self) -> Self:
         loop = asyncio.get_running_loop()
-        self._transport, _ = await loop.create_connection(lambda: self, self._host, self._port)  # type: ignore[assignment]
+        self._transport, _ = await loop.create_connection(lambda: self, self._host, self._port)
         return self
 
     def close(self) -> None:
@@ -73,11 +77,18 @@ class Connection(asyncio.Protocol):
     async def _send(self, request: bytes) -> bytes:
         if self._transport is None or self._transport.is_closing():
             await self.open()
+        try:
+            return await self._sent(request)
+        except _HungUp:   # servers close what was idle for a while; browsers ask again, on a new connection
+            await self.open()
+            return await self._sent(request)
+
+    def _sent(self, request: bytes) -> asyncio.Future[bytes]:
         assert self._transport is not None
         self._buffer.clear()
         self._waiting = asyncio.get_running_loop().create_future()
         self._transport.write(request)
-        return await self._waiting
+        return self._waiting
 
     def data_received(self, data: bytes) -> None:
         self._buffer += data
@@ -106,7 +117,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._waiting is not None and not self._waiting.done():
-            self._waiting.set_exception(Refused(f"the server hung up: {exc}"))
+            self._waiting.set_exception(_HungUp(f"The server hung up: {exc}"))
 
 
 class Lanes:

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import httpx
 import orjson
@@ -55,7 +56,7 @@ class Judge:
         self._save, self._lanes = self._connections[0], Lanes(self._connections)
         self._session = secrets.token_hex(6)
         self._tokens = (f"bench-{secrets.token_hex(6)}-{number}" for number in itertools.count())
-        self._desk: dict = {}
+        self._desk: dict[str, Any] = {}
 
     async def sit_down(self) -> None:
         for connection in self._connections:
@@ -85,7 +86,7 @@ class Judge:
         shown += [image["small"] for image in item["panel"][:thumbnails]]
         await self._lanes.fetch(["/" + path.lstrip("/") for path in shown])
 
-    def _judgement(self) -> dict:
+    def _judgement(self) -> dict[str, Any]:
         item = self._desk["item"]
         if item is None:
             raise RuntimeError("All items are judged before the time is over. Lay out more of them (_AT_MOST).")

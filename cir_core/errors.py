@@ -19,6 +19,7 @@
     │   ├── UnknownStudy         no study of that name
     │   ├── UnknownItem          an item that is not there, or not this person's
     │   ├── StudyClosed          answers are no longer taken
+    │   ├── GateStands           something comes before the next answer: guidelines, consent, a check
     │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
     │       └── NeedsConfirmation   one that may be meant as it is; kept when it is sent again as confirmed
     ├── AccessError              somebody who may not do this
@@ -104,6 +105,10 @@ class UnknownItem(StudyError):
 
 
 class StudyClosed(StudyError):
+    pass
+
+
+class GateStands(StudyError):
     pass
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cir_core.domains import Domain
 from cir_core.errors import GalleryError, StudyError
@@ -81,10 +81,11 @@ def _ranked(asked: Asked, names: str, benchmark: Benchmark, settings: Settings) 
     from annotation.preference_sources.methods import from_methods
 
     methods = chosen_methods(names, None, all_methods(settings.methods))
-    gallery = _gallery(asked, benchmark, settings)
+    sample = benchmark.kind == SAMPLE and not asked.gallery
+    gallery = sample_gallery(settings) if sample else _gallery(asked, benchmark, settings)
     if gallery is None:
-        raise GalleryError(_where(settings, f"Which gallery holds the images of {benchmark.name}? Name it with "
-                                            "--gallery."))
+        raise GalleryError(f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. "
+                           f"{_galleries(settings)}")
     encoder = open_encoder(gallery.encoder.spec)
     with language_model(asked.model, encoder) as language, named_bar() as progress:
         return from_methods(
@@ -105,7 +106,7 @@ def _pictures(asked: Asked, benchmark: Benchmark, settings: Settings) -> FindPic
     from annotation.sources.pictures import Pictures
     from cir_core.sample import sample_folder
 
-    gallery, folder = _gallery(asked, benchmark, settings, needed=not asked.images), asked.images
+    gallery, folder = _gallery(asked, benchmark, settings), asked.images
     if gallery is None and folder is None and benchmark.kind == SAMPLE:
         folder = asked.annotations or sample_folder(settings.home)
     if gallery is None and folder is None:
@@ -113,25 +114,14 @@ def _pictures(asked: Asked, benchmark: Benchmark, settings: Settings) -> FindPic
     return Pictures(benchmark.image_paths, folder=folder, gallery=gallery)
 
 
-def _gallery(asked: Asked, benchmark: Benchmark, settings: Settings, *, needed: bool = True) -> Gallery | None:
-    """The gallery that was named, else the data set's usual one where there is one."""
-    from cir_core.gallery import list_galleries, open_gallery
-
-    if asked.gallery or not needed:
-        return _named(asked, settings)
-    if benchmark.kind == SAMPLE:
-        return sample_gallery(settings) if asked.methods and not asked.annotations else _usual(SAMPLE_GALLERY, settings)
-    names = [info.name for info in list_galleries(settings.home) if info.status == "complete"]
-    return open_gallery(benchmark.name, home=settings.home) if benchmark.name in names else None
-
-
-def _usual(name: str, settings: Settings) -> Gallery | None:
+def _gallery(asked: Asked, benchmark: Benchmark, settings: Settings) -> Gallery | None:
+    """The gallery that was named, else the data set's usual one where there is one; none beside a folder."""
     from cir_core.gallery import open_gallery
 
-    try:
-        return open_gallery(name, home=settings.home)
-    except GalleryError:
-        return None
+    usual = SAMPLE_GALLERY if benchmark.kind == SAMPLE else benchmark.name
+    if asked.gallery or asked.images or usual not in _names(settings):
+        return _named(asked, settings)
+    return open_gallery(usual, home=settings.home)
 
 
 def _named(asked: Asked, settings: Settings) -> Gallery | None:
@@ -140,11 +130,17 @@ def _named(asked: Asked, settings: Settings) -> Gallery | None:
     return open_gallery(asked.gallery, home=settings.home) if asked.gallery else None
 
 
-def _where(settings: Settings, question: str = "") -> str:
+def _where(settings: Settings) -> str:
+    return ("Where are the pictures? Name the folder they lie under with --images, or their gallery with --gallery. "
+            f"{_galleries(settings)}")
+
+
+def _galleries(settings: Settings) -> str:
+    names = _names(settings)
+    return f"There are galleries: {', '.join(names)}." if names else "There is no gallery yet."
+
+
+def _names(settings: Settings) -> list[str]:
     from cir_core.gallery import list_galleries
 
-    names = [info.name for info in list_galleries(settings.home) if info.status == "complete"]
-    there: Any = f"There are galleries: {', '.join(names)}." if names else "There is no gallery yet."
-    question = question or ("Where are the pictures? Name the folder they lie under with --images, or their gallery "
-                            "with --gallery.")
-    return f"{question} {there}"
+    return [info.name for info in list_galleries(settings.home) if info.status == "complete"]

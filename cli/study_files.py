@@ -89,12 +89,12 @@ def export(
     HP-FashionIQ."""
     from annotation.circus_users import as_zip
     from cir_core.files import write_atomically
-    from cli.preference_files import export_files
+    from annotation.preference_review import preference_files
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(name)
-        files, notes = (export_files(stores.studies, study, form, everything=everything)
+        files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else _files(stores.studies, study, form, rule))
     try:
         if to.suffix.lower() == ".zip":

@@ -14,7 +14,9 @@ from starlette.responses import Response
 from cir_core.errors import (
     AccessError,
     CirqueError,
+    GateStands,
     IncompleteJudgement,
+    NeedsConfirmation,
     SignInFailed,
     StorageError,
     StudyClosed,
@@ -29,7 +31,8 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 _BODY_LIMIT = 2**20   # bytes; up to here the study says what is too long
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
-    (IncompleteJudgement, 422, "incomplete"), (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"),
+    (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
+    (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"),
     (StudyClosed, 409, "closed"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
 )

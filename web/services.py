@@ -36,6 +36,7 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the galleries' door. No model is loaded until it is needed."""
+    from annotation.preference import Preference
     from annotation.validity import Validity
     from cir_core.encoders import load_encoder
     from cir_core.language.connect import language_models
@@ -57,6 +58,6 @@ def open_services(settings: Settings) -> Services:
     )
     return Services(
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
-        StudyService(stores.studies, {"validity": Validity()}),
+        StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, loader, methods,
     )

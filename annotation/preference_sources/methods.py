@@ -66,7 +66,7 @@ def from_methods(
     ]
     source: dict[str, Any] = {
         "form": "methods", "dataset": benchmark.name, "digest": benchmark.digest, "gallery": gallery.name,
-        "methods": {run.method: run.card.digest for run in runs}, **selection(size, seed),
+        "methods": [run.method for run in runs], "cards": [run.card.digest for run in runs], **selection(size, seed),
     }
     notes = [*ranked.notes, *(note for run in runs for note in _notes(run, len(found)))]
     if left_out:

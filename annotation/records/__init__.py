@@ -17,6 +17,7 @@ from annotation.records.studies import OpenWork as OpenWork
 from annotation.records.studies import Place as Place
 from annotation.records.studies import Saved as Saved
 from annotation.records.studies import Seat as Seat
+from annotation.records.studies import Stand as Stand
 from annotation.records.studies import Study as Study
 from annotation.records.studies import StudyEvent as StudyEvent
 from annotation.records.studies import StudyImage as StudyImage

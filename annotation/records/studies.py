@@ -162,6 +162,19 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Stand:
+    """Where somebody is in a study that people go through in order, with gates between the items."""
+
+    gate: Mapping[str, Any] | None     # what stands before the item, plain JSON; None: nothing
+    number: int | None                 # of the desk's item in this person's order, from 1
+    of: int                            # items of this person
+    form: int | None                   # of the item, from 1
+    forms: int
+    locked: bool                       # the item is of an earlier form: its answer is not changed any more
+    handed_on: int                     # items that others have taken over from this person
+
+
+@dataclass(frozen=True)
 class Desk:
     """What one person has before them in one study: an item, or None when nothing is left."""
 
@@ -179,6 +192,7 @@ class Desk:
     seconds: tuple[float, ...]         # of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
+    stand: Stand | None = None         # in kinds with a flow (annotation.kinds), once the service has looked
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,13 @@
-"""A small real study: items, pictures on disk, a plan. No audit and no gallery are needed."""
+"""Small real studies: items, pictures on disk, a plan. No audit and no gallery are needed."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ from PIL import Image
 from annotation.assignment import plan_places
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.store import StudyStore
+from annotation.survey import HS_FASHIONIQ, SETTINGS
+from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from cir_core.ids import new_id
 
 TEXTS = ("is red and has long sleeves", "shows the same dog from behind", "with a shorter skirt", "at night, in rain")
@@ -42,6 +47,75 @@ def make_study(
     absent = [StudyImage(token, f"absent-{token}", 0, 0) for token in sorted(gone)]
     store.create(study, made, [*images, *absent], plan_places(made, study.plan))
     return study
+
+
+def make_preference_study(
+    store: StudyStore, home: Path, *, name: str = "Shops", questions: int = 12,
+    methods: Sequence[str] = ("text", "slerp", "soft"), per_person: int = 6, forms: int = 2, shared_every: int = 0,
+    shared_by: int = 2, reason_every: int = 0, pictures: int = 24, seed: int = 7, accepting: bool = True,
+    lease_hours: float = 3.0, texts: tuple[str, ...] = TEXTS, hidden: Mapping[str, Any] | None = None,
+    settings: Mapping[str, Any] | None = None, edge: int = 96, size: int = 5,
+) -> Study:
+    """A preference study in ``store``; its people are as many as ``questions`` and ``per_person`` need.
+
+    Pairs of ``methods`` go round. Of a question ``n``, the target is the first of stored set 2. Every picture has a
+    token of its own in every place. Unless ``settings`` say otherwise there are sums after every 5 answers
+    and no consent; guidelines are always first. ``hidden`` goes into every item's hidden part.
+    """
+    layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every, seed)
+    study = Study(
+        new_id(), name, "preference", HS_FASHIONIQ,
+        StudyPlan(plan_survey(questions, layout).people, 1, 0, seed, lease_hours), accepting,
+        {**SETTINGS, "lease_hours": lease_hours, **layout.settings(), **(settings or {})}, {"from": "tests"}, "local",
+        datetime.now(UTC),
+    )
+    folder = home / "studies" / study.study_id
+    drawn = draw_pictures(folder, pictures, edge)
+    images: list[StudyImage] = []
+
+    def token(picture: int, *place: object) -> str:
+        """The picture under a name for this place alone."""
+        image = drawn[picture % pictures]
+        again = StudyImage(_token(folder.name, "/".join(map(str, place))), image.image_id, image.width, image.height)
+        for which in "sl":
+            os.link(folder / f"{image.token}-{which}.webp", folder / f"{again.token}-{which}.webp")
+        images.append(again)
+        return again.token
+
+    pairs = list(combinations(sorted(methods), 2))
+    items = []
+    for number in range(questions):
+        pair = pairs[number % len(pairs)]
+        stored = pair if number // len(pairs) % 2 == 0 else pair[::-1]
+        found = [[3 * number + 1 + which * (size - 1) + k for k in range(size)] for which in (0, 1)]   # one in both
+        sets = [[token(one, number, which, k) for k, one in enumerate(found[which])] for which in (0, 1)]
+        ids = [[drawn[one % pictures].image_id for one in found[which]] for which in (0, 1)]
+        items.append(Item(
+            new_id(), study.study_id, number, f"shops::{number}", "|".join(pair), False,
+            {"text": texts[number % len(texts)], "reference": token(3 * number, number, "reference"), "sets": sets},
+            {"query_id": f"q{number}", "dataset": "sample", "category": "shirt",
+             "reference_id": drawn[3 * number % pictures].image_id, "target_id": ids[1][0], "target_ids": [ids[1][0]],
+             "methods": list(stored), "set_ids": ids, "seed": seed} | dict(hidden or {}),
+        ))
+    for image in drawn:
+        for which in "sl":
+            (folder / f"{image.token}-{which}.webp").unlink()
+    store.create(study, items, images, survey_places(items, layout))
+    return study
+
+
+def rated(one: int = 4, other: int = 2, preferred: str | None = "A", **changes: Any) -> dict[str, Any]:
+    """A complete answer to a question, as a browser sends it: the ratings of A and of B, the better one."""
+    return {"ratings": {"A": one, "B": other}, "preferred": preferred, "irrelevant": {"image": False, "text": False},
+            "reason": "", "confirmed": False} | changes
+
+
+def solved(gate: Mapping[str, Any]) -> dict[str, Any]:
+    """What a person sends to pass a gate: its kind and, of a check, which one and the right answer."""
+    if gate["kind"] != "check":
+        return {"kind": gate["kind"], **({"answer": True} if gate["kind"] == "consent" else {})}
+    numbers = map(int, re.findall(r"\d+", gate.get("question") or gate["instruction"]))
+    return {"kind": "check", "number": gate["number"], "attempt": gate["attempt"], "answer": sum(numbers)}
 
 
 def draw_pictures(folder: Path, count: int, edge: int = 96) -> list[StudyImage]:

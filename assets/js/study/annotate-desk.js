@@ -12,14 +12,14 @@ import { createProgress } from "./annotate-progress.js";
 import { createSending } from "./annotate-sending.js";
 import { openSheet } from "./annotate-sheet.js";
 import { createView } from "./annotate-view.js";
+import { createWork } from "./annotate-work.js";
 import { createPictures, fetchAhead } from "./pictures.js";
 import { createRubric } from "./rubric.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next item
 
-export async function openDesk({ body, slot, me, name, others }) {
-  const query = `study=${encodeURIComponent(name)}`;
-  const rubric = await api("GET", `study/rubric?${query}`);
+export async function openDesk({ body, slot, me, name, others, desk: first }) {
+  const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
   const clock = createClock();
   const drafts = createDrafts(me.name);
   const sending = createSending(me.name, (state) => view.sending(state));
@@ -27,10 +27,11 @@ export async function openDesk({ body, slot, me, name, others }) {
   const panel = createPanel(rubric, act);
   const form = createRubric(rubric, act);
   const places = createPlaces(name);
-  const progress = createProgress(() => map());
-  const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step, discard, retry: () => sending.retry() });
+  const progress = createProgress(() => work.map());
+  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+  const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
-  let desk = null, shownAt = 0, asked = 0;
+  let desk = null, shownAt = 0;
 
   // --- what is shown -------------------------------------------------------------------------
 
@@ -63,16 +64,7 @@ export async function openDesk({ body, slot, me, name, others }) {
   }
 
   function finished() {
-    const end = endScreen(desk, { others, back: () => step(-1), more: async () => {
-      try {
-        const { added, desk: next } = await api("POST", "study/more", { study: name });
-        if (added) await places.load();
-        if (added) show(next);
-        return added ? "" : "There is nothing more to take at the moment.";
-      } catch (problem) {
-        return problem.message;
-      }
-    } });
+    const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -123,7 +115,7 @@ export async function openDesk({ body, slot, me, name, others }) {
       drafts.drop(study.name, item.id));
     if (!press) return;
     try {
-      acknowledged(await press);
+      work.acknowledged(await press, { same: (sent) => same(edit.answer, sent, rubric), stayed });
     } catch (problem) {
       if (desk?.item?.id !== item.id) return toast(problem.message);
       view.problem(problem.message);
@@ -131,46 +123,12 @@ export async function openDesk({ body, slot, me, name, others }) {
     }
   }
 
-  function acknowledged({ saved, desk: next, sent, replaced }) {
-    places.note(sent.item, saved.unsure ? "unsure" : "done");
-    if (saved.overtook && !replaced) {
-      toast(saved.repeated ? "You had answered this in another window already, and the same."
-        : `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.`);
-    }
-    if (desk.item?.id !== sent.item) { // gone back or forth meanwhile
-      progress.draw(next.study.name, next.progress);
-      return toast("The answer of before is saved.");
-    }
-    if (same(edit.answer, sent.answer, rubric)) return show(next);
+  function stayed(saved, sent, next) {
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     view.show({ ...desk, number: places.number(desk.item), restored: true });
     changed();
-    toast("Saved. What you have changed since is not saved yet.");
   }
 
-  async function go(item) {
-    const mine = ++asked;
-    view.problem("");
-    await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, 1500))]);
-    try {
-      const next = await api("GET", `study/at?${query}&item=${encodeURIComponent(item)}`);
-      if (mine === asked) show(next);
-    } catch (problem) {
-      if (mine === asked) (desk?.item ? view.problem : toast)(problem.message);
-    }
-  }
-
-  function step(by) {
-    const to = desk.item ? places.from(desk.item, by) : by < 0 ? places.last : undefined;
-    if (to) return go(to);
-    toast(by < 0 ? "This is the first one." : "This is the last one.");
-  }
-
-  async function map() {
-    const to = await places.choose(desk.item?.id);
-    places.load().catch(() => {}); // what another window has done since
-    if (to) go(to);
-  }
   function sheet() { openSheet(rubric, edit.active ?? edit.answer.flags.at(-1)); }
 
   // --- begin -----------------------------------------------------------------------------------
@@ -181,15 +139,8 @@ export async function openDesk({ body, slot, me, name, others }) {
   listen(rubric, {
     flag: (code) => act("flag", code), valid: () => act("valid"), reason: withItem(reason), unsure: () => act("unsure"),
     note: withItem(() => form.note.focus()), leaveNote: () => view.title.focus({ preventScroll: true }), panel: withItem(() => panel.toggle()),
-    save, step, sheet, map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
+    save, step: work.step, sheet, map: work.map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
   });
   setInterval(() => { if (desk?.item && !document.hidden) view.late(clock.seconds >= rubric.unsure_after); }, 1000);
-  const late = await sending.catchUp((refused, problem) => {
-    drafts.hold(refused);
-    toast(`An answer from before was not taken: ${problem.message}`);
-  });
-  if (late) toast(late === 1 ? "An answer from before was still waiting here; it is saved now." : `${late} answers from before were still waiting here; they are saved now.`);
-  const first = await api("GET", `study/at?${query}`);
-  await places.load();
-  show(first);
+  await work.begin(first);
 }

@@ -2,10 +2,11 @@
 import { h } from "./common.js";
 
 // ``back`` and ``others`` lead elsewhere; ``more`` asks for more and answers a sentence if there is none.
-export function endScreen({ study, progress }, { more, back, others }) {
+// ``one`` is what an item is called here, ``below`` stands under the figures.
+export function endScreen({ study, progress }, { more, back, others, one = "item", below = null }) {
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
-  const figures = [[done, done === 1 ? "item answered" : "items answered"], unsure ? [unsure, "left to an adjudicator"] : null,
+  const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : null,
     pace === null ? null : [`${Math.round(pace)} s`, "each, about"]].filter(Boolean);
   const take = h("button", { class: "cq-btn primary", type: "button", text: "Take more", onclick: async () => {
     take.disabled = true;
@@ -16,8 +17,9 @@ export function endScreen({ study, progress }, { more, back, others }) {
   const element = h("section", { class: "st-page st-end" }, title,
     h("p", { class: "cq-lead", text: total
       ? "Everything you were given is answered and kept. You can still go back and change an answer."
-      : "Others have taken all items of this study. Ask for more below, or come back later." }),
+      : `Others have taken all ${one}s of this study. Ask for more below, or come back later.` }),
     total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
+    below,
     h("div", { class: "cq-row" },
       study.accepting ? take : null,
       total ? h("button", { class: "cq-btn", type: "button", text: "Look back", onclick: back }) : null,

@@ -3,8 +3,8 @@ import { api, closer, dialog, h, kbd } from "./common.js";
 
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "handed on" };
 
-// What is before and behind an item, in the person's own order.
-export function createPlaces(study) {
+// What is before and behind an item, in the person's own order. ``one``: what an item is called.
+export function createPlaces(study, { one = "item" } = {}) {
   let places = [];
   async function load() {
     const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
@@ -16,6 +16,11 @@ export function createPlaces(study) {
     has: (item) => indexOf(item) >= 0,
     number: ({ id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
     get last() { return places.at(-1)?.item; },
+    // The id of the one before the first that is open; of the last where none is.
+    before() {
+      const open = places.findIndex(({ state }) => state === "open");
+      return places[(open < 0 ? places.length : open) - 1]?.item;
+    },
     // The id of the item ``by`` places on from ``item``; undefined beyond the ends.
     from({ id, position }, by) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
@@ -26,20 +31,21 @@ export function createPlaces(study) {
       if (place) place.state = state;
     },
     // A dialog with all of them, there at once; resolves to the id of the one to go to, or null.
-    choose: (now) => map(places, now),
+    choose: (now) => map(places, now, one),
   };
 }
 
-function map(sorted, now) {
+function map(sorted, now, one) {
+  const name = `${one[0].toUpperCase()}${one.slice(1)}`;
   const count = (state) => sorted.filter((place) => place.state === state).length;
   return new Promise((resolve) => {
     let chosen = null;
     const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, tabindex: -1,
-      "aria-current": place.item === now ? "true" : null, "aria-label": `Item ${number + 1}: ${STATES[place.state]}`, title: `${number + 1}: ${STATES[place.state]}`,
+      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${STATES[place.state]}`, title: `${number + 1}: ${STATES[place.state]}`,
       onclick: () => { chosen = place.item; map.close(); } }));
-    const grid = h("div", { class: "st-squares", role: "group", "aria-label": "Items in your order" }, squares);
-    const map = dialog({ class: "cq-small st-map", "aria-label": "All items" },
-      h("header", {}, h("h2", { text: "All items" }), closer()),
+    const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
+    const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
+      h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
       h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
         h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`))),
       grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));

@@ -16,12 +16,13 @@ export function createProgress(openMap) {
   const name = h("b", { class: "st-study", dir: "auto" });
   return {
     element: h("div", { class: "st-progress" }, name, words, bar),
-    draw(study, { done, total, median_seconds: pace, seconds_left: left }) {
+    // ``where``: in other words than how many are done.
+    draw(study, { done, total, median_seconds: pace, seconds_left: left }, where = "") {
       name.textContent = study;
       bar.max = Math.max(1, total);
       bar.value = done;
       words.replaceChildren(
-        h("span", { text: `${done.toLocaleString("en")} of ${total.toLocaleString("en")}` }),
+        h("span", { text: where || `${done.toLocaleString("en")} of ${total.toLocaleString("en")}` }),
         pace === null ? "" : h("span", { class: "st-more", text: ` · ${Math.round(pace)} s each` }),
         left === null || done >= total ? "" : h("span", { class: "st-more", text: ` · ${left < 60 ? "" : "about "}${duration(left)} left` }));
     },

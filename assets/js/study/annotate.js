@@ -29,7 +29,9 @@ export async function mount(element) {
     const work = async (name) => {
       document.title = `${name} · cirque`;
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
-      await openDesk({ body, slot, me, name, others });
+      const desk = await api("GET", `study/at?study=${encodeURIComponent(name)}`);
+      const open = desk.study.kind === "preference" ? (await import("./survey.js")).openSurvey : openDesk;
+      await open({ body, slot, me, name, others, desk });
     };
     const named = url().searchParams.get("study");
     if (named) return await work(named);

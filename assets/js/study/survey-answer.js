@@ -1,0 +1,45 @@
+// An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
+// stands first. Pure: every function answers a new value. The server checks all of it again.
+
+export const SIDES = ["A", "B"];
+export const TIE = "tie";
+const other = (side) => (side === "A" ? "B" : "A");
+
+// Nothing has a default: null is what nobody has said yet.
+export const start = (from) => ({
+  ratings: { A: null, B: null, ...from?.ratings }, preferred: from?.preferred ?? null,
+  irrelevant: { image: false, text: false, ...from?.irrelevant }, reason: from?.reason ?? "", confirmed: Boolean(from?.confirmed),
+});
+export const settled = ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed }) =>
+  ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed });
+export function same(one, another) {
+  const plain = (answer) => JSON.stringify({ ...settled(start(answer)), reason: start(answer).reason.trimEnd(), confirmed: 0 });
+  return plain(one) === plain(another);
+}
+
+// A set rated higher is no longer confirmed as the worse one: what was confirmed were those ratings.
+export const rate = (answer, side, rating) => ({ ...answer, ratings: { ...answer.ratings, [side]: rating }, confirmed: false });
+export const prefer = (answer, preferred) => ({ ...answer, preferred, confirmed: false });
+export const flip = (answer, to) => ({ ...answer, irrelevant: { ...answer.irrelevant, [to]: !answer.irrelevant[to] } });
+
+// The set to rate next: the one without a rating, the first before the second; else the one rated last.
+export const unrated = (answer) => SIDES.find((side) => answer.ratings[side] === null) ?? null;
+
+// What is still missing: {text, at: "A" | "B" | "preferred" | "reason"}, or null.
+export function missing(answer, page, asksReason) {
+  const side = unrated(answer);
+  const named = (which) => page.set_names[SIDES.indexOf(which)];
+  if (side) return { at: side, text: `${named(side)} has no rating yet: press 1 to 5.` };
+  if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
+  const [long, most] = [[...answer.reason].length, page.reason_limit];
+  if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
+  if (asksReason && !answer.reason.trim()) return { at: "reason", text: "This question asks for a reason: a few words are enough." };
+  return null;
+}
+
+// What to ask where the preferred set is rated lower; null where nothing contradicts.
+export function doubt({ ratings, preferred }, page) {
+  if (!SIDES.includes(preferred) || ratings[preferred] >= ratings[other(preferred)]) return null;
+  const named = (side) => page.set_names[SIDES.indexOf(side)];
+  return `${named(other(preferred))} has the higher score, and you prefer ${named(preferred)}. Is that what you meant?`;
+}
