@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from typing import TypeGuard, cast
+from typing import TypeGuard
 
 from annotation.records import EventKind
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
@@ -71,7 +71,7 @@ def checked_gate(kind: object) -> EventKind:
     """What somebody passes: ``guidelines``, ``consent`` or ``check``. The end is noted by itself.
     Raises ``StudyError``."""
     if kind in ("guidelines", "consent", "check"):
-        return cast(EventKind, kind)
+        return kind
     raise StudyError("“kind” is “guidelines”, “consent” or “check”. Reload the page.")
 
 

@@ -110,7 +110,7 @@ class StudyService:
         return saved, self._seen(annotator, desk)
 
     def pass_gate(
-        self, study: str, annotator: str, kind: EventKind, token: str, *, number: int | None = None,
+        self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
         attempt: int | None = None, answer: object = None,
     ) -> tuple[bool, Desk]:
         """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong

@@ -14,17 +14,20 @@ import typer
 
 from cir_core.errors import StudyError
 from cir_core.settings import Settings, get_settings
-from cli import study_files
+from cli import preference, preference_files, study_files
 from cli.console import out, progress_bar
 from cli.study_sources import Asked, drawn, open_source
 
 if TYPE_CHECKING:
     from storage.stores import Stores
 
-app = typer.Typer(help="Studies: people judge whether queries are well-formed.", no_args_is_help=True)
+app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
 create_app = typer.Typer(help="Make a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
 study_files.register(app)
+preference.register(create_app)
+preference_files.register_import(study_files.import_app)
+preference_files.register(app)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]

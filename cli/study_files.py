@@ -88,8 +88,8 @@ def export(
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ."""
     from annotation.circus_users import as_zip
-    from cir_core.files import write_atomically
     from annotation.preference_review import preference_files
+    from cir_core.files import write_atomically
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:

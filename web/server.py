@@ -32,6 +32,7 @@ from web.live_routes import live_routes
 from web.media import media_routes
 from web.own_files import own_routes
 from web.people_routes import people_routes
+from web.quality_routes import quality_routes
 from web.sample_routes import sample_routes
 from web.services import Services, open_services
 from web.sign_in import sign_in_routes
@@ -56,7 +57,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     for routes in (
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
-        adjudicate_routes(services), studies_routes(services), sample_routes(services),
+        adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
     ):
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people)

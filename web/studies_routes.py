@@ -20,7 +20,7 @@ from cir_core.errors import StudyError
 from web import studies_present as present
 from web.json_calls import Fields, asked, told
 from web.services import Services
-from web.study_downloads import download
+from web.study_downloads import download, download_preferences
 from web.visitor import Visitor, check
 
 _PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
@@ -38,7 +38,8 @@ def studies_routes(services: Services) -> APIRouter:
         study = _reading(visitor, query)
         seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC))
-        cases = queue(store.items(study.study_id), judgements, store.decisions(study.study_id))
+        cases = ([] if study.kind == "preference" else
+                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id)))
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),
@@ -50,7 +51,7 @@ def studies_routes(services: Services) -> APIRouter:
         return {"counts": dict(store.counts(study.study_id)), "accepting": study.accepting}
 
     def results(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = _reading(visitor, query)
+        study = _validity(_reading(visitor, query))
         rule, rubric = rule_of(query), load_rubric(study.protocol)
         items, judgements = store.items(study.study_id), store.judgements(study.study_id)
         decisions = store.decisions(study.study_id)
@@ -60,6 +61,8 @@ def studies_routes(services: Services) -> APIRouter:
 
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _reading(visitor, query)
+        if study.kind == "preference":
+            return download_preferences(store, study, query.get("form", ""))
         return download(store, study, query.get("form", ""), query.get("table", "judgements"), rule_of(query))
 
     def plan(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -85,7 +88,7 @@ def studies_routes(services: Services) -> APIRouter:
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
         check(visitor, "manage", "results")
-        return _validity(store.study(incoming.checked_study(query.get("study", ""))))
+        return store.study(incoming.checked_study(query.get("study", "")))
 
     def _managing(visitor: Visitor, sent: Fields) -> Study:
         check(visitor, "manage")
@@ -116,7 +119,7 @@ def rule_of(query: Mapping[str, str]) -> LabelRule:
 
 def _validity(study: Study) -> Study:
     if study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. Its results are its methods'.")
     return study
 
 

@@ -1,4 +1,4 @@
-"""The named calls of studies: a script can judge as the person it has signed in as."""
+"""The named calls of studies: a script can judge and rate as the person it has signed in as."""
 
 from __future__ import annotations
 
@@ -15,8 +15,24 @@ from web.visitor import require
 
 
 def wire_study_calls(services: Services) -> None:
-    """``/next_item``, ``/save_judgement`` and ``/progress``, for the one who is signed in. Inside a ``gr.Blocks``."""
+    """For the one who is signed in: ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and
+    ``/save_rating``, and ``/progress``. Inside a ``gr.Blocks``."""
     studies = services.studies
+
+    async def look(request: gr.Request, study: str, item: str) -> dict[str, Any]:
+        name = _who(request)
+        return await _run(lambda: present.desk(studies.desk(study, name, item_id=item or None)))
+
+    async def keep(
+        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
+    ) -> dict[str, Any]:
+        name = _who(request)
+
+        def save() -> dict[str, Any]:
+            saved, desk = studies.save(study, name, item, answer, token, seconds=seconds)
+            return {"saved": present.saved(saved), "desk": present.desk(desk)}
+
+        return await _run(save)
 
     async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
         """The next item to judge in a study, or one of one's own again. The first call joins the study.
@@ -30,8 +46,7 @@ def wire_study_calls(services: Services) -> None:
             addresses of its pictures, relative to this server, one's answer to it if there is one
             with its revision, and one's draft.
         """
-        name = _who(request)
-        return await _run(lambda: present.desk(studies.desk(study, name, item_id=item or None)))
+        return await look(request, study, item)
 
     async def save_judgement(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
@@ -51,13 +66,67 @@ def wire_study_calls(services: Services) -> None:
             What was saved (its revision; repeated, if nothing was new) and the desk with the next
             open item, as next_item gives it.
         """
+        return await keep(request, study, item, answer, token, seconds)
+
+    async def next_question(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
+        """The next question of a preference study, or one of one's own again. The first call joins the study.
+
+        Args:
+            study: The study's name.
+            item: Id of a question of one's own to look at again; empty takes the first open one.
+
+        Returns:
+            As next_item; the item has the reference, its text and two sets, A and B. Where something comes
+            first the item is null and gate says what: guidelines, consent, a check (pass_gate), or that one
+            has finished, with the code.
+        """
+        return await look(request, study, item)
+
+    async def save_rating(
+        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
+    ) -> dict[str, Any]:
+        """Keep one's answer to a question; it is on disk when the call returns. Saving again revises it.
+
+        Args:
+            study: The study's name.
+            item: The question's id.
+            answer: ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
+                allows it), irrelevant ({"image": false, "text": false}), reason; and confirmed, true to
+                keep a preference for the set that is rated lower.
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer. A call that is
+                repeated with the same token is kept once.
+            seconds: How long one looked at the question; 0 if nobody measured it.
+
+        Returns:
+            What was saved (its revision; repeated, if nothing was new) and the desk with what comes
+            next, as next_question gives it.
+        """
+        return await keep(request, study, item, answer, token, seconds)
+
+    async def pass_gate(
+        request: gr.Request, study: str, kind: str, token: str, number: int | None = None,
+        attempt: int | None = None, answer: Any = None,
+    ) -> dict[str, Any]:
+        """Answer what stands before the next question of a preference study.
+
+        Args:
+            study: The study's name.
+            kind: The gate's kind: guidelines (one has read them), consent, or check.
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer.
+            number: Of a check, its number.
+            attempt: Of a check, its attempt.
+            answer: To consent, true; to a check, the number.
+
+        Returns:
+            Whether it is passed, and the desk with what comes next, as next_question gives it.
+        """
         name = _who(request)
 
-        def save() -> dict[str, Any]:
-            saved, desk = studies.save(study, name, item, answer, token, seconds=seconds)
-            return {"saved": present.saved(saved), "desk": present.desk(desk)}
+        def answer_it() -> dict[str, Any]:
+            passed, desk = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt, answer=answer)
+            return {"passed": passed, "desk": present.desk(desk)}
 
-        return await _run(save)
+        return await _run(answer_it)
 
     async def progress(request: gr.Request, study: str) -> dict[str, Any]:
         """How far one is in a study.
@@ -82,12 +151,18 @@ def wire_study_calls(services: Services) -> None:
 
     # An initial value makes a parameter optional for the clients.
     again, seconds = gr.Textbox("", label="Item", visible=False), gr.Number(0, label="Seconds", visible=False)
-    answer = gr.JSON(label="Answer", visible=False)
-    for call, inputs in (
+    number, attempt = (gr.Number(0, label=label, visible=False, precision=0) for label in ("Number", "Attempt"))
+    answer, given = gr.JSON(label="Answer", visible=False), gr.JSON({}, label="Answer", visible=False)
+    saving = [text("Study"), text("Item"), answer, text("Token"), seconds]
+    calls: list[tuple[Callable[..., Any], list[Any]]] = [
         (next_item, [text("Study"), again]),
-        (save_judgement, [text("Study"), text("Item"), answer, text("Token"), seconds]),
+        (save_judgement, saving),
+        (next_question, [text("Study"), again]),
+        (save_rating, saving),
+        (pass_gate, [text("Study"), text("Kind"), text("Token"), number, attempt, given]),
         (progress, [text("Study")]),
-    ):
+    ]
+    for call, inputs in calls:
         gr.Button(visible=False).click(
             call, inputs, gr.JSON(visible=False), api_name=call.__name__, queue=False, show_progress="hidden")
 

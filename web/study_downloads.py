@@ -12,6 +12,7 @@ from annotation.circus_users import as_zip, write_circus_users
 from annotation.exports.mbeir import validated_files
 from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
 from annotation.labels import LabelRule, final_labels
+from annotation.preference_review import preference_files
 from annotation.records import Study
 from annotation.rubric import load_rubric
 from annotation.store import StudyStore
@@ -20,6 +21,7 @@ from cir_core.errors import StudyError
 FORMS = ("circus", "mbeir", "csv", "parquet")
 TABLES = ("judgements", "items")
 _LONGEST_NAME = 80
+_TYPES = {"json": "application/json", "jsonl": "application/x-ndjson"}
 
 
 def download(store: StudyStore, study: Study, form: str, table: str, rule: LabelRule) -> Response:
@@ -47,6 +49,20 @@ def download(store: StudyStore, study: Study, form: str, table: str, rule: Label
     if form == "csv":
         return _file(to_csv(rows), study, f"{table}.csv", "text/csv; charset=utf-8")
     return _file(to_parquet(rows), study, f"{table}.parquet", "application/vnd.apache.parquet")
+
+
+def download_preferences(store: StudyStore, study: Study, form: str) -> Response:
+    """A preference study in one of :data:`annotation.preference_review.FORMS`. Several files, and notes on what they
+    lack, come as a zip.
+
+    Raises ``StudyError`` for another form, and for a study that cannot be written in it.
+    """
+    files, notes = preference_files(store, study, form)
+    if len(files) == 1 and not notes:
+        (name, content), = files.items()
+        return _file(content, study, name, _TYPES[name.rpartition(".")[2]])
+    said = {"NOTES.txt": ("\n".join(notes) + "\n").encode()} if notes else {}
+    return _file(as_zip({**files, **said}), study, f"{form}.zip", "application/zip")
 
 
 def file_stem(name: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from annotation.progress import Progress, progress_of
-from annotation.records import Assignment, Desk, Item, Saved, Study, StudyImage
+from annotation.records import Assignment, Desk, Item, Saved, Study
 from annotation.service import MyStudy
+from web import preference_present
+from web.study_pictures import Images, addresses, picture
 
 Json = dict[str, Any]
-Images = Mapping[str, StudyImage]   # by token
 
 
 def mine(studies: Sequence[MyStudy]) -> Json:
@@ -23,10 +24,13 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 
 def desk(found: Desk) -> Json:
     """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead."""
+    parts = preference_present.parts if found.study.kind == "preference" else _validity_parts
+    return {"study": study(found.study), "progress": progress(progress_of(found)), **parts(found)}
+
+
+def _validity_parts(found: Desk) -> Json:
     study_id, images = found.study.study_id, found.images
     return {
-        "study": study(found.study),
-        "progress": progress(progress_of(found)),
         "item": None if found.item is None else item(found.item, found.position, images),
         "answer": None if found.judgement is None else found.judgement.answer,
         "revision": 0 if found.judgement is None else found.judgement.revision,
@@ -57,19 +61,6 @@ def item(found: Item, position: int | None, images: Images) -> Json:
     }
 
 
-def picture(study_id: str, token: str | None, images: Images) -> Json:
-    """Addresses are relative to the app's root."""
-    image = None if token is None else images.get(token)
-    if image is None or not image.width:
-        return {"token": token or "", "missing": True}
-    return {"token": token, "small": address(study_id, image.token, "s"), "large": address(study_id, image.token, "l"),
-            "width": image.width, "height": image.height}
-
-
-def address(study_id: str, token: str, size: str) -> str:
-    return f"study/image/{study_id}/{token}-{size}.webp"
-
-
 def saved(found: Saved) -> Json:
     return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
             "unsure": bool(found.judgement.answer.get("unsure"))}
@@ -83,4 +74,4 @@ def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
     """What a person will look at first: reference and target large, the panel small."""
     shown = found.shown
     wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]
-    return [address(study_id, token, size) for token, size in wanted if token in images and images[token].width]
+    return addresses(study_id, wanted, images)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
-from cir_core.errors import StudyError
+from cir_core.errors import AccessError, StudyError
 from web import study_present as present
 from web.json_calls import Fields, asked, told
 from web.services import Services
@@ -32,6 +32,7 @@ def study_routes(services: Services) -> APIRouter:
         return present.overview(studies.overview(query.get("study", ""), visitor.name))
 
     def save(visitor: Visitor, sent: Fields) -> object:
+        _check_opener(visitor, sent)
         then = sent.get("then", "next")
         if then not in ("next", "stay"):
             raise StudyError("“then” is “next” or “stay”.")
@@ -41,7 +42,16 @@ def study_routes(services: Services) -> APIRouter:
         )
         return {"saved": present.saved(saved), "desk": present.desk(desk)}
 
+    def gate(visitor: Visitor, sent: Fields) -> object:
+        _check_opener(visitor, sent)
+        passed, desk = studies.pass_gate(
+            sent["study"], visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
+            attempt=sent.get("attempt"), answer=sent.get("answer"),
+        )
+        return {"passed": passed, "desk": present.desk(desk)}
+
     def draft(visitor: Visitor, sent: Fields) -> object:
+        _check_opener(visitor, sent)
         studies.keep_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
         return {"kept": True}
 
@@ -56,13 +66,25 @@ def study_routes(services: Services) -> APIRouter:
         ("/study/rubric", asked(rubric), "GET"),
         ("/study/at", asked(at), "GET"),
         ("/study/overview", asked(overview), "GET"),
-        ("/study/save", told(save, (*answer, "token"), ("seconds", "seen_revision", "then")), "POST"),
-        ("/study/draft", told(draft, answer, ("seconds",)), "POST"),
+        ("/study/save", told(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")), "POST"),
+        ("/study/gate", told(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
+        ("/study/draft", told(draft, answer, ("seconds", "by")), "POST"),
         ("/study/more", told(more, ("study",)), "POST"),
         ("/study/image/{study_id}/{name}", study_image(services.settings.home), "GET"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes
+
+
+def _check_opener(visitor: Visitor, sent: Fields) -> None:
+    """Two people may use one browser: what one of them has begun is never kept as the other's.
+
+    ``by`` is the name of the person whom the page was opened for. Raises ``AccessError``.
+    """
+    by = sent.get("by")
+    if by is not None and (not isinstance(by, str) or by.casefold() != visitor.name.casefold()):
+        raise AccessError(f"This page was opened by {str(by)[:80]}, and you are signed in as {visitor.name} now. "
+                          "Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
 
 
 def _position(text: str | None) -> int | None:
