@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
+from annotation.records import name_key
 from cir_core.errors import AccessError
 
 MAX_NAME = 64
@@ -28,7 +29,7 @@ def clean_name(name: object) -> str:
         raise AccessError(f"Give a name of 1 to {MAX_NAME} characters.")
     if len(tidy) > MAX_NAME:
         raise AccessError(f"The name has {len(tidy)} characters; {MAX_NAME} is the most. Take a shorter one.")
-    if tidy.casefold() == LOCAL:
+    if name_key(tidy) == LOCAL:
         raise AccessError(f"“{LOCAL}” is kept for the person at a cirque without accounts. Take another name.")
     return tidy
 

@@ -18,7 +18,7 @@ from annotation import incoming
 from annotation.kinds import Kind
 from annotation.labels import WHYS, Why, queue
 from annotation.latest import Latest
-from annotation.records import Decision, Item, Judgement, Study, StudyImage
+from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.rubric import load_rubric
 from annotation.store import StudyStore
 from annotation.validity import tidy
@@ -67,6 +67,15 @@ class OpenCase:
 
 
 @dataclass(frozen=True)
+class Decided:
+    """What counts now. ``overtook``: somebody had decided since this page was opened, and that is
+    the revision before."""
+
+    decision: Decision
+    overtook: bool
+
+
+@dataclass(frozen=True)
 class _Fixed:
     items: Mapping[str, Item]
     numbers: Mapping[str, int]
@@ -100,20 +109,23 @@ class Adjudication:
         found = queue([item], judgements, rubric=load_rubric(study.protocol))
         return OpenCase(
             study, item, fixed.numbers[item_id], found[0].why if found else None, nameless(study, item_id, judgements),
-            decision, any(one.annotator.casefold() == adjudicator.casefold() for one in judgements), fixed.images,
+            decision, any(same_person(one.annotator, adjudicator) for one in judgements), fixed.images,
         )
 
     def decide(
-        self, study_name: str, item_id: str, adjudicator: str, answer: object, reason: object, token: object,
-    ) -> tuple[Decision, str | None]:
-        """Keep a decision; returns it, and the next case that waits for one.
+        self, study_name: str, item_id: str, adjudicator: str, answer: object, reason: object, token: object, *,
+        seen_revision: object = None,
+    ) -> Decided:
+        """Keep a decision. Costs the same however many cases the queue has: it is not read.
 
         A decision may be revised, also after the study was closed. The same ``token`` again adds
-        nothing. Raises ``IncompleteJudgement`` for an answer that does not decide or has no reason,
-        ``StudyError`` for a malformed token or an item that nobody has judged.
+        nothing. ``seen_revision`` is that of the decision the page had shown, 0 for none.
+
+        Raises ``IncompleteJudgement`` for an answer that does not decide or has no reason, ``StudyError``
+        for a malformed token or revision, or an item that nobody has judged.
         """
         incoming.checked_answer(answer)
-        checked = incoming.checked_token(token)
+        checked, seen = incoming.checked_token(token), incoming.checked_revision(seen_revision)
         study = self._study(study_name)
         item = _item(self._fixed(study), item_id)
         settled = self._kinds[study.kind].settle(answer, item, study)
@@ -125,7 +137,8 @@ class Adjudication:
         decision = self._store.decide(Decision(
             new_id(), study.study_id, item_id, adjudicator, 0, checked, settled.answer, said, self._clock(),
         ))
-        return decision, _after(self._queue(study), item_id)
+        new = decision.token == checked
+        return Decided(decision, new and seen is not None and seen < decision.revision - 1)
 
     def _study(self, name: str) -> Study:
         study = self._store.study(incoming.checked_study(name))
@@ -161,7 +174,7 @@ class Adjudication:
 def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tuple[NamelessJudgement, ...]:
     """Judgements of one item as "Judge A", "Judge B", …, in an order drawn for this item alone:
     nobody can be followed from case to case by the letter."""
-    drawn = sorted(judgements, key=lambda it: _draw(study, f"{item_id}/{it.annotator.casefold()}"))
+    drawn = sorted(judgements, key=lambda it: _draw(study, f"{item_id}/{name_key(it.annotator)}"))
     return tuple(
         NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn)
     )
@@ -193,9 +206,3 @@ def _reason(reason: object) -> str:
         raise IncompleteJudgement(f"The reason has {len(text):,} characters; {LONGEST_REASON:,} is the most. "
                                   "Shorten it; nothing has been stored yet.")
     return text
-
-
-def _after(cases: Sequence[QueuedCase], item_id: str) -> str | None:
-    here = next((place for place, case in enumerate(cases) if case.item_id == item_id), -1)
-    waiting = [case.item_id for case in (*cases[here + 1:], *cases[:max(here, 0)]) if not case.decided]
-    return waiting[0] if waiting else None

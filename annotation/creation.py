@@ -168,8 +168,14 @@ def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Se
 
 
 def _panel(query: StudyQuery) -> list[str]:
-    """Neither reference nor target: whether the target was found is what judges must not know."""
-    return [image_id for image_id in query.panel if image_id not in (query.reference_id, query.target_id)]
+    """Neither reference nor target: whether the target was found is what judges must not know.
+
+    For each of the two that was not found the last image goes, or the number of images would tell.
+    Lists of fewer than three are left empty.
+    """
+    found = list(dict.fromkeys(query.panel))
+    others = [image_id for image_id in found if image_id not in (query.reference_id, query.target_id)]
+    return others[:max(len(found) - 2, 0)]
 
 
 def _pictures(query: StudyQuery) -> list[str]:
@@ -189,6 +195,7 @@ def _hidden(query: StudyQuery) -> dict[str, Any]:
         "dataset": query.dataset, "query_idx": query.query_idx, "query_id": query.query_id,
         "hidden_category": query.hidden_category, "reference_id": query.reference_id, "target_id": query.target_id,
         "target_ids": list(query.target_ids), "panel": list(query.panel), "trace": dict(query.trace),
+        "caption_mode": query.caption_mode,
     }
 
 

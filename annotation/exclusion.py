@@ -10,9 +10,8 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
 
-from annotation.circus_users.form import person_key
 from annotation.quality import PersonQuality
-from annotation.records import Judgement
+from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
 
 TOGETHER = "together"
@@ -129,8 +128,8 @@ def _taken(name: str, rules: Rules, judgements: Sequence[Judgement], people: Seq
     if name == "irrelevant":
         return {one.judgement_id for one in judgements if any(one.answer["irrelevant"].values())}
     limit = getattr(rules, name)
-    out = {person_key(person.annotator) for person in people if _is_out(name, limit, person)}
-    return {one.judgement_id for one in judgements if person_key(one.annotator) in out}
+    out = {name_key(person.annotator) for person in people if _is_out(name, limit, person)}
+    return {one.judgement_id for one in judgements if name_key(one.annotator) in out}
 
 
 def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
@@ -144,8 +143,8 @@ def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
 
 
 def _removal(taken: set[str], judgements: Sequence[Judgement]) -> Removal:
-    left = {person_key(one.annotator) for one in judgements if one.judgement_id not in taken}
-    gone = {person_key(one.annotator): one.annotator for one in judgements if person_key(one.annotator) not in left}
+    left = {name_key(one.annotator) for one in judgements if one.judgement_id not in taken}
+    gone = {name_key(one.annotator): one.annotator for one in judgements if name_key(one.annotator) not in left}
     return Removal(frozenset(taken), tuple(gone.values()))
 
 

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from annotation.circus_users import StudyParts
-from annotation.circus_users.form import person_key
 from annotation.creation import Created, check_name
-from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.sources.queries import refuse
 from annotation.store import StudyStore
 from annotation.survey import HS_FASHIONIQ, SETTINGS
@@ -111,12 +110,12 @@ def hp_form(
     write, ``DatasetError`` for a text or an image id that the form cannot hold.
     """
     by_id = {item.item_id: item for item in items}
-    given = {(person_key(one.annotator), one.item_id): one for one in judgements}
+    given = {(name_key(one.annotator), one.item_id): one for one in judgements}
     left_out: Counter[str] = Counter()
     numbers: Counter[tuple[str, str]] = Counter()
     questions = []
     for place in sorted(assignments, key=lambda one: (one.seat, one.extra.get("form", 1), one.position)):
-        judgement = given.get((person_key(place.annotator or ""), place.item_id))
+        judgement = given.get((name_key(place.annotator or ""), place.item_id))
         if judgement is None:
             continue
         item = by_id[place.item_id]
@@ -200,7 +199,7 @@ def _check(questions: Sequence[Question], path: Path, faults: Faults) -> None:
     people: dict[str, str] = {}
     keys: set[str] = set()
     for question in questions:
-        first = people.setdefault(person_key(question.user), question.user)
+        first = people.setdefault(name_key(question.user), question.user)
         if not question.user.strip():
             faults.add(path, "a person", "the name is empty", "Give each person a name")
         if first != question.user:

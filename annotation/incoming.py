@@ -9,6 +9,7 @@ from typing import TypeGuard
 
 from annotation.records import EventKind
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
+from cir_core.texts import can_be_stored
 
 ANSWER_LIMIT = 256 * 1024    # characters of JSON; the kind says what is too long for a note
 SECONDS_LIMIT = 86_400.0     # a day: a page left open over night says nothing more
@@ -76,10 +77,4 @@ def checked_gate(kind: object) -> EventKind:
 
 
 def _is_name(text: object, longest: int) -> TypeGuard[str]:
-    if not isinstance(text, str) or not 0 < len(text) <= longest or "\0" in text:
-        return False
-    try:
-        text.encode()   # half characters no database keeps
-    except UnicodeEncodeError:
-        return False
-    return True
+    return isinstance(text, str) and 0 < len(text) <= longest and can_be_stored(text)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from annotation.records import Assignment, Judgement, Seat, Study
+from annotation.records import Assignment, Judgement, Seat, Study, name_key
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ def seat_progress(
     seconds: dict[str, list[float]] = defaultdict(list)
     for judgement in judgements:
         if judgement.seconds > 0:   # imported ones have none
-            seconds[judgement.annotator.casefold()].append(judgement.seconds)
+            seconds[name_key(judgement.annotator)].append(judgement.seconds)
     lease = timedelta(hours=study.plan.lease_hours)
     rows = []
     for seat in sorted(seats, key=lambda it: it.number):
         state = states[seat.number]
-        taken = seconds.get(seat.annotator.casefold()) if seat.annotator else None
+        taken = seconds.get(name_key(seat.annotator)) if seat.annotator else None
         last = seat.seen_at or seat.joined_at
         rows.append(SeatProgress(
             seat.number, seat.annotator, state["done"] + state["unsure"], state["unsure"], state["open"],

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from annotation.account_names import clean_name
 from annotation.passwords import Passwords
 from annotation.recognised import Recognised
-from annotation.records import Invitation, Person, Role, SignIn
+from annotation.records import Invitation, Person, Role, SignIn, name_key
 from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
@@ -101,15 +101,15 @@ class PeopleService:
             tidy = clean_name(name)
         except AccessError:
             tidy = ""
-        self._by_name.check((tidy.casefold(), address))
+        self._by_name.check((name_key(tidy), address))
         self._by_address.check(address)
         person = self._store.person(tidy) if tidy else None
         checked = self._passwords.check(password, person.password_hash if person is not None else "")
         if person is None or not checked.right or not person.active:
-            self._by_name.failed((tidy.casefold(), address))
+            self._by_name.failed((name_key(tidy), address))
             self._by_address.failed(address)
             raise SignInFailed(_WRONG)
-        self._by_name.succeeded((tidy.casefold(), address))
+        self._by_name.succeeded((name_key(tidy), address))
         if checked.renewed is not None:
             self._store.change(person.name, password_hash=checked.renewed)   # ends older sign-ins, hence first
             self._recognised.forget()

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from annotation.circus_users.form import person_key
 from annotation.exports.columns import Column, Table
 from annotation.preference import contradicts
-from annotation.records import Assignment, Item, Judgement, Study
+from annotation.records import Assignment, Item, Judgement, Study, name_key
 
 Excluded = Mapping[str, Sequence[str]]
 """Judgement id to the rules that take it out (:mod:`annotation.exclusion`)."""
@@ -147,9 +146,9 @@ def _joined(
     items: Iterable[Item], assignments: Iterable[Assignment], judgements: Iterable[Judgement]
 ) -> Iterator[tuple[Item, Assignment | None, Judgement]]:
     by_id = {item.item_id: item for item in items}
-    places = {(person_key(one.annotator), one.item_id): one for one in assignments if one.annotator is not None}
+    places = {(name_key(one.annotator), one.item_id): one for one in assignments if one.annotator is not None}
     for judgement in judgements:
-        yield by_id[judgement.item_id], places.get((person_key(judgement.annotator), judgement.item_id)), judgement
+        yield by_id[judgement.item_id], places.get((name_key(judgement.annotator), judgement.item_id)), judgement
 
 
 def _of_item(study: Study, item: Item) -> tuple[Any, ...]:

@@ -71,8 +71,8 @@ def preference_files(
     kept = judgements if everything else removed.kept
     notes = []
     if len(kept) < len(judgements):
-        notes.append(f"The study's rules take {len(judgements) - len(kept):,} of {len(judgements):,} answers out. "
-                     "With --all they are there too.")
+        notes.append(f"The study's rules take {len(judgements) - len(kept):,} of {len(judgements):,} answers out; "
+                     "the tables have them, marked.")
     if form == "hp-fashioniq":
         written_hp = hp_form(items, assignments, kept)
         return {"hpfiq.json": written_hp.content}, (*notes, *written_hp.notes)

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, median
 
-from annotation.circus_users.form import person_key
 from annotation.preference import contradicts
-from annotation.records import Assignment, Judgement, Seat, StudyEvent
+from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
 
 
 @dataclass(frozen=True)
@@ -86,21 +85,21 @@ def people_quality(
     events: Iterable[StudyEvent] = (),
 ) -> list[PersonQuality]:
     """Everybody who has a seat, in order of seats. ``judgements``: the current ones."""
-    positions = {(person_key(one.annotator), one.item_id): one.position
+    positions = {(name_key(one.annotator), one.item_id): one.position
                  for one in assignments if one.annotator is not None}
     given: dict[str, list[Judgement]] = defaultdict(list)
     by_item: dict[str, list[Judgement]] = defaultdict(list)
     for judgement in judgements:
-        given[person_key(judgement.annotator)].append(judgement)
+        given[name_key(judgement.annotator)].append(judgement)
         by_item[judgement.item_id].append(judgement)
     checks: dict[str, list[bool]] = defaultdict(list)
     for event in events:
         if event.kind == "check":
-            checks[person_key(event.annotator)].append(bool(event.payload.get("right")))
+            checks[name_key(event.annotator)].append(bool(event.payload.get("right")))
     people = []
     for seat in sorted(seats, key=lambda seat: seat.number):
         if seat.annotator is not None:
-            person = person_key(seat.annotator)
+            person = name_key(seat.annotator)
             # Behind the others: what somebody answered without a place of their own.
             mine = sorted(given[person], key=lambda one: positions.get((person, one.item_id), len(positions)))
             people.append(_person(seat.annotator, mine, by_item, checks[person]))

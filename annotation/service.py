@@ -12,7 +12,19 @@ from annotation import incoming
 from annotation.kinds import Kind
 from annotation.latest import Latest
 from annotation.progress import Progress, progress_of
-from annotation.records import Assignment, Desk, Draft, EventKind, Item, Judgement, Saved, Study, StudyEvent
+from annotation.records import (
+    Assignment,
+    Desk,
+    Draft,
+    EventKind,
+    Item,
+    Judgement,
+    Saved,
+    Study,
+    StudyEvent,
+    name_key,
+    same_person,
+)
 from annotation.store import StudyStore
 from cir_core.errors import StorageError, StudyClosed, StudyError
 from cir_core.ids import new_id
@@ -52,7 +64,7 @@ class StudyService:
             if study.kind not in self._kinds:
                 continue
             seats = self._store.seats(study.study_id)
-            if any(_same(seat.annotator, annotator) for seat in seats):
+            if any(same_person(seat.annotator, annotator) for seat in seats):
                 states = [a.state for a in self._store.overview(study.study_id, annotator) if a.state != "handed_on"]
                 found.append(MyStudy(study, True, sum(s != "open" for s in states), len(states)))
             elif study.accepting:
@@ -138,6 +150,11 @@ class StudyService:
         self._store.keep_draft(study_id, Draft(
             item.item_id, annotator, begun, incoming.checked_seconds(seconds), self._clock()))
 
+    def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
+        """Discard what somebody has begun. What they saved stays. Raises ``UnknownItem``."""
+        study_id, _, item, _ = self._before(study, annotator, item_id)
+        self._store.drop_draft(study_id, item.item_id, annotator)
+
     def more(self, study: str, annotator: str) -> tuple[int, Desk]:
         """Take over others' open work; how many items, and the desk."""
         study_id = self._study_id(study)
@@ -166,11 +183,11 @@ class StudyService:
         return study_id
 
     def _join(self, study_id: str, annotator: str) -> None:
-        who = (study_id, annotator.casefold())
+        who = (study_id, name_key(annotator))
         if self._joined.get(who):
             return
         study = self._store.study(study_id)
-        if not study.accepting and not any(_same(s.annotator, annotator) for s in self._store.seats(study_id)):
+        if not study.accepting and not any(same_person(s.annotator, annotator) for s in self._store.seats(study_id)):
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
         if study.accepting:
             now, hand_over = self._clock(), self._kind(study).hand_over
@@ -184,7 +201,7 @@ class StudyService:
     def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
         """The study's id, the study, the item that this person has before them, their assignment's extra."""
         study_id = self._study_id(study)
-        who = (study_id, annotator.casefold(), incoming.checked_item(item_id))
+        who = (study_id, name_key(annotator), incoming.checked_item(item_id))
         found = self._items.get(who)
         if found is None:
             desk = self._remember(annotator, self._store.desk(study_id, annotator, item_id=item_id))
@@ -198,7 +215,7 @@ class StudyService:
             extras |= {item.item_id: {} for item in desk.ahead}
         for item in (desk.item, *desk.ahead):
             if item is not None and item.item_id in extras:
-                self._items.put((desk.study.study_id, annotator.casefold(), item.item_id),
+                self._items.put((desk.study.study_id, name_key(annotator), item.item_id),
                                 (desk.study, replace(item, hidden={}), extras[item.item_id]))
         return desk
 
@@ -228,7 +245,3 @@ class StudyService:
 
 def _has_finished(desk: Desk) -> bool:
     return any(event.kind == "finish" for event in desk.events)
-
-
-def _same(one: str | None, other: str) -> bool:
-    return one is not None and one.casefold() == other.casefold()

@@ -20,10 +20,9 @@ import hmac
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.circus_users.form import person_key
 from annotation.kinds import Passage
 from annotation.progress import Progress
-from annotation.records import EventKind, Study, StudyEvent
+from annotation.records import EventKind, Study, StudyEvent, name_key
 from annotation.survey import SETTINGS
 from annotation.survey_checks import Check, draw_check, given_number
 from cir_core.errors import IncompleteJudgement
@@ -71,7 +70,7 @@ def standing_check(
     if number == 0 or any(one["right"] and one["number"] >= number for one in answered):
         return None
     attempt = sum(one["number"] == number for one in answered)
-    return draw_check(form, f"{study.plan.seed}/check/{person_key(annotator)}", number, attempt)
+    return draw_check(form, f"{study.plan.seed}/check/{name_key(annotator)}", number, attempt)
 
 
 def check_due(done: int, total: int, *, every: int, form_size: int) -> int:
@@ -129,7 +128,7 @@ def pass_gate(
 def completion_code(study: Study, annotator: str) -> str:
     """The same each time, another one for each person and study. Who knows the study's seed can work it
     out: that somebody finished is proved by their event ``finish``."""
-    digest = hmac.new(f"{study.plan.seed}/{study.study_id}".encode(), person_key(annotator).encode(), hashlib.sha256)
+    digest = hmac.new(f"{study.plan.seed}/{study.study_id}".encode(), name_key(annotator).encode(), hashlib.sha256)
     return str(_setting(study, "completion_prefix")) + digest.hexdigest()[:CODE_LENGTH].upper()
 
 

@@ -6,12 +6,13 @@ also read without it, as hosting platforms set them); ``docs/settings.md`` lists
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import sys
 from functools import lru_cache
 from pathlib import Path
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cir_core.domains import Domain
@@ -46,6 +47,7 @@ class Settings(BaseSettings):
     max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
     sign_in_days: float = Field(14.0, gt=0, le=400, description="Days after its last use that a sign-in ends.")
+    trusted_proxies: str = Field("", description="Addresses of proxies that say who is asking, comma-separated.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     methods: Path | None = Field(None, description="TOML file with methods of one's own.")
     domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")
@@ -62,6 +64,18 @@ class Settings(BaseSettings):
     llm_sees: bool = Field(True, description="Whether the model takes images.")
     llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
+
+    @field_validator("trusted_proxies")
+    @classmethod
+    def _addresses(cls, value: str) -> str:
+        """"*" is refused: with it every visitor could say that they are somebody else."""
+        parts = [part.strip() for part in value.split(",") if part.strip()]
+        for part in parts:
+            try:
+                ipaddress.ip_network(part)
+            except ValueError:
+                raise ValueError(f"{part!r} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
+        return ",".join(parts)
 
     @property
     def has_display(self) -> bool:
@@ -87,5 +101,6 @@ def get_settings() -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         name = "CIRQUE_" + str(first["loc"][0]).upper().removeprefix("CIRQUE_")
-        raise SettingsError(f"{name}: {first['msg']}. See docs/settings.md.") from error
+        said = first["msg"].removeprefix("Value error, ")
+        raise SettingsError(f"{name}: {said}. See docs/settings.md.") from error
     return settings.model_copy(update={"home": settings.home.expanduser().absolute()})

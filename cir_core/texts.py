@@ -23,3 +23,12 @@ def clean_text(text: str, *, required: bool = True) -> str:
     if len(text) > MAX_TEXT:
         raise SearchError(f"The text has {len(text)} characters; {MAX_TEXT} is the most. Shorten it.")
     return text
+
+
+def can_be_stored(text: str) -> bool:
+    """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text

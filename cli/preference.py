@@ -82,10 +82,10 @@ def create_preference(
 
     from annotation.account_names import LOCAL
     from annotation.creation import check_name
+    from annotation.exports.results import study_json
     from annotation.preference_creation import create_preference_study, make_questions, pair_notes
     from annotation.survey_plan import SurveyLayout, plan_survey
     from annotation.survey_settings import checked_settings
-    from cli.study_tables import study_json
     from storage.stores import open_stores
 
     settings = get_settings()

@@ -31,8 +31,8 @@ def import_hp_fashioniq(
 ) -> None:
     """Ratings and preferences of HP-FashionIQ as a closed study; its images are not needed."""
     from annotation.account_names import LOCAL
+    from annotation.exports.results import study_json
     from annotation.hp_studies import import_hp_study
-    from cli.study_tables import study_json
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from cir_core.errors import StudyError
 from cir_core.settings import Settings, get_settings
 from cli import preference, preference_files, study_files
 from cli.console import out, progress_bar
@@ -65,9 +64,10 @@ def create_validity(
     """A study of whether queries are well-formed, by the rubric of CIRCUS."""
     from annotation.account_names import LOCAL
     from annotation.creation import check_name, create_validity_study
+    from annotation.exports.results import study_json
     from annotation.planner import plan_study
     from annotation.records import StudyPlan
-    from cli.study_tables import print_plan, print_strata, study_json
+    from cli.study_tables import print_plan, print_strata
 
     asked = Asked(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery, tuple(category or ()))
     with _stores() as (stores, settings):
@@ -127,7 +127,8 @@ def plan(
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
     """All studies, the latest first."""
-    from cli.study_tables import print_studies, study_json
+    from annotation.exports.results import study_json
+    from cli.study_tables import print_studies
 
     with _stores() as (stores, _):
         rows = [(study, stores.studies.counts(study.study_id)) for study in stores.studies.studies()]
@@ -142,8 +143,9 @@ def show(name: Name, as_json: AsJson = False) -> None:
     """One study, and how far its people are."""
     from datetime import UTC, datetime
 
+    from annotation.exports.results import study_json
     from annotation.overview import seat_progress
-    from cli.study_tables import print_study, study_json
+    from cli.study_tables import print_study
 
     with _stores() as (stores, _):
         store = stores.studies
@@ -182,12 +184,10 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
 
 
 def _accept(name: str, accepting: bool) -> None:
+    from annotation.accepting import set_accepting
+
     with _stores() as (stores, _):
-        study = stores.studies.study(name)
-        if accepting and not any(item.shown.get("text") for item in stores.studies.items(study.study_id)):
-            raise StudyError(f"{study.name} was imported from annotator files, which hold neither texts nor pictures: "
-                             "there is nothing to judge in it. Its results are there: cirque study results")
-        changed = stores.studies.set_accepting(study.study_id, accepting)
+        changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
     out.print(f"{changed.name} {'takes answers' if changed.accepting else 'takes no more answers'}.")
 
 

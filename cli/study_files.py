@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from contextlib import closing
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cli.console import out
-
-if TYPE_CHECKING:
-    from annotation.labels import FinalLabel
-    from annotation.records import Study
-    from annotation.store import StudyStore
 
 import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
@@ -53,9 +47,9 @@ def import_circus(
     from annotation.account_names import LOCAL
     from annotation.circus_users import read_circus_users
     from annotation.creation import check_name, import_circus_study
+    from annotation.exports.results import study_json
     from annotation.sources.queries import refuse
     from cir_core.datasets.faults import KEPT, Faults
-    from cli.study_tables import study_json
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
@@ -88,6 +82,7 @@ def export(
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ."""
     from annotation.circus_users import as_zip
+    from annotation.exports.study_files import study_files
     from annotation.preference_review import preference_files
     from cir_core.files import write_atomically
     from storage.stores import open_stores
@@ -95,7 +90,7 @@ def export(
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
-                        if study.kind == "preference" else _files(stores.studies, study, form, rule))
+                        if study.kind == "preference" else study_files(stores.studies, study, form, rule))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))
@@ -116,69 +111,24 @@ def results(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """How many queries are valid, by data set and category as in CIRCUS's Table 2, and why others are not."""
+    from annotation.exports.study_files import study_files
+    from annotation.labels import final_labels
+    from annotation.rubric import load_rubric
     from annotation.subset import count_subset
     from cli.study_tables import print_results
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
-        study = stores.studies.study(name)
+        store = stores.studies
+        study = store.study(name)
         if study.kind != "validity":
             raise StudyError(f"{study.name} is a {study.kind} study. This is for validity studies; how people answered "
                              "is there: cirque study quality")
         if as_json:
-            typer.echo(_results(stores.studies, study, rule).decode(), nl=False)
+            files, _ = study_files(store, study, "results", rule)
+            typer.echo(files["results.json"].decode(), nl=False)
         else:
-            labels = _labels(stores.studies, study, rule)
-            print_results(count_subset(stores.studies.items(study.study_id), labels), rule)
-
-
-def _files(
-    store: StudyStore, study: Study, form: Form, rule: Rule
-) -> tuple[Mapping[str, bytes], tuple[str, ...]]:
-    from annotation.circus_users import circus_files
-    from annotation.exports.mbeir import validated_files
-    from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
-
-    if form is Form.circus:
-        return circus_files(store, study), ()
-    if form is Form.results:
-        return {"results.json": _results(store, study, rule)}, ()
-    if form in (Form.hp_fashioniq, Form.preferences):
-        raise StudyError(f"{study.name} is a validity study, and {form.value} is for preference studies. Export it as "
-                         "circus, mbeir, csv, parquet or results.")
-    items, judgements = store.items(study.study_id), store.judgements(study.study_id)
-    decisions = store.decisions(study.study_id)
-    labels = _labels(store, study, rule)
-    if form is Form.mbeir:
-        found = validated_files(study, items, judgements, decisions, labels)
-        return found.files, found.notes
-    tables = {"judgements": judgement_table(study, items, store.images(study.study_id), judgements),
-              "items": item_table(study, items, decisions, labels)}
-    written = to_csv if form is Form.csv else to_parquet
-    return {f"{table}.{form.value}": written(content) for table, content in tables.items()}, ()
-
-
-def _results(store: StudyStore, study: Study, rule: Rule) -> bytes:
-    """Counts and the label of every item, as JSON."""
-    from dataclasses import asdict
-
-    from annotation.subset import count_subset
-    from cli.study_tables import row_json, study_json
-
-    items, labels = store.items(study.study_id), _labels(store, study, rule)
-    subset = count_subset(items, labels)
-    content: dict[str, Any] = {
-        **study_json(study, store.counts(study.study_id)), "rule": rule,
-        "rows": [row_json(row) for row in subset.rows], "total": row_json(subset.total),
-        "labels": {item.key: {key: value for key, value in asdict(labels[item.item_id]).items() if key != "item_id"}
-                   for item in items},
-    }
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _labels(store: StudyStore, study: Study, rule: Rule) -> Mapping[str, FinalLabel]:
-    from annotation.labels import final_labels
-    from annotation.rubric import load_rubric
-
-    return final_labels(store.items(study.study_id), store.judgements(study.study_id), store.decisions(study.study_id),
-                        rule, rubric=load_rubric(study.protocol))
+            items = store.items(study.study_id)
+            labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule,
+                                  rubric=load_rubric(study.protocol))
+            print_results(count_subset(items, labels), rule)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.table import Table
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from annotation.overview import SeatProgress
     from annotation.planner import Forecast
     from annotation.records import Study
-    from annotation.subset import Subset, SubsetRow
+    from annotation.subset import Subset
 
 
 def print_plan(plan: Forecast) -> None:
@@ -95,20 +95,6 @@ def print_results(subset: Subset, rule: str) -> None:
     if counted.row_count:
         out.print(counted)
     out.print(f"Rule: {rule}. An adjudicator's decision comes first ({subset.total.adjudicated:,} of them).")
-
-
-def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {"study": study.name, "id": study.study_id, "kind": study.kind, "protocol": study.protocol,
-            "accepting": study.accepting, "plan": asdict(study.plan), "created_by": study.created_by,
-            "created_at": study.created_at.isoformat(), "counts": dict(counts)}
-
-
-def row_json(row: SubsetRow) -> dict[str, Any]:
-    from dataclasses import asdict
-
-    return {**asdict(row), "audited": row.audited, "validated": row.validated}
 
 
 def _state(study: Study) -> str:

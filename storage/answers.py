@@ -8,8 +8,8 @@ from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from cir_core.errors import StorageError
+from cir_core.texts import can_be_stored
 from storage import tables
-from storage.checks import can_be_stored
 from storage.database import reading, writing
 
 

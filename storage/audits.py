@@ -16,8 +16,8 @@ from sqlalchemy.exc import IntegrityError
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RunCard, Variant
 from cir_core.audit.store import StoredRun
 from cir_core.errors import StorageError
+from cir_core.texts import can_be_stored
 from storage import tables
-from storage.checks import can_be_stored
 from storage.database import reading, writing
 
 

@@ -13,6 +13,7 @@ from annotation.records import MethodVote
 from cir_core.comparisons import Comparison
 from cir_core.composition import Composition
 from cir_core.errors import SearchError, StudyError
+from cir_core.texts import can_be_stored
 from cir_core.types import Branch, Turn
 
 NAME_LIMIT = 80
@@ -63,25 +64,6 @@ def check_study_texts(*values: object) -> None:
     """Refuse text, however deep in records and plain JSON, that a database cannot keep. Raises ``StudyError``."""
     if not all(can_be_stored(text) for value in values for text in _texts_in(value)):
         raise StudyError("The text holds characters that cannot be stored. Type it again instead of pasting it.")
-
-
-def name_key(name: str) -> str:
-    """What names of people and studies are compared by: letter case and ways to write an accent do not count.
-
-    What no database keeps has an empty key, which is nobody's.
-    """
-    if not can_be_stored(name):
-        return ""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
-
-
-def can_be_stored(text: str) -> bool:
-    """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
 
 
 def _check_time(moment: datetime) -> None:

@@ -83,6 +83,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
             yield connection
 
 
+def waits_for_rows(connection: Connection) -> bool:
+    """Whether writers run side by side, so that a row must be locked before what depends on it is read.
+
+    Not on SQLite, whose writer has the whole file. Elsewhere the lock is a statement of its own: one that has
+    waited sees the locked row as it is now, but all that it joins as it was before.
+    """
+    return connection.dialect.name != "sqlite"
+
+
 @contextmanager
 def changing_schema(engine: Engine) -> Iterator[Connection]:
     """A writing transaction for migrations: one process at a time, foreign keys checked at its end.

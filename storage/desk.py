@@ -10,9 +10,8 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from annotation.records import Desk, Item, StudyImage
+from annotation.records import Desk, Item, StudyImage, name_key
 from storage import tables
-from storage.checks import name_key
 from storage.study_events import own_events
 from storage.study_lookups import find_study, not_joined, unknown_item
 from storage.study_rows import draft_from, item_from, judgement_from, study_from

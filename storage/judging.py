@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
-from annotation.records import Draft, Judgement, Saved
+from annotation.records import Draft, Judgement, Saved, name_key
 from storage import tables
-from storage.checks import name_key
+from storage.database import waits_for_rows
 from storage.seats import closed
 from storage.study_lookups import find_study, not_joined, unknown_item
 from storage.study_rows import judgement_from, judgement_values
@@ -20,13 +20,13 @@ _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _j, _d = tables.judgements.c, tables.drafts.c
 _ANSWERED = ("done", "unsure")
 
-# The lock on the seat lets one answer of a person in at a time, and holds off a hand-over.
+_SEAT = (_t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
+_LOCK = select(_t.number).where(*_SEAT).with_for_update()
 _MINE = select(
     _s.name, _s.accepting, _t.number, _t.annotator, _a.state,
 ).join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
     tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
-).where(_s.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key")).with_for_update(
-    of=tables.study_seats)
+).where(*_SEAT)
 _REVISIONS = select(tables.judgements).where(
     _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat"), (_j.token == bindparam("token")) | _j.current,
 ).order_by(_j.revision)
@@ -89,9 +89,14 @@ def remove_draft(connection: Connection, study_id: str, item_id: str, annotator:
 
 
 def _own(connection: Connection, study_id: str, item_id: str, annotator: str) -> Any:
-    """The study, the person's seat, and the state of the item for it; locked."""
-    mine = connection.execute(
-        _MINE, {"study_id": study_id, "item_id": item_id, "key": name_key(annotator)}).first()
+    """The study, the person's seat, and the state of the item for it.
+
+    The seat is locked: answers of one person come one after the other, and none while work is handed on.
+    """
+    seat = {"study_id": study_id, "key": name_key(annotator)}
+    if waits_for_rows(connection):
+        connection.execute(_LOCK, seat)
+    mine = connection.execute(_MINE, seat | {"item_id": item_id}).first()
     if mine is None:
         raise not_joined(find_study(connection, study_id).name)
     if mine.state is None:

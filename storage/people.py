@@ -9,10 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.records import Invitation, Person, Role, SignIn
+from annotation.records import Invitation, Person, Role, SignIn, name_key
 from cir_core.errors import AccessError, StorageError
 from storage import tables
-from storage.checks import can_be_stored, name_key
 from storage.database import reading, writing
 
 _p, _s, _i = tables.people.c, tables.sign_ins.c, tables.invitations.c
@@ -95,10 +94,6 @@ class SqlPeopleStore:
         with writing(self.engine) as connection:
             connection.execute(delete(tables.sign_ins).where(_s.digest == digest))
 
-    def end_all(self, name: str) -> None:
-        with writing(self.engine) as connection:
-            connection.execute(delete(tables.sign_ins).where(_s.name_key == name_key(name)))
-
     def invite(self, invitation: Invitation) -> None:
         """Invitations that can no longer be used are cleared away."""
         with writing(self.engine) as connection:
@@ -162,7 +157,7 @@ def _taken(name: str) -> AccessError:
 
 
 def _check_name(name: str) -> None:
-    if not name_key(name) or not can_be_stored(name):
+    if not name_key(name):
         raise AccessError("The name is empty or holds characters that cannot be stored. Choose another name.")
 
 

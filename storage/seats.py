@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from annotation.records import HandOver, OpenWork, Seat, Study, Taken
+from annotation.records import HandOver, OpenWork, Seat, Study, Taken, name_key
 from cir_core.errors import StudyClosed, StudyError
 from storage import tables
-from storage.checks import check_study_texts, name_key
+from storage.checks import check_study_texts
 from storage.study_lookups import find_seat, find_study, known_seat, recount
 from storage.study_rows import assignment_from, assignment_values, seat_from
 

@@ -26,10 +26,11 @@ from annotation.records import (
     Study,
     StudyEvent,
     StudyImage,
+    name_key,
 )
 from cir_core.errors import StorageError
 from storage import tables
-from storage.checks import check_study_texts, name_key
+from storage.checks import check_study_texts
 from storage.database import reading, writing
 from storage.decisions import keep_decision, read_decisions
 from storage.desk import read_desk

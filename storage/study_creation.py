@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage
+from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
 from storage import tables
-from storage.checks import check_study_texts, name_key
+from storage.checks import check_study_texts
 from storage.study_lookups import recount
 from storage.study_rows import Values, assignment_values, item_values, judgement_values, study_values
 

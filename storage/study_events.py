@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, func, insert, select
 
-from annotation.records import EventKind, StudyEvent
+from annotation.records import EventKind, StudyEvent, name_key
 from storage import tables
-from storage.checks import name_key
 from storage.study_lookups import find_study, not_joined
 from storage.study_rows import event_from, event_values
 

@@ -6,10 +6,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, ScalarSelect, Select, bindparam, func, select, update
 
-from annotation.records import Study
+from annotation.records import Study, name_key
 from cir_core.errors import UnknownItem, UnknownStudy
 from storage import tables
-from storage.checks import name_key
 from storage.study_rows import study_from
 
 _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c

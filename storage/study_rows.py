@@ -19,8 +19,8 @@ from annotation.records import (
     StudyEvent,
     StudyImage,
     StudyPlan,
+    name_key,
 )
-from storage.checks import name_key
 
 Values = dict[str, Any]
 

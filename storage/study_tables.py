@@ -21,7 +21,7 @@ from storage.schema import UtcDateTime, metadata
 
 people = Table(
     "people", metadata,
-    Column("name_key", Text, primary_key=True),  # see checks.name_key
+    Column("name_key", Text, primary_key=True),  # see annotation.records.name_key
     Column("name", Text, nullable=False),
     Column("role", String(32), nullable=False),
     Column("password_hash", Text, nullable=False),

@@ -17,13 +17,17 @@ PAGES: Mapping[str, frozenset[Capability]] = {
 }
 """The screens, in the order in which a person's first one is looked for."""
 
-# By the first part of the path. What Gradio serves itself (its scripts, its queue) needs a sign-in
-# only; its events check for themselves.
+# By the first part of the path. What Gradio serves itself needs a sign-in only; its events check for
+# themselves. Below "gradio_api" that is true of what carries calls and draws pages; the rest of it takes
+# and gives files, which the search screen alone has.
 _CALLS: Mapping[str, frozenset[Capability]] = {
     **dict.fromkeys(("media", "export", "audit", "runs"), _SEARCH),
     **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
     "study": frozenset({"annotate"}),
 }
+_GRADIO = "gradio_api"
+_GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
+                           "startup-events", "theme.css", "app_id", "user", "token", "login_check"})
 # A browser asks for the manifest without cookies.
 _OPEN = frozenset({"/healthz", "/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
 _OPEN_BELOW = ("/join/", "/own/")
@@ -44,7 +48,10 @@ def needed(path: str) -> frozenset[Capability]:
     path = plain(path)
     if path == "/study/image" or path.startswith("/study/image/"):
         return _JUDGING
-    return PAGES["/"] if path == "/" else _CALLS.get(path.split("/", 2)[1], frozenset())
+    first, *rest = path[1:].split("/")
+    if first == _GRADIO:
+        return frozenset() if rest and rest[0] in _GRADIO_CALLS else _SEARCH
+    return PAGES["/"] if path == "/" else _CALLS.get(first, frozenset())
 
 
 def first_page(may: frozenset[Capability]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 
 from annotation.adjudication import Adjudication, OpenCase
-from annotation.records import Decision
+from annotation.records import Decision, same_person
 from annotation.validity import Validity
 from web import study_present as present
 from web.json_calls import Fields, asked, told
@@ -41,16 +41,18 @@ def adjudicate_routes(services: Services) -> APIRouter:
 
     def decide(visitor: Visitor, sent: Fields) -> object:
         check(visitor, "adjudicate")
-        decision, next_item = adjudication.decide(
-            sent["study"], sent["item"], visitor.name, sent["answer"], sent["reason"], sent["token"])
-        return {"decision": decision_json(decision, visitor.name), "next": next_item}
+        decided = adjudication.decide(
+            sent["study"], sent["item"], visitor.name, sent["answer"], sent["reason"], sent["token"],
+            seen_revision=sent.get("seen_revision"))
+        return {"decision": decision_json(decided.decision, visitor.name), "overtook": decided.overtook}
 
     routes = APIRouter()
     for path, endpoint, verb in (
         ("/adjudicate/studies", asked(studies, slow=True), "GET"),
         ("/adjudicate/queue", asked(queue, slow=True), "GET"),
         ("/adjudicate/case", asked(case, slow=True), "GET"),
-        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token"), slow=True), "POST"),
+        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",),
+                                     slow=True), "POST"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes
@@ -69,4 +71,4 @@ def case_json(found: OpenCase, adjudicator: str) -> Json:
 
 def decision_json(decision: Decision, adjudicator: str) -> Json:
     return {"answer": decision.answer, "reason": decision.reason, "revision": decision.revision,
-            "by_you": decision.adjudicator.casefold() == adjudicator.casefold()}
+            "by_you": same_person(decision.adjudicator, adjudicator)}

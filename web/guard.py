@@ -6,7 +6,8 @@ Plain ASGI, for every picture passes here. The ``Visitor`` it found is in the re
 from __future__ import annotations
 
 import ipaddress
-from urllib.parse import quote
+from collections.abc import Collection
+from urllib.parse import quote, urlsplit
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
@@ -21,13 +22,18 @@ from web.gate import COOKIE, FRESH, OWN_PAGE, notice
 from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 
 _READING = ("GET", "HEAD", "OPTIONS")
+_OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
+               "http://localhost, with its port. To use another name, make an account: cirque user add NAME "
+               "--role admin.")
 
 
 class Guard:
-    """Middleware. Without any account everybody is the local person, who may do everything."""
+    """Middleware. Without any account everybody is the local person, who may do everything, if they asked
+    for this machine by a name of its own: a loopback one, or one of ``hosts``."""
 
-    def __init__(self, app: ASGIApp, people: PeopleService) -> None:
+    def __init__(self, app: ASGIApp, people: PeopleService, hosts: Collection[str] = ()) -> None:
         self._app, self._people = app, people
+        self._hosts = frozenset(host.casefold() for host in hosts if host)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] not in ("http", "websocket"):
@@ -57,6 +63,8 @@ class Guard:
         visitor = await self._visitor(asked.cookies.get(COOKIE))
         if visitor is None:
             return _ask_to_sign_in(asked, path)
+        if visitor.open and not self._is_ours(asked.headers.get("host", "")):
+            return _refuse(asked, 403, _OTHER_NAME, "forbidden")
         asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
         needs = needed(path)
         if not needs or needs & visitor.may:
@@ -64,6 +72,15 @@ class Guard:
         if path == "/" and first_page(visitor.may) != "/":
             return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
         return _refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a ``Host`` header names this machine. Another site may let its own name lead to this address,
+        and its page would then count as ours (DNS rebinding); only the name tells."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return is_loopback(name) or name in self._hosts
 
     async def _visitor(self, secret: str | None) -> Visitor | None:
         standing = self._people.glance(secret)

@@ -23,6 +23,7 @@ from cir_core.errors import (
     UnknownItem,
     UnknownStudy,
 )
+from web.bodies import TooLarge, json_object
 from web.visitor import Visitor, visitor_of
 
 Fields = dict[str, Any]
@@ -73,7 +74,10 @@ def told(
 
     async def endpoint(request: Request) -> Response:
         try:
-            fields = _fields(await _body(request), required, optional)
+            fields = _checked(await json_object(request, _BODY_LIMIT), required, optional)
+        except TooLarge:
+            return refused(IncompleteJudgement("This is too long to keep: more than a megabyte. Shorten the note; "
+                                               "what you wrote stays on the page until then."))
         except CirqueError as error:
             return refused(error)
         return await _answer(request, lambda visitor: work(visitor, fields), slow)
@@ -102,25 +106,7 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
     return await in_thread(run, slow=slow)
 
 
-async def _body(request: Request) -> bytes:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise CirqueError("Send this as JSON, with Content-Type: application/json.")
-    body = bytearray()
-    async for chunk in request.stream():
-        body += chunk
-        if len(body) > _BODY_LIMIT:
-            raise IncompleteJudgement("This is too long to keep: more than a megabyte. Shorten the note; what you "
-                                      "wrote stays on the page until then.")
-    return bytes(body)
-
-
-def _fields(body: bytes, required: Collection[str], optional: Collection[str]) -> Fields:
-    try:
-        found = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        raise CirqueError("This call has no JSON that can be read. Reload the page.") from None
-    if not isinstance(found, dict):
-        raise CirqueError("This call must be a JSON object. Reload the page.")
+def _checked(found: Fields, required: Collection[str], optional: Collection[str]) -> Fields:
     if missing := [name for name in required if name not in found]:
         raise CirqueError(f"This call lacks {', '.join(missing)}. Reload the page.")
     if unknown := sorted(found.keys() - {*required, *optional}):

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from annotation.circus_users.form import person_key
 from annotation.exclusion import Removal, Rules, shown
 from annotation.method_results import MethodResult, PairResult
 from annotation.preference_review import Review
 from annotation.quality import PersonQuality
+from annotation.records import name_key
 
 Json = dict[str, Any]
 
@@ -44,7 +44,7 @@ def methods(rows: Sequence[MethodResult], pairs: Sequence[PairResult]) -> Json:
 
 def _person(one: PersonQuality, found: Review) -> Json:
     mine = [judgement.judgement_id for judgement in found.judgements
-            if person_key(judgement.annotator) == person_key(one.annotator)]
+            if name_key(judgement.annotator) == name_key(one.annotator)]
     return {
         "name": one.annotator, "answers": one.answers, "checks": one.checks, "failed_checks": one.failed_checks,
         "median_seconds": one.median_seconds, "longest_run": one.longest_run, "contradictions": one.contradictions,

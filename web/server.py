@@ -60,7 +60,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
     ):
         app.include_router(routes)
-    app.add_middleware(Guard, people=services.people)
+    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -84,13 +84,18 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         app = create_app(settings, services)
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
-                                proxy_headers=True)
-        server = _Server(config, f"http://{host}:{port}", services, open_page=open_page)
+        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, open_page=open_page)
         server.run(sockets=[listener])
     if server.warming.is_alive():
         # The interpreter cannot be taken down under a thread that loads a model: it aborts.
         os._exit(0)
+
+
+def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
+    """Who asks is who connects, unless a proxy that is trusted says otherwise."""
+    return uvicorn.Config(
+        app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
+        proxy_headers=bool(settings.trusted_proxies), forwarded_allow_ips=settings.trusted_proxies)
 
 
 def _listen(host: str, port: int) -> socket.socket:

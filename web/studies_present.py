@@ -12,19 +12,25 @@ from annotation.overview import SeatProgress
 from annotation.records import Study
 from annotation.rubric import INVALID_UNSPECIFIED, Rubric
 from annotation.subset import Subset, SubsetRow
+from annotation.survey import SETTINGS
 
 Json = dict[str, Any]
 _LONGEST = 300
+_SURVEY = ("set_names", "per_person", "form_size", "shared_every", "shared_by", "check", "check_every", "reason_every",
+           "allow_tie", "consent")
 _SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Data set", "gallery": "Gallery",
            "retrievers": "Retrievers", "methods": "Methods", "runs": "Runs"}
 
 
 def study(found: Study, counts: Mapping[str, int]) -> Json:
+    """``survey``, of preference studies: what its owner has set; of the consent only whether there is one."""
+    survey = {**SETTINGS, **found.settings, "consent": bool(found.settings.get("consent"))}
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
         "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
         "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
         "source": [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)],
+        **({"survey": {name: survey.get(name) for name in _SURVEY}} if found.kind == "preference" else {}),
     }
 
 

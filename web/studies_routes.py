@@ -10,10 +10,11 @@ from typing import Any, cast, get_args
 from fastapi import APIRouter
 
 from annotation import incoming
+from annotation.accepting import set_accepting
 from annotation.labels import LabelRule, final_labels, queue
 from annotation.overview import seat_progress
 from annotation.planner import plan_study
-from annotation.records import Study
+from annotation.records import Study, same_person
 from annotation.rubric import load_rubric
 from annotation.subset import count_subset
 from cir_core.errors import StudyError
@@ -43,7 +44,7 @@ def studies_routes(services: Services) -> APIRouter:
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),
-            "you_judge": any((seat.annotator or "").casefold() == visitor.name.casefold() for seat in seats),
+            "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
         }
 
     def counts(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -73,7 +74,7 @@ def studies_routes(services: Services) -> APIRouter:
     def accept(accepting: bool) -> Any:
         def change(visitor: Visitor, sent: Fields) -> object:
             study = _managing(visitor, sent)
-            changed = store.set_accepting(study.study_id, accepting)
+            changed = set_accepting(store, study, accepting)
             return {"study": present.study(changed, store.counts(study.study_id))}
         return told(change, ("study",))
 
@@ -81,8 +82,7 @@ def studies_routes(services: Services) -> APIRouter:
         study = _managing(visitor, sent)
         name = sent["annotator"]
         if not isinstance(name, str) or not any(
-            (seat.annotator or "").casefold() == name.casefold() for seat in store.seats(study.study_id)
-        ):
+            same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
         return {"released": store.release(study.study_id, name)}
 

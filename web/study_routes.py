@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
+from annotation.records import same_person
 from cir_core.errors import AccessError, StudyError
 from web import study_present as present
 from web.json_calls import Fields, asked, told
@@ -51,7 +52,11 @@ def study_routes(services: Services) -> APIRouter:
         return {"passed": passed, "desk": present.desk(desk)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
+        """Without an answer the draft is discarded."""
         _check_opener(visitor, sent)
+        if sent["answer"] is None:
+            studies.drop_draft(sent["study"], visitor.name, sent["item"])
+            return {"kept": False}
         studies.keep_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
         return {"kept": True}
 
@@ -82,7 +87,7 @@ def _check_opener(visitor: Visitor, sent: Fields) -> None:
     ``by`` is the name of the person whom the page was opened for. Raises ``AccessError``.
     """
     by = sent.get("by")
-    if by is not None and (not isinstance(by, str) or by.casefold() != visitor.name.casefold()):
+    if by is not None and (not isinstance(by, str) or not same_person(by, visitor.name)):
         raise AccessError(f"This page was opened by {str(by)[:80]}, and you are signed in as {visitor.name} now. "
                           "Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
 

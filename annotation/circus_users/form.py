@@ -7,7 +7,6 @@ where there is no verdict (Trap T-24). Sub-reasons, marked alternatives and "uns
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -56,8 +55,3 @@ def time_of(text: object) -> datetime | None:
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-
-
-def person_key(name: str) -> str:
-    """What names of people are compared by."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,11 +9,12 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from annotation.circus_users.form import FLAGS, person_key
+from annotation.circus_users.checks import OneStudy, check_values, may_be_a_flag
+from annotation.circus_users.form import FLAGS
+from annotation.records import name_key
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_object
 
-_LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")
 _CHECK = "Check that it is an annotator file of CIRCUS"
 
 
@@ -66,6 +65,7 @@ class _Assignment(_Part):
     dataset: str = Field(min_length=1)
     query_idx: NonNegativeInt
     hidden_category: str | None = None
+    assigned_user: str | None = None
     presentation_order: int | None = None
     annotation: dict[str, Any] | None = None
     annotation_updated_at: str | None = None
@@ -86,15 +86,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> ImportedStudy:
     """Files of one study, each of another person.
 
-    Faults are: no JSON, wrong types, missing ids, a flag that CIRCUS does not have, an assignment that
-    stands twice in a file or is another query in another file, two files of one person, text that no
-    database can keep. Raises ``DatasetError`` with the first unless ``faults`` collects; then what is
+    Faults are: no JSON, wrong types, missing ids, a field of an annotation that may be a flag and is none of
+    CIRCUS's, an assignment or a query that stands twice in a file, an assignment of another person than its
+    file's, one that in another file is another query or of another category, two files of one person, text
+    that no database can keep. Raises ``DatasetError`` with the first unless ``faults`` collects; then what is
     returned lacks the faulty records, and is not to be used while ``faults.count``.
     """
     faults = faults or Faults()
     files: list[UserFile] = []
     people: dict[str, Path] = {}
-    queries: dict[str, tuple[Path, tuple[str, int]]] = {}
+    study = OneStudy(faults)
     for path in paths:
         if not path.is_file():
             faults.add(path, "", "it is missing" if not path.exists() else "it is no file", "Check the path")
@@ -104,12 +105,12 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
         head = _checked(_File, document, path, "", faults) if faults.count == before else None
         if head is None:
             continue
-        first = people.setdefault(person_key(head.username), path)
+        first = people.setdefault(name_key(head.username), path)
         if first is not path or not head.username.strip():
             problem = f"it is of {head.username!r}, as is {first}" if first is not path else "'username' is empty"
             faults.add(path, "", problem, "Give one file for each person")
-        _check_values({name: value for name, value in document.items() if name != "assignments"}, path, "", faults)
-        found = tuple(_assignments(head.assignments, path, queries, faults))
+        check_values({name: value for name, value in document.items() if name != "assignments"}, path, "", faults)
+        found = tuple(_assignments(head, path, study, faults))
         rest = {name: value for name, value in document.items() if name != "assignments"}
         files.append(UserFile(path.name, head.username, rest, found))
     if not faults.count and not any(file.assignments for file in files):
@@ -117,11 +118,10 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
     return ImportedStudy(tuple(files), tuple(_notes(files)))
 
 
-def _assignments(
-    records: Iterable[Any], path: Path, queries: dict[str, tuple[Path, tuple[str, int]]], faults: Faults
-) -> Iterator[UserAssignment]:
+def _assignments(head: _File, path: Path, study: OneStudy, faults: Faults) -> Iterator[UserAssignment]:
     seen: dict[str, int] = {}
-    for number, record in enumerate(records):
+    asked: dict[tuple[str, int], tuple[str, int]] = {}
+    for number, record in enumerate(head.assignments):
         where = f"assignment {number}"
         if not isinstance(record, dict):
             faults.add(path, where, "it is not an object", _CHECK)
@@ -135,13 +135,16 @@ def _assignments(
         one = _checked(_Assignment, record, path, where, faults)
         if isinstance(annotation := record.get("annotation"), dict):
             _check_annotation(annotation, path, where, faults)
-        _check_values(record, path, where, faults)
+        check_values(record, path, where, faults)
         if one is not None:
-            query = (one.dataset, one.query_idx)
-            other, there = queries.setdefault(one.assignment_id, (path, query))
-            if there != query:
-                problem = f"it is query {query[1]} of {query[0]}, and in {other} query {there[1]} of {there[0]}"
-                faults.add(path, where, problem, "Import files of one study")
+            study.check(one.assignment_id, one.dataset, one.query_idx, one.hidden_category, path, where)
+            same, first = asked.setdefault((one.dataset, one.query_idx), (one.assignment_id, number))
+            if same != one.assignment_id:
+                problem = f"its query {one.query_idx} of {one.dataset} is that of assignment {first} ({same}) too"
+                faults.add(path, where, problem, "Keep one of the two")
+            if one.assigned_user is not None and name_key(one.assigned_user) != name_key(head.username):
+                problem = f"it is assigned to {one.assigned_user!r}, and the file is of {head.username!r}"
+                faults.add(path, where, problem, "Give each person the file of their own assignments")
         if one is not None and faults.count == before:
             yield UserAssignment(one.assignment_id, one.dataset, one.query_idx, one.hidden_category,
                                  one.presentation_order, record)
@@ -149,9 +152,10 @@ def _assignments(
 
 def _check_annotation(annotation: Record, path: Path, where: str, faults: Faults) -> None:
     _checked(_Annotation, annotation, path, where, faults, prefix="annotation.")
-    for name in annotation:
-        if _LOOKS_LIKE_FLAG.fullmatch(name) and name not in FLAGS:
-            faults.add(path, where, f"{name!r} is no flag of CIRCUS", f"Its flags are {', '.join(FLAGS)}")
+    for name, value in annotation.items():
+        if name not in _Annotation.model_fields and may_be_a_flag(name, value):
+            faults.add(path, where, f"{name!r} is no flag of CIRCUS",
+                       f"Its flags are {', '.join(FLAGS)}, beside 'validated' and 'other'")
 
 
 def _checked(
@@ -167,30 +171,6 @@ def _checked(
             problem = f"{name!r} is missing" if missing else f"{name!r} cannot be used ({one['msg']})"
             faults.add(path, where, problem, _CHECK)
         return None
-
-
-def _check_values(value: Any, path: Path, where: str, faults: Faults) -> None:
-    """What the file holds beyond what is read is kept too, so it must be something that can be."""
-    if not all(_can_be_kept(one) for one in _leaves(value)):
-        faults.add(path, where, "it holds a NUL, half a character or a number beyond all bounds", "Correct the file")
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        for name, part in value.items():
-            yield name
-            yield from _leaves(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _leaves(part)
-    else:
-        yield value
-
-
-def _can_be_kept(value: Any) -> bool:
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return not isinstance(value, str) or not re.search("[\0\ud800-\udfff]", value)
 
 
 def _notes(files: Iterable[UserFile]) -> Iterator[str]:

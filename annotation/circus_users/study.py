@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotation.circus_users.form import KEPT, SOURCE, SOURCE_FIELDS, answer_of, person_key, time_of
+from annotation.circus_users.form import KEPT, SOURCE, SOURCE_FIELDS, answer_of, time_of
 from annotation.circus_users.reading import ImportedStudy, UserAssignment, UserFile
-from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.rubric import CIRCUS
 from cir_core.ids import new_id
 
@@ -69,16 +69,19 @@ def study_of(
 
 def _items(imported: ImportedStudy, study_id: str, block: set[str]) -> tuple[list[Item], list[StudyImage]]:
     first: dict[str, UserAssignment] = {}
+    categories: dict[str, str] = {}   # not every file may name them
     unanswered: dict[str, dict[str, Any]] = {}
     for file in imported.files:
         for index, one in enumerate(file.assignments):
             first.setdefault(one.assignment_id, one)
+            if one.hidden_category:
+                categories.setdefault(one.assignment_id, one.hidden_category)
             if one.annotation is None:
                 raw = {"index": index, "assignment": dict(one.raw)}
-                unanswered.setdefault(one.assignment_id, {})[person_key(file.username)] = raw
+                unanswered.setdefault(one.assignment_id, {})[name_key(file.username)] = raw
     items, images = [], []
     for number, (key, one) in enumerate(first.items()):
-        item_id, category = new_id(), one.hidden_category or "unknown"
+        item_id, category = new_id(), categories.get(key, "unknown")
         reference, target = (_token(f"{study_id}/{key}/{what}") for what in ("reference", "target"))
         images += [StudyImage(reference, "", 0, 0), StudyImage(target, "", 0, 0)]
         hidden: dict[str, Any] = {

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.circus_users.form import KEPT, SOURCE, annotation_of, changed, person_key
-from annotation.records import Assignment, Item, Judgement, Seat, Study
+from annotation.circus_users.form import KEPT, SOURCE, annotation_of, changed
+from annotation.records import Assignment, Item, Judgement, Seat, Study, name_key
 from annotation.store import StudyStore
 from cir_core.errors import StudyError
 
@@ -38,17 +38,17 @@ def write_circus_users(
     by_id = {item.item_id: item for item in items}
     answers: dict[tuple[str, str], list[Judgement]] = {}
     for judgement in sorted(judgements, key=lambda one: one.revision):
-        answers.setdefault((person_key(judgement.annotator), judgement.item_id), []).append(judgement)
+        answers.setdefault((name_key(judgement.annotator), judgement.item_id), []).append(judgement)
     of_seat: dict[int, list[Assignment]] = {}
     for assignment in assignments:
         of_seat.setdefault(assignment.seat, []).append(assignment)
-    heads = {person_key(file["username"]): file for file in study.source.get("files", ())} \
+    heads = {name_key(file["username"]): file for file in study.source.get("files", ())} \
         if study.source.get("form") == SOURCE else {}
     files: dict[str, bytes] = {}
     for seat in sorted(seats, key=lambda seat: seat.number):
         if seat.annotator is None:
             continue
-        person = person_key(seat.annotator)
+        person = name_key(seat.annotator)
         rows = [
             _Row(study, seat.annotator, by_id[one.item_id], one, given)
             for one in sorted(of_seat.get(seat.number, ()), key=lambda one: one.position)
@@ -88,7 +88,7 @@ class _Row:
         self._study, self._username, self.item, self._assignment = study, username, item, assignment
         self._latest = given[-1] if given else None
         kept = [one.extra[KEPT] for one in given if KEPT in one.extra]
-        kept += [of[person_key(username)] for of in (item.hidden.get(KEPT, {}),) if person_key(username) in of]
+        kept += [of[name_key(username)] for of in (item.hidden.get(KEPT, {}),) if name_key(username) in of]
         self._kept: Mapping[str, Any] | None = kept[-1] if kept else None
         self.updated = given[-1].created_at if given else None
         self.answered_here = self._latest is not None and KEPT not in self._latest.extra

@@ -18,10 +18,12 @@ from typing import Any
 from annotation.labels import FinalLabel
 from annotation.records import Decision, Item, Judgement, Study
 from annotation.rubric import load_rubric
+from annotation.sources.mbeir import NATIVE
 from annotation.subset import SOLVED, UNSOLVED, category_of, dataset_of
 from cir_core.audit.circus_form import as_json
+from cir_core.datasets.mbeir import usual_mode
 from cir_core.datasets.mbeir_writing import query_record
-from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import StudyError
 
 TRACES = "all_validated_queries.jsonl"
@@ -82,10 +84,23 @@ def _queries(dataset: str, items: Sequence[Item]) -> Iterable[dict[str, Any]]:
         targets = dict.fromkeys((target, *map(str, item.hidden.get("target_ids") or ())))
         if seen.setdefault(query_id, item.number) != item.number:   # an id that a source gave twice
             query_id = item.key
-        yield query_record(benchmark, BenchmarkQuery(
-            query_id, str(item.hidden["reference_id"]), str(item.shown["text"]), tuple(targets),
-            "m-beir" if query_id.startswith("7:") else "single", dataset,
-        ), {})
+        mode: CaptionMode = item.hidden.get("caption_mode") or usual_mode(query_id)   # None: nobody knows it
+        query = BenchmarkQuery(query_id, str(item.hidden["reference_id"]), str(item.shown["text"]), tuple(targets),
+                               mode, dataset)
+        yield _native(query_record(benchmark, query, {}), query, (item.hidden.get("trace") or {}).get("mbeir"))
+
+
+def _native(record: Mapping[str, Any], query: BenchmarkQuery, source: object) -> dict[str, Any]:
+    """``record`` with the fields that its source's had; where that had a ``qid``, under M-BEIR's own names."""
+    native = {name: source[name] for name in NATIVE if name in source} if isinstance(source, Mapping) else {}
+    if "qid" not in native:
+        return {**record, **native}
+    ours = {"query_id", "query_text", "query_img_path", "pos_cand_list", "gt_cand_list"}
+    return {
+        **native, "qid": query.query_id, "query_txt": query.modification_text,
+        "query_img_path": record["query_img_path"], "pos_cand_list": list(query.target_ids),
+        **{name: value for name, value in record.items() if name not in ours},
+    }
 
 
 def _trace(study: Study, item: Item, label: FinalLabel, note: str, flags: Iterable[str]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """What people are asked, and what they judged. Frozen records; storage keeps them, reports count them."""
 
+from annotation.records.names import name_key as name_key
+from annotation.records.names import same_person as same_person
 from annotation.records.people import Invitation as Invitation
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from pydantic import NonNegativeInt
 
 from annotation.sources.pictures import Pictures, relative_paths
-from annotation.sources.queries import Keys, QuerySource, StudyQuery, of_categories, refuse
+from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
 from cir_core.audit.circus_samples import Strict
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_lines, validated
+from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError
 from cir_core.gallery import Gallery
 
@@ -71,18 +72,20 @@ def read_audit(
     faults = faults or Faults(collect=True)
     path = audit_file(folder)
     keys, paths = Keys(path, faults), dict[str, str]()
+    cards = _cards(path.parent)
+    mode = mode_of(cards)
     found = [query for number, record in read_lines(path, faults)
-             if (query := _query(record, path, f"line {number}", keys, paths, faults)) is not None]
+             if (query := _query(record, path, f"line {number}", mode, keys, paths, faults)) is not None]
     refuse(faults, path.name)
     queries = of_categories(found, categories, free_only=True)
     pictures = Pictures(lambda image_id: relative_paths(paths.get(image_id, image_id)), folder=images, gallery=gallery)
     source = {"form": "audit", "file": path.name, "dataset": queries[0].dataset,
-              "gallery": gallery.name if gallery else None, **_settings(path.parent)}
+              "gallery": gallery.name if gallery else None, **_settings(cards)}
     return QuerySource(queries, pictures, source)
 
 
 def _query(
-    record: Record, path: Path, where: str, keys: Keys, paths: dict[str, str], faults: Faults
+    record: Record, path: Path, where: str, mode: CaptionMode | None, keys: Keys, paths: dict[str, str], faults: Faults
 ) -> StudyQuery | None:
     one = validated(_Line, record, path, where, faults)
     if one is None or not keys.new(key := f"{one.dataset}::{one.query_idx}", where):
@@ -97,7 +100,7 @@ def _query(
     trace = {name: value for name, value in record.items() if name not in _NOT_TRACE}
     return StudyQuery(
         key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
-        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace,
+        one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode,
     )
 
 
@@ -107,11 +110,19 @@ def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:
     yield from zip(one.panel, one.panel_paths, strict=True)
 
 
-def _settings(folder: Path) -> Mapping[str, Any]:
-    """What the labels depend on, as the audit's summary says it; nothing where that is not at hand."""
+def _cards(folder: Path) -> list[Any]:
+    """The retrievers' run cards in the audit's summary; none where that is not at hand."""
     try:
         content = json.loads((folder / "summary.json").read_text("utf-8"))
-        return {"retrievers": [str(card["retriever"]) for card in content["retrievers"]],
-                "audit": [str(card["digest"]) for card in content["retrievers"]]}
+        return list(content["retrievers"])
     except (OSError, ValueError, KeyError, TypeError):
+        return []
+
+
+def _settings(cards: Sequence[Any]) -> Mapping[str, Any]:
+    """What the labels depend on; nothing where the cards do not say it."""
+    try:
+        return {"retrievers": [str(card["retriever"]) for card in cards],
+                "audit": [str(card["digest"]) for card in cards]} if cards else {}
+    except (KeyError, TypeError):
         return {}

@@ -9,10 +9,14 @@ from typing import Any
 from pydantic import Field, NonNegativeInt
 
 from annotation.sources.pictures import Pictures, relative_paths
-from annotation.sources.queries import Keys, QuerySource, StudyQuery, of_categories, refuse
+from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
+from cir_core.audit.circus_files import circus_captions
+from cir_core.audit.circus_form import OURS
 from cir_core.audit.circus_samples import Strict
+from cir_core.audit.panel import DEPTH
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_object, validated
+from cir_core.datasets.records import CaptionMode
 from cir_core.gallery import Gallery
 
 _TRACE = ("query_idx", "query_id", "query_text", "full_text", "query_image_path", "target_image_path",
@@ -40,7 +44,8 @@ def read_circus(
 ) -> QuerySource:
     """Every sample with a label; without ``categories`` the shortcut-free ones.
 
-    The panel is what the best retriever found with both inputs, for an aggregate holds no more. Raises
+    The panel is what the best retriever found with both inputs, for an aggregate holds no more; of the stored
+    images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would take. Raises
     ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects them.
     """
     faults = faults or Faults(collect=True)
@@ -54,10 +59,10 @@ def read_circus(
         samples, gallery_paths = [], []
     if samples and not dataset:
         faults.add(path, "metadata", "'dataset' is missing", "Check that it is an audit's aggregate")
-    keys = Keys(path, faults)
+    keys, mode = Keys(path, faults), _captions(document, dataset)
     found = [
         query for number, record in enumerate(samples)
-        if (query := _query(record, path, f"sample {number}", dataset, gallery_paths, keys, faults)) is not None
+        if (query := _query(record, path, f"sample {number}", dataset, mode, gallery_paths, keys, faults)) is not None
     ]
     refuse(faults, path.name)
     queries = of_categories(found, categories, free_only=True)
@@ -69,7 +74,8 @@ def read_circus(
 
 
 def _query(
-    record: Any, path: Path, where: str, dataset: str, gallery_paths: Sequence[str], keys: Keys, faults: Faults
+    record: Any, path: Path, where: str, dataset: str, mode: CaptionMode | None, gallery_paths: Sequence[str],
+    keys: Keys, faults: Faults,
 ) -> StudyQuery | None:
     one = validated(_Sample, record, path, where, faults)
     if one is None or not keys.new(key := f"{dataset}::{one.query_idx}", where):
@@ -80,11 +86,12 @@ def _query(
                    "Take samples and gallery_paths from the same file")
         return None
     targets = tuple(dict.fromkeys((one.target_image_path, *one.positive_target_image_paths)))
+    panel = dict.fromkeys(gallery_paths[place] for place in places[:DEPTH])
     trace = {"dataset": dataset, "hidden_category": one.aggregation.label,
              **{name: record[name] for name in _TRACE if name in record}}
     return StudyQuery(
         key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
-        one.target_image_path, targets, tuple(dict.fromkeys(gallery_paths[place] for place in places)), trace,
+        one.target_image_path, targets, tuple(panel), trace, mode,
     )
 
 
@@ -92,6 +99,12 @@ def _dataset(document: Record) -> str:
     metadata = document.get("metadata")
     name = metadata.get("dataset") if isinstance(metadata, Mapping) else None
     return name if isinstance(name, str) else ""
+
+
+def _captions(document: Record, dataset: str) -> CaptionMode | None:
+    """Ours have the cards of their runs; of CIRCUS's own files it is known how their texts were made."""
+    ours = document.get(OURS)
+    return mode_of(ours.get("cards")) if isinstance(ours, Mapping) else circus_captions(dataset)
 
 
 def _retrievers(document: Record) -> list[str]:

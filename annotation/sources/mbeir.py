@@ -3,8 +3,9 @@ their records say one under ``hidden_category``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
+from typing import Any
 
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
@@ -14,6 +15,9 @@ from cir_core.datasets.mbeir import read_benchmark
 from cir_core.datasets.mbeir_layout import find_files
 from cir_core.datasets.records import Benchmark
 from cir_core.gallery import Gallery
+
+NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_id")
+"""Fields of M-BEIR's own records that nothing is made of; a trace keeps them under ``mbeir``."""
 
 
 def read_mbeir(
@@ -33,15 +37,14 @@ def read_mbeir(
     refuse(faults, path.name)
     dataset = benchmark.dataset or benchmark.name
     file = find_files(path, split, pool, None).queries
-    labels, keys = _labels(file), Keys(file, faults)
+    records, keys = _records(file), Keys(file, faults)
     found = [
         StudyQuery(
-            key, dataset, line, query.query_id, labels.get(query.query_id, UNKNOWN), query.modification_text,
-            query.reference_id, query.target_ids[0], query.target_ids, (),
-            _trace(benchmark, position, labels.get(query.query_id, UNKNOWN)),
+            key, dataset, line, query.query_id, label, query.modification_text, query.reference_id,
+            query.target_ids[0], query.target_ids, (), _trace(benchmark, position, label, native), query.caption_mode,
         )
         for position, query in enumerate(benchmark.queries) if query.target_ids
-        for line in (benchmark.line_of(position),)
+        for line, (label, native) in ((benchmark.line_of(position), records.get(query.query_id, (UNKNOWN, {}))),)
         for key in (f"{dataset}::{line}",) if keys.new(key, f"query {query.query_id!r}")
     ]
     refuse(faults, path.name)
@@ -58,16 +61,18 @@ def read_mbeir(
     return QuerySource(queries, Pictures(benchmark.image_paths, folder=images, gallery=gallery), source, tuple(notes))
 
 
-def _labels(path: Path) -> dict[str, str]:
-    """Hidden categories by query id, where records have one. The file was read before, faults and all."""
-    return {
-        str(next(record[name] for name in ("qid", "query_id", "id") if record.get(name) is not None)): label
-        for _, record in read_lines(path, Faults(collect=True))
-        if isinstance(label := record.get("hidden_category"), str) and label
-    }
+def _records(path: Path) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Hidden category and native fields by query id. The file was read before, faults and all."""
+    found = {}
+    for _, record in read_lines(path, Faults(collect=True)):
+        label = record.get("hidden_category")
+        query_id = str(next(record[name] for name in ("qid", "query_id", "id") if record.get(name) is not None))
+        found[query_id] = (label if isinstance(label, str) and label else UNKNOWN,
+                           {name: record[name] for name in NATIVE if name in record})
+    return found
 
 
-def _trace(benchmark: Benchmark, position: int, category: str) -> dict[str, object]:
+def _trace(benchmark: Benchmark, position: int, category: str, native: Mapping[str, Any]) -> dict[str, object]:
     query = benchmark.queries[position]
     reference, target = (next(iter(benchmark.image_paths(image_id)), image_id)
                          for image_id in (query.reference_id, query.target_ids[0]))
@@ -75,5 +80,5 @@ def _trace(benchmark: Benchmark, position: int, category: str) -> dict[str, obje
         "dataset": benchmark.dataset or benchmark.name, "hidden_category": category,
         "query_idx": benchmark.line_of(position), "query_id": query.query_id, "query_text": query.modification_text,
         "full_text": query.modification_text, "query_image_path": reference, "target_image_path": target,
-        "target_ids": list(query.target_ids),
+        "target_ids": list(query.target_ids), **({"mbeir": dict(native)} if native else {}),
     }

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from cir_core.datasets.faults import Faults
+from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
 
 FindPicture = Callable[[str], Path | None]
@@ -34,6 +35,7 @@ class StudyQuery:
     target_ids: tuple[str, ...]
     panel: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict, repr=False)   # CIRCUS's trace fields, as given
+    caption_mode: CaptionMode | None = None                              # None: the source does not say
 
     @property
     def stratum(self) -> str:
@@ -59,6 +61,13 @@ def refuse(faults: Faults, what: str, *, listed: int = LISTED) -> None:
     more = f"\n  and {faults.count - len(shown):,} more" if faults.count > len(shown) else ""
     number = "One fault" if faults.count == 1 else f"{faults.count:,} faults"
     raise DatasetError(f"{number} in {what}; nothing was made or changed.\n{lines}{more}")
+
+
+def mode_of(cards: Any) -> CaptionMode | None:
+    """The caption mode that all run cards of an audit name; None where they are no cards or name several."""
+    named = {str(card.get("caption_mode")) if isinstance(card, Mapping) else None
+             for card in (cards if isinstance(cards, list) else ())}
+    return next((mode for mode in get_args(CaptionMode) if named == {mode}), None)
 
 
 class Keys:

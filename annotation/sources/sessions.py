@@ -10,6 +10,7 @@ from typing import Literal
 
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, FindPicture, QuerySource, StudyQuery
+from cir_core.audit.panel import DEPTH
 from cir_core.errors import StudyError, UnknownImage
 from cir_core.gallery import Gallery
 from cir_core.types import SearchSession, Turn
@@ -20,7 +21,7 @@ Wanted = Literal["target", "next reference", "marked"]
 
 def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: UploadFolder) -> QuerySource:
     """One query for each turn over ``gallery`` that says what was wanted. Queries are numbered in the
-    order of the sessions and their turns.
+    order of the sessions and their turns. The panel is the first of a turn's results, as many as in an audit.
 
     What was wanted is the session's target once it is revealed; else the image that the person took as
     the reference of a later turn from here, or marked as more like it. A turn without any of these, without
@@ -86,7 +87,8 @@ def _query(session: SearchSession, turn: Turn, number: int, wanted: tuple[str, .
     }
     return StudyQuery(
         f"{session.gallery}::{turn.turn_id}", session.gallery, number, turn.turn_id, UNKNOWN, turn.modification_text,
-        turn.reference_id, wanted[0], wanted, tuple(hit.image_id for hit in turn.hits), trace,
+        turn.reference_id, wanted[0], wanted, tuple(hit.image_id for hit in turn.hits[:DEPTH]), trace,
+        "single",
     )
 
 

@@ -219,9 +219,11 @@
 
   // --- the details of a method -------------------------------------------------------------------
 
-  const APPLIES = {
-    feedback: (m) => m.history === "feedback", weighted: (m) => m.history === "weighted", slerp: (m) => m.base === "slerp",
-    reflection: (m) => Boolean(m.reflection), filter: (m) => Boolean(m.soft_filter),
+  // "history=feedback": methods whose history is that; "reflection": methods that have any. No method is
+  // named here: this script stands in the head of every page, also of judges'.
+  const applies = (part, method) => {
+    const [field, wanted] = part.split("=");
+    return wanted ? method[field] === wanted : Boolean(method[field]);
   };
   const chosen = () => {
     const radio = $("#drawer-settings [name=method]:checked");
@@ -230,8 +232,9 @@
   cirque.methodParts = () => {
     const method = chosen();
     if (!method) return;
-    for (const part of $$("#drawer-settings [data-part-of]")) part.hidden = !APPLIES[part.dataset.partOf](method);
-    $("#drawer-settings .cq-defaults").hidden = !Object.values(APPLIES).some((applies) => applies(method));
+    const parts = $$("#drawer-settings [data-part-of]");
+    for (const part of parts) part.hidden = !applies(part.dataset.partOf, method);
+    $("#drawer-settings .cq-defaults").hidden = parts.every((part) => part.hidden);
   };
   function fillDetails() {
     const method = chosen();

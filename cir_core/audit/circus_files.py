@@ -45,7 +45,7 @@ from cir_core.audit.records import (
 )
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, first_value, read_object, validated
-from cir_core.datasets.records import Benchmark, caption_mode_of
+from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 
 _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
 _SWAPPED: dict[Variant, Variant] = {
@@ -200,7 +200,7 @@ def _foreign_run(
                   **{key: metadata.get(key) for key in ("retriever_module", "retriever_class", "normalize")}},
         ablation=ablation,
         instruction=None if instruction is None else str(instruction),
-        caption_mode=caption_mode_of(benchmark.queries) if benchmark else _circus_captions(dataset),
+        caption_mode=caption_mode_of(benchmark.queries) if benchmark else circus_captions(dataset),
         top_k=_positive(metadata.get("top_k"), TOP_K), k=_positive(metadata.get("k"), CUTOFF),
     )
     return RetrieverRun(card, tuple(answers.values()))
@@ -219,7 +219,8 @@ def _digest_of(samples: Sequence[tuple[int, Sample]]) -> str:
     return hashlib.sha256("".join(lines).encode()).hexdigest()[:16]
 
 
-def _circus_captions(dataset: str) -> str:
+def circus_captions(dataset: str) -> CaptionMode:
+    """How CIRCUS's texts came of their captions, which its files do not say: it audits M-BEIR's query files."""
     return "m-beir" if dataset.casefold().startswith("fashioniq") else "single"
 
 

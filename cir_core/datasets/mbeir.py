@@ -140,8 +140,12 @@ def _query(record: Record, pool: str, candidates: Candidates, known: bool) -> Be
     if text is None or not text.strip():
         return _LeftOut(query_id, "have no text")
     reference = candidates.ids.get(path) or candidates.references.setdefault(path, path)
-    mode: CaptionMode = "m-beir" if query_id.startswith("7:") else "single"
-    return BenchmarkQuery(query_id, reference, text, tuple(targets), mode, pool)
+    return BenchmarkQuery(query_id, reference, text, tuple(targets), usual_mode(query_id), pool)
+
+
+def usual_mode(query_id: str) -> CaptionMode:
+    """The caption mode of a record that names none: ids of FashionIQ, M-BEIR's data set 7, are "7:…"."""
+    return "m-beir" if query_id.startswith("7:") else "single"
 
 
 def _kept(record: Record, path: Path, line: int, faults: Faults) -> Kept | None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cir_core.datasets.mbeir import usual_mode
 from cir_core.datasets.qrels import write_qrels
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
@@ -58,7 +59,7 @@ def query_record(benchmark: Benchmark, query: BenchmarkQuery, ids: Mapping[str, 
         "caption_mode": query.caption_mode,
         "excluded_ids": query.excluded_ids, "subset_ids": query.subset_ids, "aspects": query.aspects,
     }
-    if query.caption_mode == ("m-beir" if query.query_id.startswith("7:") else "single"):
+    if query.caption_mode == usual_mode(query.query_id):
         del kept["caption_mode"]
     if kept := {name: value for name, value in kept.items() if value}:
         record["cirque"] = kept

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from annotation.records import Invitation, Person, Role, SignIn
+from annotation.records import Invitation, Person, Role, SignIn, name_key, same_person
 from cir_core.errors import AccessError
 
 
@@ -24,12 +24,12 @@ class InMemoryPeopleStore:
 
     def add(self, person: Person) -> None:
         with self._lock:
-            if person.name.casefold() in self._people:
+            if name_key(person.name) in self._people:
                 raise AccessError(f"The name {person.name!r} is taken.")
-            self._people[person.name.casefold()] = person
+            self._people[name_key(person.name)] = person
 
     def person(self, name: str) -> Person | None:
-        return self._people.get(name.casefold())
+        return self._people.get(name_key(name))
 
     def people(self) -> Sequence[Person]:
         return [self._people[name] for name in sorted(self._people)]
@@ -46,9 +46,9 @@ class InMemoryPeopleStore:
             others = [one for one in self._people.values() if one.name != before.name]
             if not any(one.active and one.role == "admin" for one in (after, *others)):
                 raise AccessError("No active admin would be left.")
-            self._people[name.casefold()] = after
+            self._people[name_key(name)] = after
             if password_hash is not None or active is False:
-                self.end_all(after.name)
+                self._end_all(after.name)
             return after
 
     def begin(self, sign_in: SignIn) -> None:
@@ -59,7 +59,7 @@ class InMemoryPeopleStore:
         sign_in = self.sign_ins.get(digest)
         if sign_in is None or sign_in.expires_at <= now:
             return None
-        person = self._people[sign_in.name.casefold()]
+        person = self._people[name_key(sign_in.name)]
         return (person, sign_in) if person.active else None
 
     def extend(self, digest: str, expires_at: datetime) -> None:
@@ -67,10 +67,6 @@ class InMemoryPeopleStore:
 
     def end(self, digest: str) -> None:
         self.sign_ins.pop(digest, None)
-
-    def end_all(self, name: str) -> None:
-        for digest in [d for d, one in self.sign_ins.items() if one.name.casefold() == name.casefold()]:
-            del self.sign_ins[digest]
 
     def invite(self, invitation: Invitation) -> None:
         self._invitations[invitation.digest] = invitation
@@ -89,3 +85,7 @@ class InMemoryPeopleStore:
                 raise AccessError("This invitation cannot be used.")
             self.add(person)
             self._invitations[digest] = replace(invitation, uses_left=invitation.uses_left - 1)
+
+    def _end_all(self, name: str) -> None:
+        for digest in [d for d, one in self.sign_ins.items() if same_person(one.name, name)]:
+            del self.sign_ins[digest]

@@ -180,8 +180,9 @@ def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
     assert json.loads(study("results", "released", "--json").output)["total"]["undecided"] == 1
     kept = json.loads(study("results", "released", "--rule", "single_kept", "--json").output)
     assert kept["total"]["validated_unsolved"] == 1
-    with pytest.raises(StudyError, match="neither texts nor pictures"):
+    with pytest.raises(StudyError, match="released was imported from files that hold no pictures"):
         study("open", "released")
+    assert not stores.studies.study("released").accepting
 
 
 def test_broken_annotator_files_change_nothing_and_every_fault_is_listed(study, stores, tmp_path):
@@ -230,7 +231,7 @@ def test_turns_of_searches_are_a_source(study, stores, home):
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [
         ("in red", ids[3]), ("longer", ids[3]), ("in red", ids[5])]
-    assert len(items[0].shown["panel"]) == 11, "twelve results less the target"
+    assert len(items[0].shown["panel"]) == 8, "the ten best less the target and, for the reference, the last"
 
 
 def test_an_aggregate_of_an_audit_is_a_source_too(study, stores, prepared):

@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -67,21 +68,49 @@ def test_the_queue_has_what_is_open_to_question_and_keeps_its_order(
         (items[2].item_id, "flags")]
     assert dict(found.counts) == {"open": 4, "decided": 0, "unsure": 1, "tie": 1, "split": 1, "flags": 1}
 
-    _, following = adjudication.decide("Sample", items[0].item_id, "Olga", BROAD, "too many of them", "token-01")
-    assert following == items[1].item_id          # the one behind it, not the first one
+    adjudication.decide("Sample", items[0].item_id, "Olga", BROAD, "too many of them", "token-01")
     found = adjudication.cases("Sample")
     assert [case.decided for case in found.cases] == [False, True, False, False]
     assert dict(found.counts) == {"open": 3, "decided": 1, "unsure": 1, "split": 1, "flags": 1}
 
 
-def test_after_the_last_case_comes_what_was_passed_over_and_then_nothing(
-    adjudication: Adjudication, store: SqlStudyStore, items: list[Item],
+def test_a_decision_does_not_read_the_whole_study(
+    adjudication: Adjudication, store: SqlStudyStore, items: list[Item], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for item in items[:2]:
-        judge(store, item, Ada=valid(), Bea=BROAD)
-    first, last = (case.item_id for case in adjudication.cases("Sample").cases)
-    assert adjudication.decide("Sample", last, "Olga", valid(), "it is fine", "token-01")[1] == first
-    assert adjudication.decide("Sample", first, "Olga", valid(), "so is this", "token-02")[1] is None
+    judge(store, items[0], Ada=valid(), Bea=BROAD)
+    adjudication.cases("Sample")   # what never changes is known from now on
+
+    def unwanted(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a decision needs its own item only")
+
+    for reads_all in ("judgements", "decisions", "items", "assignments"):
+        monkeypatch.setattr(store, reads_all, unwanted)
+    decided = adjudication.decide("Sample", items[0].item_id, "Olga", BROAD, "too many of them", "token-01")
+    assert decided.decision.revision == 1
+
+
+def test_two_adjudicators_at_one_case_are_told_who_came_second(
+    adjudication: Adjudication, store: SqlStudyStore, study: Study, items: list[Item],
+) -> None:
+    item = items[0].item_id
+    judge(store, items[0], Ada=valid(), Bea=BROAD)
+
+    def decide(who: str, answer: object, token: str, seen: object = None) -> tuple[int, bool]:
+        found = adjudication.decide("Sample", item, who, answer, "because", token, seen_revision=seen)
+        return found.decision.revision, found.overtook
+
+    assert decide("Olga", BROAD, "token-01", 0) == (1, False)
+    assert decide("Petra", valid(), "token-02", 0) == (2, True)    # opened before Olga had decided
+    assert decide("Petra", valid(), "token-02", 0) == (2, True)    # the same call again says the same
+    assert decide("Petra", valid(), "token-03", 0) == (2, False)   # nothing new, so it overtakes nothing
+    assert decide("Olga", BROAD, "token-04", 2) == (3, False)      # who has seen the other's revises it
+    assert decide("Petra", BROAD, "token-05") == (4, False)        # scripts that do not say are not told
+    assert decide("Olga", BROAD, "token-04", 2) == (4, False)      # a late call again: another decision counts now
+    assert [it.adjudicator for it in store.decisions(study.study_id, history=True)] == [
+        "Olga", "Petra", "Olga", "Petra"]
+    for seen in (-1, "1", True, 2**31):
+        with pytest.raises(StudyError, match="revision"):
+            decide("Olga", valid(), "token-06", seen)
 
 
 def test_numbers_of_cases_do_not_follow_the_source(
@@ -144,11 +173,12 @@ def test_a_decision_settles_the_label_and_may_be_revised(
 ) -> None:
     judge(store, items[0], Ada=valid(), Bea=BROAD)
     store.set_accepting(study.study_id, False)   # adjudication goes on when judging has ended
-    first, _ = adjudication.decide("Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x00 ", "token-01")
+    first = adjudication.decide(
+        "Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x00 ", "token-01").decision
     assert (first.revision, first.reason, first.answer["reasons"]) == (1, "nobody can tell", ["1b"])
-    again, _ = adjudication.decide("Sample", items[0].item_id, "Olga", VAGUE, "nobody can tell", "token-01")
+    again = adjudication.decide("Sample", items[0].item_id, "Olga", VAGUE, "nobody can tell", "token-01").decision
     assert again.revision == 1 and len(store.decisions(study.study_id, history=True)) == 1
-    second, _ = adjudication.decide("Sample", items[0].item_id, "Petra", valid(), "one can tell", "token-02")
+    second = adjudication.decide("Sample", items[0].item_id, "Petra", valid(), "one can tell", "token-02").decision
     assert second.revision == 2 and len(store.decisions(study.study_id, history=True)) == 2
     label = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id))[items[0].item_id]
     assert (label.validated, label.by) == (True, "adjudicated")

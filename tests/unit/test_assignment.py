@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -108,6 +108,27 @@ def test_each_seat_has_an_order_of_its_own_with_the_block_evenly_through_it() ->
             assert sum(int(item_id[4:]) < 10 for item_id in order[start:start + 5]) == 1
         blocks.append(tuple(item_id for item_id in order if int(item_id[4:]) < 10))
     assert len(set(blocks)) == 3   # the block's order is each seat's own too
+
+
+@pytest.mark.parametrize("by_turns", [True, False])
+def test_no_position_tells_the_stratum_whatever_the_order_of_the_source(by_turns: bool) -> None:
+    """800 items of two strata, which take turns in the source or stand one after the other; 200 for each seat."""
+    given_items = [replace(item, stratum="one" if (n % 2 if by_turns else n < 400) else "two")
+                   for n, item in enumerate(items(800))]
+    stratum = {item.item_id: item.stratum for item in given_items}
+    places = plan_places(given_items, StudyPlan(4, 1, 0, seed=5))
+    orders = [[stratum[p.item_id] for p in sorted(places, key=lambda p: p.position) if p.seat == seat]
+              for seat in (1, 2, 3, 4)]
+    for order in orders:
+        assert Counter(order) == {"one": 100, "two": 100}
+        # By chance 50 of the first hundred positions, and of the odd ones, hold "one": hypergeometric with a
+        # standard deviation of sqrt(100 * 1/2 * 1/2 * 100/199) = 3.5. Half of the 199 neighbours are alike, +- 7.
+        assert abs(order[:100].count("one") - 50) < 4 * 3.5
+        assert abs(order[::2].count("one") - 50) < 4 * 3.5
+        assert abs(sum(one == after for one, after in pairwise(order)) - 99.5) < 4 * 7.1
+    # At half of the positions any two seats differ: 100, +- sqrt(200 / 4) = 7.
+    for mine, other in combinations(orders, 2):
+        assert abs(sum(one != two for one, two in zip(mine, other, strict=True)) - 100) < 4 * 7.1
 
 
 @pytest.mark.parametrize(("count", "plan", "sentence"), [

@@ -39,13 +39,14 @@ def assignment(number: int, annotation: object = None, **changes: object) -> dic
     return {
         "assignment_id": f"cirr::{number}", "dataset": "cirr", "query_idx": number,
         "source_file_key": "cirr/aggregated_best_rank_mm_any", "source_filename": "x.json", "source_path": "a/x.json",
-        "hidden_category": "unresolved", "selection_mode": "all", "assigned_user": "annotator_01",
+        "hidden_category": "unresolved", "selection_mode": "all",
         "presentation_order": number + 1, "annotation": annotation,
         "annotation_updated_at": "2026-01-02T00:00:00+00:00", **changes,
     }
 
 
 def document(username: str, *assignments: object, **changes: object) -> dict[str, object]:
+    assignments = tuple({"assigned_user": username, **one} if isinstance(one, dict) else one for one in assignments)
     return {
         "study_name": "s", "seed": 20260407, "generated_at": "2026-01-01T00:00:00+00:00", "username": username,
         "assignment_count": len(assignments), "assignment_ids_sha256": "ab",
@@ -72,9 +73,9 @@ FIRST = document(
     tool_version="0.3", seed=20260407,
 )
 SECOND = document(
-    "annotator_02", assignment(8, note(True, other="ok"), assigned_user="annotator_02", presentation_order=2),
-    assignment(1, {**note(False, "INVALID_TARGET_IMAGE"), "QUERY_TOO_BROAD": None}, assigned_user="annotator_02",
-               presentation_order=1), source_user="somebody",
+    "annotator_02", assignment(8, note(True, other="ok"), presentation_order=2),
+    assignment(1, {**note(False, "INVALID_TARGET_IMAGE"), "QUERY_TOO_BROAD": None}, presentation_order=1),
+    source_user="somebody",
 )
 
 
@@ -245,6 +246,15 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
      "'annotation.QUERY_TOO_BROAD' cannot be used"),
     (document("a", assignment(0, {**note(False), "QUERY_TO_BROAD": True})), "assignment 0 (cirr::0)",
      "'QUERY_TO_BROAD' is no flag of CIRCUS"),
+    *((document("a", assignment(0, {**note(False), name: value})), "assignment 0 (cirr::0)",
+       f"{name!r} is no flag of CIRCUS") for name, value in (
+        ("invalid_text_query", True), ("Query_too_broad", True), ("query too broad", None), ("Invalid-Image-Query", 1),
+        ("invalid_txt_query", "x"), ("unusable", True), ("unusable", False), ("Validated", "no"), ("OTHER ", "lost"))),
+    (document("a", assignment(0, note(True), assigned_user="b")), "assignment 0 (cirr::0)",
+     "it is assigned to 'b', and the file is of 'a'"),
+    (document("a", assignment(0, assigned_user=1)), "assignment 0 (cirr::0)", "'assigned_user' cannot be used"),
+    (document("a", assignment(0), assignment(0, assignment_id="again")), "assignment 1 (again)",
+     "its query 0 of cirr is that of assignment 0 (cirr::0) too"),
     (document("a", assignment(0), assignment(1), assignment(0)), "assignment 2 (cirr::0)",
      "stands in assignment 0 too"),
     (document("a", assignment(0, annotation_updated_at=7)), "assignment 0 (cirr::0)",
@@ -285,6 +295,26 @@ def test_one_assignment_is_one_query_in_all_files(tmp_path):
     paths = saved(tmp_path, FIRST, document("b", assignment(1, query_idx=2)))
     with pytest.raises(DatasetError, match=r"it is query 2 of cirr, and in .*annotator_01\.json query 1 of cirr"):
         read_circus_users(paths)
+
+
+def test_one_assignment_has_one_category_in_all_files(tmp_path):
+    paths = saved(tmp_path, FIRST, document("b", assignment(1, hidden_category="composition_required")))
+    with pytest.raises(DatasetError, match=r"category 'composition_required', and in .*_01\.json of .*'unresolved'"):
+        read_circus_users(paths)
+
+
+def test_a_category_that_one_file_does_not_name_is_that_of_the_others(store, tmp_path):
+    silent = document("b", assignment(1, hidden_category=None), without(assignment(0), "hidden_category"))
+    created = import_circus_study(store, "r", read_circus_users(saved(tmp_path, silent, FIRST)), created_by="me")
+    assert {item.stratum for item in store.items(created.study.study_id)} == {"cirr::unresolved"}
+
+
+def test_what_is_no_contradiction_is_kept(tmp_path):
+    content = document("Ada", assignment(0, {**note(True), "validated_by": "x", "comment": "y", "rounds": 2}),
+                       assignment(1, dataset="circo", query_idx=0), assignment(2, assigned_user=" ADA"),
+                       assignment(3, assigned_user=None))
+    [file] = read_circus_users(saved(tmp_path, content)).files
+    assert [dict(one.raw) for one in file.assignments] == content["assignments"]
 
 
 def test_a_name_that_is_taken_is_refused(store, tmp_path):

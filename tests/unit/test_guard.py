@@ -38,7 +38,7 @@ def people(store):
     return service
 
 
-def application(people, seen=None):
+def application(people, seen=None, hosts=()):
     async def tell(request: Request) -> JSONResponse:
         if seen is not None:
             seen.append(request.scope["path"])
@@ -55,11 +55,12 @@ def application(people, seen=None):
 
     methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
     app = Starlette(routes=[WebSocketRoute("/ws", socket), Route("/{path:path}", tell, methods=methods)])
-    return Guard(app, people)
+    return Guard(app, people, hosts)
 
 
 def browser(people, name=None, seen=None, **options):
-    client = TestClient(application(people, seen), follow_redirects=False, **options)
+    client = TestClient(application(people, seen), follow_redirects=False,
+                        **{"base_url": "http://127.0.0.1:7860", **options})
     if name is not None:
         client.cookies.set("cirque", people.sign_in(name, PASSWORD))
     return client
@@ -84,6 +85,44 @@ def test_the_first_account_closes_it_while_the_server_runs():
     people.add("Ada", PASSWORD, "admin")
     assert client.get("/study/mine").status_code == 401
     assert client.get("/").status_code == 303
+
+
+OURS = ["localhost", "LOCALHOST:7860", "127.0.0.1", "127.0.0.1:7860", "127.1.2.3", "[::1]", "[::1]:7860",
+        "Lab-PC:7860"]
+OTHERS = ["evil.example", "evil.example:7860", "127.0.0.1.evil.example", "localhost.evil.example", "192.168.1.5:7860",
+          "0.0.0.0:7860", "127.0.0.1@evil.example", "evil.example#localhost", "evil.example/localhost", "[::1", "",
+          ":7860"]
+
+
+@pytest.mark.parametrize("host", OURS)
+def test_open_it_answers_under_this_machines_names(host):
+    client = TestClient(application(people_service(), hosts=("lab-pc", "")))
+    assert client.get("/study/mine", headers={"Host": host}).json()["visitor"] == "local"
+
+
+@pytest.mark.parametrize("host", OTHERS)
+def test_open_it_does_not_answer_under_another_name(host):
+    """A page of evil.example whose name leads to 127.0.0.1 is "same-origin" for the browser."""
+    seen = []
+    client = TestClient(application(people_service(), seen, hosts=("lab-pc", "")))
+    headers = {"Host": host, "Sec-Fetch-Site": "same-origin"}
+    for method, path in (("GET", "/study/mine"), ("POST", "/people/add"), ("POST", "/gradio_api/queue/join"),
+                         ("GET", "/config"), ("GET", "/media/thumb")):
+        answer = client.request(method, path, headers=headers)
+        assert (answer.status_code, answer.json()["kind"]) == (403, "forbidden")
+        assert "cirque user add NAME --role admin" in answer.json()["problem"]
+    page = client.get("/", headers=headers)
+    assert page.status_code == 403 and page.headers["content-type"].startswith("text/html")
+    assert "own names" in page.text
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws", headers=headers):
+        pass
+    assert seen == []
+    assert client.get("/healthz", headers=headers).status_code == 200
+
+
+def test_with_accounts_any_name_will_do(people):
+    client = browser(people, "Annotator")
+    assert client.get("/study/mine", headers={"Host": "lab.example"}).status_code == 200
 
 
 # --- strangers ----------------------------------------------------------------------------
@@ -141,6 +180,14 @@ ADDRESSES = {
     "/adjudicate": "adjudicate", "/adjudicate/queue": "adjudicate",
     "/studies": "manage results", "/studies/all": "manage results",
     "/people": "people", "/people/all": "people",
+    "/gradio_api/upload": "search", "/gradio_api/upload/": "search", "/gradio_api/upload_progress": "search",
+    "/gradio_api/file=/tmp/x.png": "search", "/gradio_api/file/x.png": "search",
+    "/gradio_api/proxy=https://x.example/y": "search", "/gradio_api/process_recording": "search",
+    "/gradio_api/stream/x/1/2/playlist-file": "search", "/gradio_api/deep_link": "search",
+    "/gradio_api/component_server": "search", "/gradio_api/vibe-code": "search", "/gradio_api": "search",
+    "/gradio_api//upload": "search", "/gradio_api/queue": "", "/gradio_api/queue/data": "",
+    "/gradio_api/run/next_item": "", "/gradio_api/call/next_item": "", "/gradio_api/call/v2/next_item/x": "",
+    "/gradio_api/info": "", "/gradio_api/heartbeat/x": "", "/gradio_api/startup-events": "",
     "/gradio_api/queue/join": "", "/config": "", "/assets/x.js": "", "/me": "", "/theme.css": "",
 }
 

@@ -11,9 +11,12 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.throttle import Throttle
+from cir_core.errors import SettingsError
+from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.guard import Guard
 from web.people_routes import people_routes
+from web.server import server_config
 from web.sign_in import sign_in_routes
 
 JSON = {"Content-Type": "application/json"}
@@ -39,7 +42,7 @@ def browser(people, address="http://testserver"):
     app = FastAPI(openapi_url=None)
     app.include_router(sign_in_routes(services))
     app.include_router(people_routes(services))
-    return TestClient(Guard(app, people), base_url=address, follow_redirects=False)
+    return TestClient(Guard(app, people, ("testserver",)), base_url=address, follow_redirects=False)
 
 
 def enter(client, name="Ada", password=PASSWORD, path="/sign-in", **headers):
@@ -130,6 +133,50 @@ def test_a_form_too_large_or_not_readable_is_refused(browse):
     assert client.post("/sign-in", content=b"name=\xff\xfe", headers=body).status_code == 422
 
 
+def behind_a_proxy(people, trusted, at="127.0.0.1", **headers):
+    """Asks as cirque's own server is set up, over a connection from ``at``."""
+    app = browser(people).app
+    config = server_config(app, Settings(trusted_proxies=trusted))
+    config.load()
+    return TestClient(config.loaded_app, base_url="http://testserver", follow_redirects=False, client=(at, 5000),
+                      headers=headers)
+
+
+def tries(people, trusted, addresses, at="127.0.0.1"):
+    """What a wrong password from each of these addresses, as the header has it, is answered with."""
+    return [enter(behind_a_proxy(people, trusted, at, **{"X-Forwarded-For": it}), password="wrong horse").status_code
+            for it in addresses]
+
+
+SEVEN = [f"203.0.113.{number}" for number in range(7)]
+
+
+@pytest.mark.parametrize(("trusted", "at"), [("", "127.0.0.1"), ("127.0.0.1", "198.51.100.7"),
+                                             ("10.0.0.0/8, 192.0.2.1", "127.0.0.1")])
+def test_nobody_escapes_the_wait_by_saying_they_are_somebody_else(people, trusted, at):
+    assert tries(people, trusted, SEVEN, at) == [401] * 5 + [429] * 2
+
+
+@pytest.mark.parametrize(("trusted", "at"), [("127.0.0.1", "127.0.0.1"), ("::1, 10.0.0.0/8", "10.9.8.7")])
+def test_behind_a_trusted_proxy_each_visitor_waits_for_themselves(people, trusted, at):
+    assert tries(people, trusted, [SEVEN[0]] * 6 + [SEVEN[1]], at) == [401] * 5 + [429, 401]
+    # What a visitor writes stands before what the proxy appends, and does not count.
+    assert tries(people, trusted, [f"{made_up}, {SEVEN[2]}" for made_up in SEVEN], at) == [401] * 5 + [429] * 2
+
+
+def test_the_cookie_stays_on_https_if_a_trusted_proxy_says_so(people):
+    https = {"X-Forwarded-Proto": "https"}
+    assert "; secure" in enter(behind_a_proxy(people, "127.0.0.1", **https)).headers["set-cookie"].lower()
+    assert "; secure" not in enter(behind_a_proxy(people, "", **https)).headers["set-cookie"].lower()
+
+
+@pytest.mark.parametrize("value", ["*", "127.0.0.1, proxy.example", "10.0.0.1/8", "127.0.0.l"])
+def test_proxies_are_named_by_address(monkeypatch, value):
+    monkeypatch.setenv("CIRQUE_TRUSTED_PROXIES", value)
+    with pytest.raises(SettingsError, match=r"CIRQUE_TRUSTED_PROXIES: '.+' is no IP address .* See docs/settings\.md"):
+        get_settings.__wrapped__()
+
+
 # --- in the middle of something -----------------------------------------------------------
 
 
@@ -142,15 +189,14 @@ def test_the_dialog_signs_in_by_json(browse):
         "may": ["adjudicate", "annotate", "manage", "people", "results", "search"]}
 
 
-@pytest.mark.parametrize("sent", [{"name": "Ada", "password": "wrong horse"}, {}, {"name": ["Ada"], "password": {}},
-                                  {"name": "Ada\ud800", "password": "\ud800"}])
+@pytest.mark.parametrize("sent", [{"name": "Ada", "password": "wrong horse"}, {}, {"name": ["Ada"], "password": {}}])
 def test_the_dialog_hears_what_is_wrong(browse, sent):
     answer = browse().post("/sign-in", content=json.dumps(sent), headers=JSON)
     assert answer.status_code == 401
     assert answer.json()["kind"] == "signed-out" and WRONG in answer.json()["problem"]
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"[" * 50_000])
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"null", b"[" * 50_000, b'{"name": "Ada\\ud800"}'])
 def test_a_body_that_is_no_object(browse, body):
     answer = browse().post("/sign-in", content=body, headers=JSON)
     assert (answer.status_code, answer.json()["kind"]) == (422, "other")

@@ -1,12 +1,10 @@
 """What any store of sessions does: run on the SQL store and on the one in a dict.
 
-Set CIRQUE_TEST_DATABASE_URL to run it there as well. The database is emptied, so its name
-must hold "test".
+See tests/fakes/databases.py for how to run it on another database as well.
 """
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -24,33 +22,17 @@ from cir_core.settings import Settings
 from cir_core.types import Hit, MethodSettings, Reflection, SoftFilter
 from storage import tables
 from storage.checks import NAME_LIMIT, clean_name
-from storage.database import open_database, reading, writing
-from storage.migrate import migrate
+from storage.database import reading
 from storage.store import SqlSessionStore, open_store
+from tests.fakes.databases import DATABASES, open_empty
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
-OTHER_DATABASE = os.environ.get("CIRQUE_TEST_DATABASE_URL")
 
-
-def sql_store(url: str) -> SqlSessionStore:
-    engine = open_database(url)
-    migrate(engine)
-    assert engine.dialect.name == "sqlite" or "test" in engine.url.database
-    with writing(engine) as connection:
-        for table in reversed(tables.metadata.sorted_tables):
-            connection.execute(table.delete())
-    return SqlSessionStore(engine)
-
-
-@pytest.fixture(params=["dict", "sqlite", *(["other"] if OTHER_DATABASE else [])])
+@pytest.fixture(params=["dict", *DATABASES])
 def store(request, tmp_path):
-    if request.param == "dict":
-        made = InMemorySessionStore()
-    elif request.param == "sqlite":
-        made = sql_store(f"sqlite:///{tmp_path}/cirque.db")
-    else:
-        made = sql_store(OTHER_DATABASE)
+    made = (InMemorySessionStore() if request.param == "dict"
+            else SqlSessionStore(open_empty(request.param, tmp_path)))
     yield made
     made.close()
 
@@ -301,7 +283,7 @@ def test_eight_threads_at_the_same_session(store, session):
 
 
 def test_the_order_of_turns_is_kept_in_rows(tmp_path):
-    store = sql_store(f"sqlite:///{tmp_path}/cirque.db")
+    store = SqlSessionStore(open_empty("sqlite", tmp_path))
     session = store.create_session(a_session())
     made = [add(store, session) for _ in range(5)]
     store.add_upload("upload:1", 2, 3, "a\nb")

@@ -16,10 +16,14 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.circus_users import read_circus_users
+from annotation.creation import import_circus_study
+from annotation.hp_studies import import_hp_study
 from annotation.records import Role, Study
 from annotation.roles import may
 from annotation.service import StudyService
 from annotation.validity import Validity
+from cir_core.datasets.hp_fashioniq import Question, ShownSet, write_questions
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
@@ -102,6 +106,15 @@ def test_who_may_do_what(
     assert bool(store.decisions(study.study_id)) == adjudicates
 
 
+def test_a_person_is_known_however_their_name_is_written(visit: Open, study: Study, store: SqlStudyStore) -> None:
+    composed, decomposed = "J\u00fcrgen", "Ju\u0308rgen"
+    StudyService(store, {"validity": Validity()}).desk(study.study_id, decomposed)
+    manager = visit("researcher", composed)
+    assert manager.get("studies/one", params={"study": study.name}).json()["you_judge"]
+    assert manager.post("studies/release", json={"study": study.name, "annotator": composed}).status_code == 200
+    assert not visit("researcher").get("studies/one", params={"study": study.name}).json()["you_judge"]
+
+
 def test_a_change_must_say_that_it_is_json(visit: Open, study: Study, store: SqlStudyStore) -> None:
     answer = visit("admin").post("studies/close", content=json.dumps({"study": study.name}))
     assert answer.status_code == 400 and store.study(study.study_id).accepting
@@ -116,10 +129,13 @@ def test_an_adjudicator_sees_nobody_s_name_and_nothing_hidden(visit: Open, study
     assert case["why"] == "tie" and queue.json()["counts"] == {"open": 1, "decided": 0, "tie": 1}
     about = {"study": study.name, "item": case["item"]}
     before = client.get("adjudicate/case", params=about)
-    sent = {**about, "answer": BROAD, "reason": "too many", "token": "token-01"}
+    sent = {**about, "answer": BROAD, "reason": "too many", "token": "token-01", "seen_revision": 0}
     decided = client.post("adjudicate/decide", json=sent)
     assert decided.json() == {"decision": {"answer": BROAD, "reason": "too many", "revision": 1, "by_you": True},
-                              "next": None}
+                              "overtook": False}
+    again = visit("researcher", "Petra").post("adjudicate/decide", json=sent | {"token": "token-02"})
+    assert again.json()["decision"]["revision"] == 2 and again.json()["overtook"] is True
+    client.post("adjudicate/decide", json=sent | {"token": "token-03", "seen_revision": 2})
     after = visit("researcher", "Petra").get("adjudicate/case", params=about)
     assert after.json()["decision"]["by_you"] is False
     for answer in (queue, before, decided, after):
@@ -170,6 +186,21 @@ def test_closing_opening_and_handing_on(visit: Open, study: Study, store: SqlStu
     for unknown in ("nosuch", "", 7, None, "x" * 300):
         assert client.post("studies/close", json={"study": unknown}).status_code == 404
         assert client.get("studies/one", params={"study": str(unknown)}).status_code == 404
+
+
+def test_an_imported_study_cannot_be_opened(visit: Open, store: SqlStudyStore, tmp_path: Path) -> None:
+    circus, hp = tmp_path / "annotator_01.json", tmp_path / "hpfiq.json"
+    circus.write_text(json.dumps({"username": "a", "assignments": [
+        {"assignment_id": "cirr::5", "dataset": "cirr", "query_idx": 5, "annotation": {"validated": True}}]}))
+    import_circus_study(store, "Circus", read_circus_users([circus]), created_by="local")
+    sets = ShownSet(("B", "C", "D", "E", "F"), 4), ShownSet(("G", "H", "I", "J", "K"), 2)
+    write_questions(hp, [Question("user_1", "question_set_1", 0, "A", "B", "shirt", "is blue", sets, 1)])
+    import_hp_study(store, "HP", hp, created_by="local")
+    for name in ("Circus", "HP"):
+        answer = visit("admin").post("studies/open", json={"study": name})
+        assert answer.status_code == 400 and f"{name} was imported" in answer.json()["problem"]
+        assert not store.study(name).accepting
+        assert visit("admin").post("studies/close", json={"study": name}).status_code == 200
 
 
 def test_the_plan_of_a_study_that_is_not_there_yet(visit: Open) -> None:

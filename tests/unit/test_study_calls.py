@@ -73,7 +73,8 @@ def test_what_does_not_work_is_a_sentence(page: TestClient) -> None:
 
 def test_the_calls_are_public_and_say_what_they_take(page: TestClient) -> None:
     named = page.get("/gradio_api/info").json()["named_endpoints"]
-    assert set(named) == {"/next_item", "/save_judgement", "/progress"}
+    assert set(named) == {
+        "/next_item", "/save_judgement", "/next_question", "/save_rating", "/pass_gate", "/progress"}
     parameters = named["/save_judgement"]["parameters"]
     assert [each["parameter_name"] for each in parameters] == ["study", "item", "answer", "token", "seconds"]
     assert [each["parameter_has_default"] for each in parameters] == [False, False, False, False, True]

@@ -46,6 +46,7 @@ def a_query(number: int, **changes: object) -> StudyQuery:
         "hidden_category": LABELS[number % 2], "text": f"make it blue {number}", "reference_id": f"i{number:02}",
         "target_id": f"i{number + 1:02}", "target_ids": (f"i{number + 1:02}", "i29"),
         "panel": tuple(f"i{n:02}" for n in range(number, number + 12)), "trace": {"ranks": {"multimodal": 4}},
+        "caption_mode": "joined",
     }
     return StudyQuery(**{**fields, **changes})
 
@@ -69,7 +70,7 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
     assert items[2].hidden == {
         "dataset": "cirr", "query_idx": 2, "query_id": "8:2", "hidden_category": "composition_required",
         "reference_id": "i02", "target_id": "i03", "target_ids": ["i03", "i29"],
-        "panel": [f"i{n:02}" for n in range(2, 14)], "trace": {"ranks": {"multimodal": 4}}}
+        "panel": [f"i{n:02}" for n in range(2, 14)], "trace": {"ranks": {"multimodal": 4}}, "caption_mode": "joined"}
     # Two of eight for everybody, the other six to one of two people each: 2 · 2 + 6 places.
     assert created.counts == {"items": 8, "pictures": 19, "dropped": 0, "missing": 0, "places": 10}
     assert Counter(item.stratum for item in items if item.in_block) == {f"cirr::{label}": 1 for label in LABELS}
@@ -92,6 +93,24 @@ def test_judges_see_neither_target_nor_reference_in_a_panel_nor_an_order(store, 
         seen = json.dumps(item.shown)
         assert not any(word in seen for word in (*LABELS, "cirr", *names.values(), "8:"))
     assert len(orders) == len(QUERIES), "the panel's order is another one for each item"
+
+
+@pytest.mark.parametrize(("listed", "shown"), [(10, 8), (4, 2), (3, 1), (2, 0), (1, 0), (0, 0)])
+def test_the_size_of_a_panel_does_not_tell_whether_the_target_was_found(store, tmp_path, pictures, listed, shown):
+    # Query n has reference n and target n + 1; the lists of one retriever are equally long, so with both left out
+    # two images less. Reference and target are found, the target alone, the reference alone, neither.
+    def panel(*first: int) -> tuple[str, ...]:
+        return tuple(f"i{n:02}" for n in (*first, *range(15, 25)))[:listed]
+
+    found = {"composition_required": (panel(0, 1), panel(3)), "unresolved": (panel(4), panel())}
+    queries = [a_query(2 * number, hidden_category=label, panel=listing) for number, (label, listing) in enumerate(
+        (label, listing) for label, lists in found.items() for listing in lists)]
+    study = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1)).study
+    names = {image.token: image.image_id for image in store.images(study.study_id).values()}
+    for item, query in zip(store.items(study.study_id), queries, strict=True):
+        kept = [one for one in query.panel if one not in (query.reference_id, query.target_id)][:shown]
+        assert sorted(names[token] for token in item.shown["panel"]) == kept, "the first that were retrieved"
+        assert len(kept) == shown and item.hidden["panel"] == list(query.panel)
 
 
 def test_the_same_seed_lays_out_the_same_study(store, tmp_path, pictures):
@@ -128,13 +147,15 @@ def test_a_long_list_of_missing_pictures_is_cut(store, tmp_path, pictures):
 
 
 def test_missing_pictures_are_skipped_on_demand_and_counted(store, tmp_path, pictures):
-    queries = [*QUERIES, a_query(8, target_id="gone"), a_query(12, panel=("i01", "none", "broken", "i02"))]
+    panel = ("i01", "none", "broken", "i02", "i03", "i04")
+    queries = [*QUERIES, a_query(8, target_id="gone"), a_query(12, panel=panel)]
     created = made(store, tmp_path, pictures, queries, skip_missing=True)
     items = store.items(created.study.study_id)
     assert [item.key for item in items] == [query.key for query in (*QUERIES, queries[9])]
     assert [item.number for item in items] == list(range(9))
     assert created.counts["dropped"] == 1 and created.counts["missing"] == 2
-    assert len(items[8].shown["panel"]) == 2 and items[8].hidden["panel"] == ["i01", "none", "broken", "i02"]
+    # Of its panel neither reference nor target was found, so two go from the end; of the four left two are missing.
+    assert len(items[8].shown["panel"]) == 2 and items[8].hidden["panel"] == list(panel)
     assert [note.split(" ", 1)[0] for note in created.notes] == ["1", "2"]
     # The reference of the dropped query is shown by nobody: 0 to 18 of the others, 12 and 13 among them.
     shown = {image.image_id for image in store.images(created.study.study_id).values()}

@@ -11,8 +11,8 @@ from sqlalchemy import event, text
 from annotation.records import Place, Seat, StudyEvent, Taken
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import DATABASES, open_empty
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, VALID, a_judgement, later, take_nothing
 
 SURVEY = replace(STUDY, kind="preference", protocol="hs-fashioniq/1")
@@ -21,9 +21,9 @@ FIRST, SECOND = {"first": 1, "form": 1, "reason": False}, {"first": 2, "form": 1
 SIDES = [replace(place, extra=extra) for place, extra in zip(PLACES, (FIRST, SECOND, FIRST, FIRST, {}), strict=True)]
 
 
-@pytest.fixture
-def engine(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+@pytest.fixture(params=DATABASES)
+def engine(request, tmp_path):
+    engine = open_empty(request.param, tmp_path)
     yield engine
     engine.dispose()
 
@@ -188,6 +188,7 @@ def test_one_press_in_many_threads_is_one_event(store):
     assert {one.event_id for one in store.events("s1")} == {one.event_id for one in kept}
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 def test_noting_and_reading_go_by_indexes(store):
     plans = []
 

@@ -91,6 +91,8 @@ def test_the_list_the_overview_the_rubric_drafts_and_more(
     drafted = page.post("/study/draft", json={"study": "Sample", "item": item, "answer": {"note": "hm"}, "seconds": 3})
     assert drafted.json() == {"kept": True}
     assert at(page)["draft"]["answer"]["note"] == "hm" and at(page)["draft"]["seconds"] == 3
+    discarded = page.post("/study/draft", json={"study": "Sample", "item": item, "answer": None})
+    assert discarded.json() == {"kept": False} and at(page)["draft"] is None
     save(page, item, valid(unsure=True, validated=None))
     places = page.get("/study/overview", params={"study": "Sample"}).json()["places"]
     assert [place["state"] for place in places] == ["unsure", "open"] and places[0]["item"] == item
@@ -127,8 +129,9 @@ def test_forged_and_other_peoples_items(page: TestClient, store: SqlStudyStore, 
         assert problem(save(page, item, valid())) == (404, "not-yours")  # type: ignore[arg-type]
     assert problem(page.get("/study/at", params={"study": "Sample", "item": theirs})) == (404, "not-yours")
     assert problem(page.get("/study/at", params={"study": "Sample", "position": 999})) == (404, "not-yours")
-    drafted = page.post("/study/draft", json={"study": "Sample", "item": theirs, "answer": {}})
-    assert problem(drafted) == (404, "not-yours")
+    for begun in ({}, None):
+        drafted = page.post("/study/draft", json={"study": "Sample", "item": theirs, "answer": begun})
+        assert problem(drafted) == (404, "not-yours")
     assert store.judgements(study.study_id) == ()
 
 

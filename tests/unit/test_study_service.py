@@ -111,6 +111,25 @@ def test_drafts_come_back_and_end_when_saved(service: StudyService, store: SqlSt
     assert desk.draft is None
 
 
+def test_a_draft_that_is_discarded_is_gone_and_what_was_saved_stays(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.save("Sample", "Ada", first, valid(), "token-01")
+    service.keep_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"]})
+    for _ in range(2):
+        service.drop_draft("Sample", "ada", first)
+        desk = service.desk("Sample", "Ada", item_id=first)
+        assert desk.draft is None
+        assert desk.judgement is not None and desk.judgement.answer["validated"] is True
+    service.desk("Sample", "Bea")
+    theirs = service.overview("Sample", "Bea")[0].item_id
+    for item in ("no such item", theirs):
+        with pytest.raises(UnknownItem):
+            service.drop_draft("Sample", "Ada", item)
+
+
 def test_what_is_incomplete_is_not_kept(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path)
     first = item_of_first(service)

@@ -1,6 +1,7 @@
 """Where the items of a study come from: audits, M-BEIR's queries, CIRCUS's aggregates, sessions; and sampling."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -71,6 +72,18 @@ def test_the_queries_of_an_audit_have_its_labels_and_panels(audit, tmp_path):
     assert str(tmp_path) not in json.dumps(found.source)
 
 
+@pytest.mark.parametrize(("cards", "mode"), [
+    ([{"caption_mode": "joined"}, {"caption_mode": "joined", "retriever": "b"}], "joined"), ([], None), (None, None),
+    ([{"caption_mode": "joined"}, {"caption_mode": "first"}], None), ([{"caption_mode": "joined+single"}], None),
+    ([{"caption_mode": "joined"}, 3], None), ([{"caption_mode": ["joined"]}], None),
+])
+def test_the_caption_mode_is_what_all_cards_of_an_audit_say(audit, tmp_path, cards, mode):
+    lines(audit / "summary.json", {"retrievers": cards})
+    assert {query.caption_mode for query in read_audit(audit).queries} == {mode}
+    own = circus(tmp_path, cirque={"cards": cards})
+    assert {query.caption_mode for query in read_circus(own).queries} == {mode}
+
+
 def test_an_audit_by_category(audit):
     [solvable] = read_audit(audit, categories=["shortcut_solvable"]).queries
     assert solvable.query_idx == 2
@@ -135,6 +148,8 @@ def test_queries_in_m_beirs_form_have_no_panel_and_unknown_labels(mbeir, tmp_pat
     assert (one.key, one.query_id, one.hidden_category, one.panel) == ("cirr::0", "8:1", "unknown", ())
     assert (three.key, three.hidden_category, three.target_ids) == ("cirr::2", "unresolved", ("8:92", "8:90"))
     assert three.trace["query_image_path"] == "mbeir_images/r3.jpg" and three.trace["query_idx"] == 2
+    assert one.trace["mbeir"] == {"qid": "8:1", "query_modality": "image,text", "task_id": 7}
+    assert one.caption_mode == "single"
     assert found.find_picture("8:90") == tmp_path / "images/t90.jpg"
     assert found.find_picture(three.reference_id) == tmp_path / "images/r3.jpg"
     assert any(note.startswith("1 queries have no target") for note in found.notes)
@@ -175,13 +190,25 @@ def test_an_aggregate_of_circus_goes_by_paths(tmp_path):
     assert found.find_picture(first.reference_id) == tmp_path / "images/pictures/r0.jpg"
     assert found.find_picture(first.panel[0]) == tmp_path / "images/g2.png", "found by name, with another extension"
     assert found.source["retrievers"] == ["a", "b"]
+    assert first.caption_mode == "m-beir", "CIRCUS takes its texts from M-BEIR's files, which join FashionIQ's two"
 
 
 def test_our_own_aggregates_are_read_too(tmp_path):
     write_aggregate(tmp_path / "own.json", THREE, [RUN], aggregate([RUN]))
     found = read_circus(tmp_path / "own.json")
     assert [query.hidden_category for query in found.queries] == ["composition_required", "unresolved"]
+    assert found.queries[0].caption_mode == RUN.card.caption_mode
     assert found.queries[0].panel == tuple(f"pictures/{image(n)}.jpg" for n in (5, 1, 9))
+
+
+@pytest.mark.parametrize("k", [1, 10, None])
+def test_the_panel_of_an_aggregate_is_the_ten_best_of_the_twenty_that_are_stored(tmp_path, k):
+    path = circus(tmp_path, gallery_paths=[f"g{n}.jpg" for n in range(30)])
+    content = json.loads(path.read_text("utf-8"))
+    content["metadata"] |= {"k": k, "top_k": 20}
+    content["samples"][0]["retrievals"]["multimodal"] = list(range(29, 9, -1))
+    path.write_text(json.dumps(content), "utf-8")
+    assert read_circus(path).queries[0].panel == tuple(f"g{n}.jpg" for n in range(29, 19, -1))
 
 
 @pytest.mark.parametrize(("changes", "says"), [
@@ -252,6 +279,12 @@ def test_what_was_wanted_is_the_target_or_where_the_search_went_on():
     assert first.key == "shop::t1" and first.panel == ("a", "b", "c") and first.hidden_category == "unknown"
     assert [one.query_idx for one in found.queries] == [0, 1, 2, 3] and found.source["sessions"] == 3
     assert found.find_picture("a") == Path(__file__) and found.find_picture("zzz") is None
+
+
+def test_the_panel_of_a_turn_is_its_ten_best(tmp_path):
+    hits = tuple(Hit(f"h{rank:02}", 1.0, rank) for rank in range(1, 51))
+    found = read(a_session(replace(a_turn("t1", "a", "in blue"), hits=hits), target="c", shown=True))
+    assert found.queries[0].panel == tuple(f"h{rank:02}" for rank in range(1, 11))
 
 
 def test_turns_that_cannot_be_judged_are_counted(tmp_path):

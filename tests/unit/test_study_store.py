@@ -1,19 +1,25 @@
-"""The store of studies: seats, desks, answers that are kept once, work that is handed on."""
+"""The store of studies: seats, desks, answers that are kept once, work that is handed on.
+
+See tests/fakes/databases.py for how to run it on another database as well.
+"""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
 from sqlalchemy import event, text
+from sqlalchemy.dialects import postgresql
 
 from annotation.records import Place, Seat, StudyPlan, Taken
 from cir_core.errors import StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import DATABASES, open_empty
 from tests.fakes.study_records import (
     FLAGGED,
     IMAGES,
@@ -31,9 +37,9 @@ from tests.fakes.study_records import (
 )
 
 
-@pytest.fixture
-def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+@pytest.fixture(params=DATABASES)
+def store(request, tmp_path):
+    engine = open_empty(request.param, tmp_path)
     store = SqlStudyStore(engine)
     store.create(STUDY, ITEMS, IMAGES, PLACES)
     yield store
@@ -344,6 +350,7 @@ def test_being_seen_is_noted_once_a_minute(store):
         assert any(one.startswith("UPDATE") for one in written) == (seen == minutes)
 
 
+@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
 def test_a_desk_and_a_save_go_by_indexes(store):
     join(store, "Ann")
     plans = []
@@ -455,6 +462,65 @@ def test_a_double_click(store):
             thread.join()
         assert len(saved) == 8 and {one.judgement.revision for one in saved} == {1}
     assert len(store.judgements("s1", history=True)) == 1 and counters_agree(store)
+
+
+def test_four_windows_of_one_person(store):
+    """Each answers every item, all at once and each otherwise: an answer counts once."""
+    join(store, "Ann", "Bo")
+    start = threading.Barrier(4)
+
+    def work(window):
+        for item_id in ("i0", "i3", "i2"):
+            start.wait(timeout=30)
+            save(store, item_id, "Ann", f"token-{window}", {"n": window}, unsure=window % 2 == 0)
+
+    with ThreadPoolExecutor(4) as windows:
+        list(windows.map(work, range(4)))
+    assert counters_agree(store) and store.counts("s1")["done"] == 3
+    assert [one.revision for one in store.judgements("s1", history=True)] == [1, 2, 3, 4] * 3
+
+
+def test_answers_while_the_work_is_handed_on(store):
+    """Whoever comes first: the counters stay true, and what was answered before is not handed on."""
+    join(store, "Ann", "Bo")
+    store.release("s1", "Ann")
+    start, given = threading.Barrier(3), []
+
+    def policy(work):
+        given.extend(one.item_id for one in work.open if one.seat == 1)
+        time.sleep(0.05)   # the answers arrive meanwhile
+        return [Taken(one.item_id, n, 1) for n, one in enumerate(work.open) if one.seat == 1]
+
+    def answer(item_id):
+        start.wait(timeout=30)
+        save(store, item_id, "Ann", "token", unsure=item_id == "i2")
+
+    def come():
+        start.wait(timeout=30)
+        join(store, "Cy", policy=policy)
+
+    with ThreadPoolExecutor(3) as people:
+        for done in [people.submit(answer, "i0"), people.submit(answer, "i2"), people.submit(come)]:
+            done.result()
+    assert counters_agree(store)
+    assert [one.item_id for one in store.overview("s1", "Cy")] == given
+    assert len(store.judgements("s1")) == 2 and store.desk("s1", "Ann").done == 2
+
+
+def test_a_lock_reads_nothing_besides_what_it_locks(store):
+    """Where a statement waits for a row, PostgreSQL reads what it joins as it was before it waited."""
+    statements = []
+    event.listen(store.engine, "before_execute", lambda c, statement, *rest: statements.append(
+        str(statement.compile(dialect=postgresql.dialect()))))
+    join(store, "Ann", "Bo", "Cy")
+    save(store, "i0", "Ann", "t")
+    store.keep_draft("s1", a_draft("i3", "Ann"))
+    store.drop_draft("s1", "i3", "Ann")
+    store.take_more("s1", "Cy", START, take_all)
+    store.release("s1", "Ann")
+    store.decide(a_decision("i0", "t"))
+    locks = [one for one in statements if "FOR UPDATE" in one]
+    assert len(locks) > 5 and not [one for one in locks if "JOIN" in one]
 
 
 def test_what_was_not_committed_is_not_there(store):

@@ -11,6 +11,7 @@ from annotation.exports.mbeir import validated_files
 from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
 from annotation.labels import final_labels
 from annotation.records import StudyImage
+from annotation.sources.mbeir import read_mbeir
 from cir_core.audit.traces import read_validated
 from cir_core.datasets.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -75,6 +76,46 @@ def test_query_lines_have_the_form_of_m_beir():
         "pos_cand_list": ["8:9"], "gt_cand_list": ["8:9", "8:4"],           # the target that was judged comes first
         "cirque": {"reference_id": "8:1"},
     }]
+
+
+def test_lines_of_m_beirs_own_files_come_back_as_they_were(tmp_path):
+    records = [
+        {"qid": "8:1", "query_txt": "Add a dog.", "query_img_path": "mbeir_images/a.jpg",
+         "query_modality": "image,text", "query_src_content": '{"id": "a"}', "pos_cand_list": ["8:99", "8:98"],
+         "neg_cand_list": ["8:97"], "task_id": 7},
+        {"qid": "7:2", "query_txt": "Is red and is long.", "query_img_path": "mbeir_images/b.jpg",
+         "query_modality": "image,text", "query_src_content": None, "pos_cand_list": ["8:98"], "neg_cand_list": [],
+         "task_id": 7},
+        {"query_id": "x", "query_text": "is red", "query_img_path": "c.jpg", "pos_cand_list": ["8:97"], "task_id": 7,
+         "cirque": {"caption_mode": "joined"}},
+    ]
+    path = tmp_path / "mbeir_mixed_task7_test.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), "utf-8")
+    items = [item_of(number, dataset="mixed", text=one.text, query_id=one.query_id, reference_id=one.reference_id,
+                     target_id=one.target_id, target_ids=list(one.target_ids), caption_mode=one.caption_mode,
+                     trace=json.loads(json.dumps(one.trace)))
+             for number, one in enumerate(read_mbeir(path).queries)]
+    files = exported(items, [judgement_of(item, "a", VALID) for item in items]).files
+    assert lines(files["mixed_validated.jsonl"]) == records
+    assert lines(files["all_validated_queries.jsonl"])[0]["mbeir"]["task_id"] == 7
+
+
+@pytest.mark.parametrize("odd", [3, "x", {"query_text": "another", "cirque": 1}])
+def test_what_a_trace_happens_to_call_mbeir_changes_no_line(odd):
+    plain, item = (item_of(trace=trace) for trace in ({}, {"mbeir": odd}))
+    one, other = (exported([of], [judgement_of(of, "a", VALID)]).files["cirr_validated.jsonl"] for of in (plain, item))
+    assert one == other
+
+
+@pytest.mark.parametrize(("query_id", "known", "written"), [
+    ("7:1", None, "m-beir"), ("8:1", None, "single"), ("7:1", "single", "single"), ("dress:1", "joined", "joined"),
+    ("7:1", "m-beir", "m-beir"), (None, "m-beir", "m-beir"),
+])
+def test_the_caption_mode_is_the_source_s(tmp_path, query_id, known, written):
+    item = item_of(query_id=query_id, **({"caption_mode": known} if known else {}))
+    (tmp_path / "q.jsonl").write_bytes(exported([item], [judgement_of(item, "a", VALID)]).files["cirr_validated.jsonl"])
+    [query] = read_benchmark(tmp_path / "q.jsonl").queries
+    assert query.caption_mode == written and query.query_id == (query_id or "cirr::0")
 
 
 def test_a_trace_has_what_the_source_knew_and_what_people_said():

@@ -16,6 +16,7 @@ from tests.web.judging import (
     Meet,
     a_server,
     a_study,
+    answers,
     draft_kept,
     history,
     item,
@@ -26,12 +27,12 @@ from tests.web.judging import (
     visitors,
 )
 
-TARGET, BROAD = "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD"
+TEXT, TARGET, BROAD = "INVALID_TEXT_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD"
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("trouble"), ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus"]) as server:
+    with a_server(tmp_path_factory.mktemp("trouble"), ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Noa"]) as server:
         yield server
 
 
@@ -125,6 +126,134 @@ def test_the_sign_in_ends_in_mid_item(meet: Meet, server: Server) -> None:
     item(page, 2)
     assert [one.answer for one in history(server.home, study)] == [
         flagged(TARGET, reasons=("3c",), note="it is another dress")]
+
+
+def test_answers_to_several_items_wait_in_a_row(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Row")
+    kim = meet("Kim")
+    page = kim.open(study)
+    page.route("**/study/save", lambda route: route.fulfill(
+        status=503, json={"problem": "The disk is full.", "kind": "storage"}))
+    kim.press("5")
+    page.wait_for_timeout(400)
+    kim.press("Enter")
+    expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
+    # The same answer to another item is another answer.
+    for number, key in ((2, "5"), (3, "4")):
+        kim.press("ArrowRight")
+        item(page, number)
+        kim.press(key)
+        page.wait_for_timeout(400)
+        kim.press("Enter")
+        expect(page.get_by_text(f"{number} answers are kept in this browser")).to_be_visible()
+    # What waits is there when its item is shown again, and may be changed.
+    kim.press("ArrowLeft")
+    item(page, 2)
+    kim.press("ArrowLeft")
+    item(page, 1)
+    assert pressed(page) == ["Valid"]
+    kim.press("1", "b")
+    page.wait_for_timeout(400)
+    kim.press("Enter")
+    page.unroute("**/study/save")
+    page.get_by_role("button", name="Try now").click()
+    expect(page.locator(".st-pace")).to_contain_text("3 of 3")
+    one, two, three = order_of(server.home, study, "Kim")
+    assert {it.item_id: (it.revision, it.answer) for it in history(server.home, study)} == {
+        one: (1, flagged(TEXT, reasons=("1b",))), two: (1, valid()), three: (1, flagged(BROAD))}
+    assert page.evaluate("localStorage.getItem('cirque.unsent.Kim')") is None
+
+
+def test_not_now_and_stepping_away(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Later")
+    noa = meet("Noa")
+    page = noa.open(study)
+    noa.press("5")
+    page.wait_for_timeout(700)
+    noa.context.clear_cookies()
+    noa.press("Enter")
+    page.get_by_role("button", name="Not now").click()
+    expect(page.get_by_text("You are signed out. Your answer is kept in this browser.")).to_be_visible()
+    # To go elsewhere one must sign in; what waited goes out then, while the next answer is given.
+    noa.press("ArrowRight")
+    expect(page.get_by_role("dialog", name="Sign in again")).to_be_visible()
+    page.keyboard.type(PASSWORD)
+    noa.press("Enter")
+    item(page, 2)
+    expect(page.get_by_text("The answer of before is saved.")).to_be_visible()
+    expect(page.locator(".st-pace")).to_contain_text("1 of 3")
+    noa.press("4")
+    noa.save()
+    item(page, 3)
+    one, two, _ = order_of(server.home, study, "Noa")
+    assert answers(server.home, study) == {one: valid(), two: flagged(BROAD)}
+
+
+def test_what_waited_does_not_replace_a_later_answer(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Stale")
+    here, elsewhere = meet("Lea"), meet("Lea")
+    here.open(study)
+    here.page.route("**/study/save", lambda route: route.abort())
+    here.press("5")
+    here.page.wait_for_timeout(400)
+    here.press("Enter")
+    expect(here.page.get_by_text("Your answer is kept in this browser")).to_be_visible()
+    here.page.close()
+
+    elsewhere.open(study)
+    elsewhere.press("4")
+    elsewhere.save()
+
+    here.page = page = here.tab()
+    here.open(study)
+    expect(page.get_by_text("Item 1: you have answered this elsewhere since.")).to_be_visible()
+    item(page, 1)
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    expect(page.locator(".st-state")).to_have_text("Answered")
+    assert pressed(page) == ["Valid"]
+    assert [it.answer for it in history(server.home, study)] == [flagged(BROAD)]
+    # It is a draft like any other: there after a reload, saved when the person wants it.
+    page.goto("about:blank")
+    here.open(study)
+    item(page, 2)
+    here.press("ArrowLeft")
+    item(page, 1)
+    assert pressed(page) == ["Valid"]
+    here.save()
+    item(page, 2)
+    assert [(it.revision, it.answer) for it in history(server.home, study)] == [(1, flagged(BROAD)), (2, valid())]
+
+
+def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Discarded")
+    jon = meet("Jon")
+    page = jon.open(study)
+    with draft_kept(page):
+        jon.press("1", "b")
+    page.reload()
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    with draft_kept(page):
+        page.get_by_role("button", name="Discard").click()
+    assert pressed(page) == []
+    with stores(server.home) as opened:
+        assert opened.studies.desk(study.study_id, "Jon").draft is None
+    page.reload()
+    item(page, 1)
+    expect(page.get_by_text("Draft restored")).to_be_hidden()
+    assert pressed(page) == []
+
+    # Taken back with Ctrl+Z, it is kept again.
+    with draft_kept(page):
+        jon.press("1", "b")
+    page.reload()
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    with draft_kept(page):
+        page.get_by_role("button", name="Discard").click()
+    with draft_kept(page):
+        jon.press("Control+z")
+    page.reload()
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    assert pressed(page) == ["Unclear text", "Does not say enough"]
 
 
 def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> None:

@@ -75,15 +75,16 @@ export function caseView({ name, rubric, found, number, decided }) {
     if (lacks) return;
     const reason = form.reason.value.trim();
     if (reason.length < LEAST_REASON) return complain("Say in a few words why: the reason is kept with the decision.", form.reason);
-    const sent = { study: name, item: item.id, answer: form.settled(panelOpened), reason };
+    const sent = { study: name, item: item.id, answer: form.settled(panelOpened), reason, seen_revision: decision?.revision ?? 0 };
     const what = JSON.stringify(sent);
     if (press?.what !== what) press = { what, token: token() }; // sent again after a failure, it stays the same press
     saving = true;
     hints();
     try {
-      const { next } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
+      const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
       drafts.drop(item.id);
-      await decided(item.id, next);
+      await decided(item.id, overtook ? `Case ${number} had been decided since you opened it, by somebody else or in another window. `
+        + `Your decision counts now; that one is kept as revision ${revision - 1}.` : "Decided");
     } catch (error) {
       complain(error.kind === "away" ? `${error.message} Your decision is still here: press Enter to send it again.` : error.message);
     } finally {

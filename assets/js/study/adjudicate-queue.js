@@ -46,6 +46,11 @@ export function queuePart(choose) {
       const all = shown(), place = all.findIndex((it) => it.item === here);
       return all[place < 0 ? 0 : place + by]?.item ?? null;
     },
+    // The open case behind this one, from the start again at the end; null when all are decided.
+    after(item) {
+      const place = cases.findIndex((it) => it.item === item);
+      return [...cases.slice(place + 1), ...cases.slice(0, Math.max(0, place))].find((it) => !it.decided)?.item ?? null;
+    },
     only(what) { only = what; draw(); },
     open: () => cases.find((it) => !it.decided)?.item ?? null,
     first: () => cases[0]?.item ?? null,

@@ -51,7 +51,7 @@ async function studyView(body, slot, name) {
   const stage = h("div", { class: "cq-adstage" });
   body.replaceChildren(queue.element, stage);
   const cases = new Map(); // item → {read, promise}
-  let view = null, asked = 0;
+  let view = null, asked = 0, queueRead = 0;
 
   const readCase = (item) => {
     const known = cases.get(item);
@@ -61,7 +61,10 @@ async function studyView(body, slot, name) {
     promise.catch(() => cases.delete(item));
     return promise;
   };
-  const readQueue = async () => queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
+  async function readQueue() {
+    queueRead = Date.now();
+    queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
+  }
 
   async function choose(item) {
     const mine = ++asked;
@@ -89,10 +92,18 @@ async function studyView(body, slot, name) {
         fetchAhead([reference, target].filter((it) => !it.missing).map((it) => it.large))).catch(() => {});
     }
   }
-  async function decided(item, next) {
+  async function decided(item, said) {
     queue.decided(item);
-    toast("Decided");
-    if (next) return choose(next);
+    toast(said);
+    if (Date.now() - queueRead > STALE_MS) readQueue().catch(() => {});
+    const mine = asked;
+    for (let next = queue.after(item); next; next = queue.after(next)) {
+      const found = await readCase(next).catch(() => null); // choosing it says what is wrong
+      if (mine !== asked) return; // the person has chosen
+      if (!found?.decision) return choose(next);
+      queue.decided(next); // by somebody else, meanwhile
+      cases.delete(next);
+    }
     await readQueue().catch(() => {}); // others may have judged meanwhile
     const more = queue.open();
     return more ? choose(more) : finished(true);

@@ -17,6 +17,7 @@ import { createPictures, fetchAhead } from "./pictures.js";
 import { createRubric } from "./rubric.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next item
+const LOOKED_S = 2; // so long a look at an item is worth keeping
 
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
@@ -28,10 +29,12 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const form = createRubric(rubric, act);
   const places = createPlaces(name);
   const progress = createProgress(() => work.map());
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, leave,
+    problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
   const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
-  let desk = null, shownAt = 0;
+  const visits = new Map(); // where Save was pressed: the desk, by item
+  let desk = null, shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
 
   // --- what is shown -------------------------------------------------------------------------
 
@@ -42,10 +45,13 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     const { item, revision } = desk;
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer ?? {}, rubric);
-    edit.reset(restored ? { ...desk.answer, ...draft.answer } : desk.answer);
+    // What was looked at, and for how long, goes on where it was left, whatever was answered.
+    const opened = Boolean(desk.answer?.panel_opened || draft?.answer.panel_opened);
+    edit.reset({ ...desk.answer, ...(restored ? draft.answer : {}), panel_opened: opened });
     shownAt = performance.now();
     if (!places.has(item.id)) places.load().catch(() => {});
-    clock.start(restored ? draft.seconds : 0);
+    keptAt = draft?.seconds ?? 0;
+    clock.start(keptAt);
     pictures.show(item);
     panel.show(item.panel);
     view.show({ ...desk, number: places.number(item), restored });
@@ -72,8 +78,17 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   // --- answering -----------------------------------------------------------------------------
 
-  const keep = () => drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(edit.answer, rubric),
-    seconds: clock.seconds, revision: desk.revision });
+  function keep() {
+    keptAt = clock.seconds;
+    drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(edit.answer, rubric), seconds: keptAt, revision: desk.revision });
+  }
+
+  // The item is left, or the page: what was done is kept as it was done, the time of looking is not yet.
+  function leave() {
+    if (!desk?.item || !desk.study.accepting || clock.seconds - keptAt < LOOKED_S) return;
+    const sent = sending.pending({ study: desk.study.name, item: desk.item.id });
+    if (!sent || !same(sent.answer, edit.answer, rubric)) keep();
+  }
 
   function changed() {
     form.complain(null);
@@ -97,6 +112,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   function discard() {
     edit.replace({ ...desk.answer, panel_opened: edit.answer.panel_opened });
+    drafts.discard(desk.study.name, desk.item.id);
     view.show({ ...desk, number: places.number(desk.item), restored: false });
     draw();
   }
@@ -113,20 +129,25 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     const given = settled(edit.answer, rubric);
     const press = sending.save({ study: study.name, item: item.id, answer: given, seconds: clock.seconds, seen_revision: revision, then: "next" },
       drafts.drop(study.name, item.id));
+    visits.set(item.id, desk);
     if (!press) return;
+    let told;
     try {
-      work.acknowledged(await press, { same: (sent) => same(edit.answer, sent, rubric), stayed });
+      told = await press;
     } catch (problem) {
-      if (desk?.item?.id !== item.id) return toast(problem.message);
-      view.problem(problem.message);
-      keep();
+      work.refused(problem);
+      return void (desk?.item?.id === item.id && keep());
     }
+    work.acknowledged(told, { same: (sent) => same(edit.answer, sent, rubric), stayed, left: () => desk !== visits.get(item.id) });
   }
 
   function stayed(saved, sent, next) {
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
-    view.show({ ...desk, number: places.number(desk.item), restored: true });
-    changed();
+    const more = !same(edit.answer, sent.answer, rubric);
+    view.show({ ...desk, number: places.number(desk.item), restored: more });
+    progress.draw(desk.study.name, desk.progress);
+    if (more) changed();
+    else draw();
   }
 
   function sheet() { openSheet(rubric, edit.active ?? edit.answer.flags.at(-1)); }

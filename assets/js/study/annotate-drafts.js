@@ -1,60 +1,90 @@
 // What has been begun is kept: by the server after each pause in typing, and in this browser
-// where the server does not take it.
-import { api, kept } from "./common.js";
+// until the server has it.
+import { api } from "./common.js";
+import { keptByItem, sameItem } from "./annotate-kept.js";
 
-const PAUSE_MS = 400;
+const PAUSE_MS = 400, PATIENCE_MS = 1500;
 
+// A draft is {study, item, answer, seconds, revision}: ``revision`` is that of the answer it was begun on.
 export function createDrafts(name) {
-  const KEY = `cirque.draft.${name}`;
+  const here = keptByItem(`cirque.drafts.${name}`);
   let waiting = null, timer = 0, flying = Promise.resolve();
+  let answering = () => null, leaving = () => {};
 
-  async function send() {
+  const post = ({ revision, ...draft }, how = {}) =>
+    api("POST", "study/draft", { ...draft, by: name }, { ask: false, ...how });
+
+  function hold(draft) {
+    here.put(draft);
+    flying = flying.then(() => post(draft)).then(() => {
+      if (here.at(draft)?.seconds <= draft.seconds) here.drop(draft); // what came later is still on its way
+    }, () => {});
+  }
+  function send() {
     clearTimeout(timer);
-    if (!waiting) return flying;
     const draft = waiting;
     waiting = null;
-    const { revision, ...body } = draft;
-    flying = flying.then(() => api("POST", "study/draft", body, { ask: false }))
-      .then(() => { if (here(draft)) kept.write(KEY, null); })
-      .catch(() => { kept.write(KEY, draft); });
+    if (draft && answering(draft)) here.put(draft); // saving the answer would end it: it follows
+    else if (draft) hold(draft);
     return flying;
   }
-  const here = ({ study, item }) => {
-    const mine = kept.read(KEY, null);
-    return mine?.study === study && mine?.item === item ? mine : null;
-  };
 
   // The page goes away: once into this browser, which is certain, once to the server.
   window.addEventListener("pagehide", () => {
-    if (!waiting) return;
-    kept.write(KEY, waiting);
-    const { revision, ...body } = waiting;
+    leaving();
+    const draft = waiting;
+    if (!draft) return;
     waiting = null;
-    api("POST", "study/draft", body, { ask: false, keepalive: true }).catch(() => {});
+    here.put(draft);
+    if (!answering(draft)) post(draft, { keepalive: true }).catch(() => {});
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return;
+    leaving();
+    send();
   });
 
   return {
-    // {study, item, answer, seconds, revision}
+    // ``saves(one)``: the answer of that item which is on its way, or null. ``leaves()`` may keep what
+    // is shown: the page goes away.
+    join(saves, leaves) { [answering, leaving] = [saves, leaves]; },
     keep(draft) {
+      if (waiting && !sameItem(waiting, draft)) send();
       waiting = draft;
       clearTimeout(timer);
       timer = setTimeout(send, PAUSE_MS);
     },
     send,
+    hold,
     // The answer is on its way: no draft of it may arrive after it.
-    async drop(study, item) {
+    drop(study, item) {
       clearTimeout(timer);
       waiting = null;
-      await Promise.race([flying, new Promise((resolve) => setTimeout(resolve, 1500))]);
-      if (here({ study, item })) kept.write(KEY, null);
+      here.drop({ study, item });
+      return Promise.race([flying, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
     },
-    // What was sent and not taken is a draft again.
-    hold: ({ study, item, answer, seconds, seen_revision: revision }) => kept.write(KEY, { study, item, answer, seconds, revision }),
-    // The later of the server's draft and this browser's.
+    // The person does not want it.
+    discard(study, item) {
+      clearTimeout(timer);
+      waiting = null;
+      here.drop({ study, item });
+      flying = flying.then(() => post({ study, item, answer: null })).catch(() => {});
+    },
+    // The item's answer is ``revision`` now: what was begun since is a draft on that one. Says whether
+    // there is any.
+    follow(one, revision) {
+      const draft = here.at(one);
+      if (draft) hold({ ...draft, revision });
+      return Boolean(draft);
+    },
+    // The latest of the server's draft, this browser's and an answer that is not sent yet.
     latest(study, item, revision, theirs) {
-      const mine = here({ study, item });
-      if (!mine || mine.revision !== revision) return theirs;
-      return theirs && theirs.seconds > mine.seconds ? theirs : mine;
+      const found = here.at({ study, item });
+      if (found && found.revision < revision) here.drop(found); // answered since, in another window
+      const mine = found?.revision === revision ? found : null;
+      const sent = answering({ study, item });
+      if (sent) return mine ?? sent;
+      return mine && !(theirs?.seconds > mine.seconds) ? mine : theirs;
     },
   };
 }

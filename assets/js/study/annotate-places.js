@@ -15,6 +15,8 @@ export function createPlaces(study, { one = "item" } = {}) {
     load,
     has: (item) => indexOf(item) >= 0,
     number: ({ id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
+    // "Item 3", by the id; "" for one that is not there.
+    nameOf: (item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
     get last() { return places.at(-1)?.item; },
     // The id of the one before the first that is open; of the last where none is.
     before() {

@@ -1,20 +1,26 @@
 // A person's way through a study, whatever its kind: to other items, and on after a save.
 import { api, toast } from "./common.js";
+import { createLate } from "./annotate-late.js";
 
 const LINGER_MS = 1500;
 
-// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong.
-export function createWork({ name, drafts, sending, places, progress, now, show, problem }) {
+// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
+// ``leave()`` may keep a draft of what is shown before it goes.
+export function createWork({ name, drafts, sending, places, progress, now, show, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
+  const late = createLate({ name, drafts, sending, places });
   let asked = 0;
+  drafts.join(sending.pending, leave);
 
   // To the item with this id; without one, to the first that is open.
   async function go(item) {
     const mine = ++asked;
     problem("");
+    leave();
     await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
     try {
       const next = await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`);
+      sending.retry(); // the server is there, and knows who this is
       if (mine === asked) show(next);
     } catch (error) {
       if (mine === asked) problem(error.message);
@@ -46,30 +52,34 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       }
     },
     // ``same(answer)``: whether the page still shows what was sent; if not, ``stayed(saved, sent, next)``.
-    acknowledged({ saved, desk: next, sent, replaced }, { same, stayed }) {
+    // ``left()``: whether the person has been elsewhere since.
+    acknowledged({ saved, desk: next, sent, replaced }, { same, stayed, left = () => false }) {
       places.note(sent.item, saved.unsure ? "unsure" : "done");
-      if (saved.overtook && !replaced) {
-        toast(saved.repeated ? "You had answered this in another window already, and the same."
-          : `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.`);
+      drafts.follow(sent, saved.revision);
+      const overtook = saved.overtook && !replaced
+        ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+      const there = now().item?.id === sent.item;
+      if (there && !left()) {
+        if (overtook) toast(overtook);
+        if (same(sent.answer)) return show(next);
       }
-      if (now().item?.id !== sent.item) { // gone back or forth meanwhile
-        progress.draw(next.study.name, next.progress);
-        return toast("The answer of before is saved.");
-      }
-      if (same(sent.answer)) return show(next);
-      stayed(saved, sent, next);
-      toast("Saved. What you have changed since is not saved yet.");
+      if (there) stayed(saved, sent, next);
+      else progress.draw(next.study.name, next.progress);
+      const changed = there && !same(sent.answer);
+      toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
+    },
+    // The server does not take an answer: on its own item that is said there, else it is a draft again.
+    refused({ message, sent }) {
+      if (now().item?.id === sent.item) return problem(message);
+      late.hold(sent);
+      toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
     },
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {
-      const late = await sending.catchUp((refused, error) => {
-        drafts.hold(refused);
-        toast(`An answer from before was not taken: ${error.message}`);
-      });
-      if (late) toast(late === 1 ? "An answer from before was still waiting here; it is saved now." : `${late} answers from before were still waiting here; they are saved now.`);
-      const first = late ? await api("GET", `study/at?${query}`) : desk;
       await places.load();
-      show(first);
+      const open = await late.settle();
+      if (open === null) return show(desk);
+      show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));
     },
   };
 }

@@ -37,7 +37,7 @@ function row(screen, first) {
   function put(study) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
-    facts.textContent = [plural(items, "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
+    facts.textContent = [plural(items, first.kind === "preference" ? "question" : "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
       `made ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
     const done_of = `${count(done)} of ${plural(assignments, "answer")}`;
     progress.replaceChildren(bar(done, unsure, assignments, `${done_of}${unsure ? `, ${count(unsure)} unsure` : ""}`),

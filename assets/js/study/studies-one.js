@@ -2,23 +2,28 @@
 import { api, at, confirm, h, toast } from "./common.js";
 import { peopleTable } from "./studies-people.js";
 import { resultsPart } from "./studies-results.js";
+import { surveyPart } from "./studies-survey.js";
 import { bar, chip, count, day, percent, plural } from "./studies-words.js";
 
 const AFRESH_MS = 60000; // people and results are read again at most this often
 
-const EXPORTS = [
+const EXPORTS = { validity: [
   ["circus", "", "CIRCUS, one JSON for each annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
   ["csv", "items", "Items with their final labels", "CSV"], ["csv", "judgements", "Judgements", "CSV"],
   ["parquet", "items", "Items with their final labels", "Parquet"], ["parquet", "judgements", "Judgements", "Parquet"],
-];
+], preference: [
+  ["hp-fashioniq", "", "HP-FashionIQ’s form", "JSON"], ["csv", "", "Judgements, and rated sets", "CSV"],
+  ["parquet", "", "Judgements, and rated sets", "Parquet"], ["preferences", "", "Pairs for training reward models", "JSONL"],
+] };
 
 export async function oneView(screen, name) {
   const query = `study=${encodeURIComponent(name)}`;
   let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
   const rule = { value: "majority" };
   const head = h("div", {}), tiles = h("div", { class: "cq-sttiles" }), people = h("section", {}), plan = h("section", {});
-  const menu = downloads(query, rule);
-  const results = resultsPart(screen, query, rule, known.you_judge);
+  const asks = known.study.kind === "preference" ? "question" : "item";
+  const menu = downloads(query, rule, EXPORTS[known.study.kind]);
+  const results = asks === "question" ? surveyPart(screen, query, known.study.name, known.you_judge) : resultsPart(screen, query, rule, known.you_judge);
 
   const change = async (path, asks, done) => {
     if (asks && !(await confirm(...asks))) return;
@@ -26,11 +31,11 @@ export async function oneView(screen, name) {
   };
   const release = async (person) => {
     const sure = await confirm(`Hand on ${person.name}’s open work?`,
-      `${plural(person.open, "open item")} will go to whoever joins next or asks for more. What ${person.name} has answered stays, and a late answer is kept too.`,
+      `${plural(person.open, `open ${asks}`)} will go to whoever joins next or asks for more. What ${person.name} has answered stays, and a late answer is kept too.`,
       "Hand it on");
     if (!sure) return;
     const done = await screen.does("POST", "studies/release", { study: known.study.name, annotator: person.name },
-      ({ released }) => `${plural(released, "item")} free for others`);
+      ({ released }) => `${plural(released, asks)} free for others`);
     if (done) await afresh();
   };
 
@@ -50,7 +55,7 @@ export async function oneView(screen, name) {
           menu,
           screen.may("manage") ? (study.accepting
             ? h("button", { class: "cq-btn small", type: "button", text: "Close", onclick: () => change("close",
-              ["Close the study?", "Answers are no longer taken. What has been answered stays, and adjudication goes on. You can open it again.", "Close it"], "Closed") })
+              ["Close the study?", `Answers are no longer taken. What has been answered stays${asks === "item" ? ", and adjudication goes on" : ""}. You can open it again.`, "Close it"], "Closed") })
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
@@ -60,10 +65,9 @@ export async function oneView(screen, name) {
     tiles.replaceChildren(
       h("div", { class: "wide" }, h("b", { class: "num", text: `${percent(done, assignments)} %` }),
         h("span", { text: `${count(done)} of ${plural(assignments, "answer")}` }), bar(done, unsure, assignments, `${percent(done, assignments)} % answered`)),
-      tile(count(counts.items), counts.items === 1 ? "item" : "items"),
+      tile(count(counts.items), `${asks}${counts.items === 1 ? "" : "s"}`),
       tile(count(counts.people), counts.people === 1 ? "person" : "people"),
-      tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers"),
-      tile(count(counts.decisions), "adjudicated"));
+      ...(asks === "item" ? [tile(count(unsure), unsure === 1 ? "unsure answer" : "unsure answers"), tile(count(counts.decisions), "adjudicated")] : []));
   }
   function draw() {
     drawHead();
@@ -97,8 +101,8 @@ export async function oneView(screen, name) {
 }
 
 // Links, so that they can be copied; a click fetches, for what cannot be exported is said in a sentence.
-function downloads(query, rule) {
-  const links = EXPORTS.map(([form, table, what, kind]) => {
+function downloads(query, rule, exports) {
+  const links = exports.map(([form, table, what, kind]) => {
     const address = () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`);
     const link = h("a", { href: address(), onclick: async (event) => {
       event.preventDefault();
@@ -139,10 +143,20 @@ function planPart(study) {
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
   const { plan } = study;
+  const of = study.kind === "preference" ? ofSurvey(study) : [["Rubric", study.protocol], ["People planned for", count(plan.seats)],
+    ["People per item", count(plan.overlap)], ["Agreement items", count(plan.agreement_items)]];
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
-    fact("Rubric", study.protocol), fact("People planned for", count(plan.seats)), fact("People per item", count(plan.overlap)),
-    fact("Agreement items", count(plan.agreement_items)), fact("Seed", String(plan.seed)),
-    fact("Away after", plural(Math.round(plan.lease_hours), "hour")),
+    of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Away after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),
     study.source.map(([name, value]) => fact(name, value)))];
+}
+
+function ofSurvey({ protocol, plan, survey }) {
+  const every = (number, none) => (number ? `once in ${plural(number, "question")}` : none);
+  return [["Survey", protocol], ["People planned for", count(plan.seats)], ["Sets are called", survey.set_names.join(", ")],
+    ["Questions each", survey.per_person ? `up to ${count(survey.per_person)}, ${count(survey.form_size)} a form` : ""],
+    ["Given to several people", survey.shared_every ? `one in ${count(survey.shared_every)}, to ${count(survey.shared_by)}` : "none"],
+    ["Checks", survey.check === "none" || !survey.check_every ? "none" : `${survey.check}, after every ${plural(survey.check_every, "answer")}`],
+    ["Reasons asked", every(survey.reason_every, "never")], ["A tie", survey.allow_tie ? "can be chosen" : "cannot be chosen"],
+    ["Consent", survey.consent ? "asked" : "not asked"]];
 }

@@ -14,7 +14,7 @@ export function peopleTable(screen, { study, people }, release) {
     return [title, h("p", { class: "cq-quiet", text: "Nobody has begun yet." })];
   }
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
-    h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Per item" }),
+    study.kind === "preference" ? null : h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Each, about" }),
     h("th", { scope: "col", class: "num", text: "Seen" }), screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
   return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
@@ -26,7 +26,7 @@ function line(screen, study, person, release) {
   return h("tr", {}, h("th", { scope: "row" }, h("b", { text: name, dir: "auto" }), person.away ? chip("away", "warn") : null),
     h("td", {}, bar(done, unsure, total, `${percent(done, total)} % answered`),
       h("small", { text: `${count(done)} of ${count(total)}${left}` })),
-    h("td", { class: "num", text: count(unsure) }), h("td", { class: "num", text: lasting(person.median_seconds) }),
+    study.kind === "preference" ? null : h("td", { class: "num", text: count(unsure) }), h("td", { class: "num", text: lasting(person.median_seconds) }),
     h("td", { class: "num", text: ago(person.seen_at) }),
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
       text: "Hand on open work", "aria-label": `Hand on ${name}’s open work`, onclick: () => release(person) }) : null) : null);

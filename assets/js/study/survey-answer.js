@@ -29,7 +29,7 @@ export const unrated = (answer) => SIDES.find((side) => answer.ratings[side] ===
 export function missing(answer, page, asksReason) {
   const side = unrated(answer);
   const named = (which) => page.set_names[SIDES.indexOf(which)];
-  if (side) return { at: side, text: `${named(side)} has no rating yet: press 1 to 5.` };
+  if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
   if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
   const [long, most] = [[...answer.reason].length, page.reason_limit];
   if (long > most) return { at: "reason", text: `The reason has ${long.toLocaleString("en")} characters; ${most.toLocaleString("en")} can be kept. Please shorten it.` };
@@ -42,4 +42,12 @@ export function doubt({ ratings, preferred }, page) {
   if (!SIDES.includes(preferred) || ratings[preferred] >= ratings[other(preferred)]) return null;
   const named = (side) => page.set_names[SIDES.indexOf(side)];
   return `${named(other(preferred))} has the higher score, and you prefer ${named(preferred)}. Is that what you meant?`;
+}
+
+// "Question 7 of 25 · form 1 of 2": forms hold ``form_size`` questions, the last one what is left.
+export function placeOf({ number, of, form, forms }, page) {
+  const size = page.form_size > 0 ? page.form_size : of;
+  const before = size * (form - 1), inForm = number - before;
+  const words = inForm >= 1 && inForm <= size ? `Question ${inForm} of ${Math.min(size, of - before)}` : `Question ${number} of ${of}`;
+  return forms > 1 ? `${words} · form ${form} of ${forms}` : words;
 }

@@ -15,8 +15,7 @@ const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, 
 // A form with one button: a press is on its way, or its sentence is shown.
 function formOf(title, pass, { content, button, more = null, value = () => undefined }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-  const go = h("button", { class: "cq-btn primary", type: "submit" }, button, kbd("Enter"));
-  const heading = h("h1", { tabindex: -1, text: title });
+    const heading = h("h1", { tabindex: -1, text: title });
   let busy = false;
   const say = (text) => { problem.textContent = text; problem.hidden = !text; };
   const element = h("form", { class: "st-page sv-page", novalidate: true, onsubmit: async (event) => {
@@ -27,8 +26,13 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
     const said = await pass(value());
     busy = false;
     if (said) say(said);
-  } }, heading, content, problem, h("div", { class: "cq-row" }, go, more));
-  return { element, heading, go, say };
+  } }, heading, content, problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "submit" }, button, kbd("Enter")), more));
+  element.addEventListener("keydown", (event) => { // where a browser sends no form by itself
+    if (event.key !== "Enter" || event.repeat || event.isComposing || !event.target.matches("h1, div, [type=checkbox], [role=radio]")) return;
+    event.preventDefault();
+    element.requestSubmit();
+  });
+  return { element, heading };
 }
 
 export function guidelinesPage(page, pass) {
@@ -44,9 +48,6 @@ export function consentPage(text, pass, others) {
     h("div", { class: "sv-consent", tabindex: 0, role: "region", "aria-label": "What you agree to" }, paragraphs(text)),
     h("label", { class: "sv-agree" }, agree, h("span", { text: "I have read this and agree to take part." }))],
   more: h("button", { class: "cq-btn", type: "button", text: "Rather not", onclick: others }) });
-  form.element.addEventListener("keydown", (event) => { // a checkbox sends no form
-    if (event.key === "Enter" && event.target === agree) { event.preventDefault(); form.element.requestSubmit(); }
-  });
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
@@ -69,9 +70,6 @@ export function checkPage(gate, pass, { said, back }) {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       const value = gate.options.find((option) => String(option) === event.key);
       if (value !== undefined) choice.draw(chosen = value);
-      else if (event.key === "Enter" && event.target.matches("[role=radio], h1")) form.element.requestSubmit();
-      else return;
-      event.preventDefault();
     });
   }
   return { element: form.element, focus: () => (sum ? input : form.heading).focus({ preventScroll: true }) };

@@ -11,13 +11,13 @@ export function createSet(side, page, act, large) {
   const name = page.set_names[place];
   const scale = createChoice({ class: "sv-scale", label: page.questions.ratings[place], pick: (rating) => act("rate", side, rating),
     options: page.scale.map(({ value, name: words }) => ({ value, label: `${value}: ${words}`, content: [h("b", { text: value }), h("small", { text: words })] })) });
-  const complaint = h("p", { class: "cq-inline", hidden: true });
+  const complaint = h("p", { class: "cq-inline", hidden: true, id: `sv-lacks-${side}` });
   const said = h("span", { class: "sv-said", "aria-hidden": "true" });
   const row = h("div", { class: "sv-row" });
   const element = h("section", { class: "sv-set", "aria-label": name, "data-side": side },
-    h("div", { class: "sv-sethead" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())), scale.element,
+    h("div", { class: "sv-sethead" }, h("div", { class: "sv-name" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())), complaint), scale.element,
       h("p", { class: "sv-ends", "aria-hidden": "true" }, h("span", { text: page.scale[0].name }), said, h("span", { text: page.scale.at(-1).name }))),
-    complaint, row);
+    row);
   scale.element.addEventListener("focusin", () => act("active", side));
 
   return {
@@ -27,7 +27,7 @@ export function createSet(side, page, act, large) {
       row.replaceChildren(...images.map((image, number) => {
         const label = `${name}, picture ${number + 1} of ${images.length}`;
         if (image.missing) return h("div", { class: "sv-picture", role: "img", "aria-label": `${label}: not at hand` }, missing());
-        const shown = imageOf(sizeOf(image), { width: image.width, height: image.height });
+        const shown = imageOf(sharp(image.small), { width: image.width, height: image.height });
         const button = h("button", { class: "sv-picture", type: "button", "aria-label": `${label}: show it large`, "data-token": image.token,
           onclick: () => large(image) }, shown);
         shown.addEventListener("error", () => { button.replaceChildren(missing()); button.disabled = true; }, { once: true });
@@ -44,6 +44,6 @@ export function createSet(side, page, act, large) {
   };
 }
 
-// The one of a picture's two files that this screen needs.
-export const sizeOf = (image) => (window.devicePixelRatio > SHARP ? image.large : image.small);
+// The address of a picture, or of its larger file where this screen shows more than the small one has.
+export const sharp = (small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
 const missing = () => h("span", { class: "st-missing", text: "Not at hand" });

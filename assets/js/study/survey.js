@@ -1,5 +1,5 @@
 // One person in one preference study: what stands before the questions, the questions, the end.
-import { api, say, setKeys, style, toast, token } from "./common.js";
+import { api, say, setKeys, style, toast } from "./common.js";
 import { createClock } from "./annotate-clock.js";
 import { createDrafts } from "./annotate-drafts.js";
 import { endScreen } from "./annotate-end.js";
@@ -8,13 +8,15 @@ import { createProgress } from "./annotate-progress.js";
 import { createSending } from "./annotate-sending.js";
 import { createWork } from "./annotate-work.js";
 import { fetchAhead } from "./pictures.js";
-import { SIDES, doubt, flip, missing, prefer, rate, same, settled, start, unrated } from "./survey-answer.js";
+import { SIDES, doubt, flip, missing, placeOf, prefer, rate, same, settled, start, unrated } from "./survey-answer.js";
+import { createGates } from "./survey-gates.js";
 import { keysOf, listen } from "./survey-keys.js";
-import { checkPage, codeBox, consentPage, guidelinesPage, openGuidelines } from "./survey-pages.js";
+import { codeBox, openGuidelines } from "./survey-pages.js";
+import { sharp } from "./survey-set.js";
 import { createSurveyView } from "./survey-view.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
-const WRONG = "That was not it. Take your time: here is another one.";
+const LOOKED_S = 2; // so long a look at a question is worth keeping
 
 export async function openSurvey({ body, slot, me, name, others, desk: first }) {
   const [page] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
@@ -23,10 +25,14 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const sending = createSending(me.name, (state) => view.sending(state));
   const places = createPlaces(name, { one: "question" });
   const progress = createProgress(() => work.map());
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, leave,
+    problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+  const gates = createGates({ name, by: me.name, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
+  const whereOf = (item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
-  let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0;
+  const visits = new Map(); // where Save was pressed: the desk, by question
+  let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0, keptAt = 0;
   let asks = false, asked = false; // whether it was meant: now, or before; once for each question
 
   // --- what is shown -------------------------------------------------------------------------
@@ -36,27 +42,20 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shownAt = performance.now();
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
-    if (!item) return gate && gate.kind !== "finished" ? stand(gate, said) : finished(gate);
+    if (!item) return gate && gate.kind !== "finished" ? gates.show(desk, said) : finished(gate);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer);
     answer = start(restored ? draft.answer : desk.answer);
     [active, lacks, asks, asked] = [unrated(answer) ?? "B", null, false, answer.confirmed];
     if (!places.has(item.id)) places.load().catch(() => {});
-    clock.start(restored ? draft.seconds : 0);
+    keptAt = draft?.seconds ?? 0;
+    clock.start(keptAt);
     shown(restored);
     body.replaceChildren(view.element);
     window.scrollTo(0, 0);
-    fetchAhead(desk.ahead.flatMap(({ images }) => images));
+    fetchAhead(desk.ahead.flatMap(({ images }) => images).map(sharp));
     view.title.focus({ preventScroll: true });
     say(`${whereOf(item)}. ${item.text}`);
-  }
-
-  function whereOf({ number, of, form, forms }) {
-    const size = page.form_size > 0 ? page.form_size : of;
-    const [before, inForm] = [size * (form - 1), number - size * (form - 1)];
-    const fits = inForm >= 1 && inForm <= size;
-    const words = fits ? `Question ${inForm} of ${Math.min(size, of - before)}` : `Question ${number} of ${of}`;
-    return forms > 1 ? `${words} · form ${form} of ${forms}` : words;
   }
 
   function shown(restored) {
@@ -65,39 +64,6 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
   function draw() {
     view.draw({ answer, active, lacks, asks, asksReason: desk.item.ask_reason, unchanged: desk.revision > 0 && same(answer, desk.answer) });
-  }
-
-  function stand(gate, said) {
-    const press = { token: token(), of: undefined };
-    const pass = async (given) => {
-      // Another answer is another press; the same again, where no answer came, is the same one.
-      if (press.of !== given) Object.assign(press, { token: token(), of: given });
-      return passed(gate, given, press.token);
-    };
-    const behind = places.last && desk.progress.done > 0;
-    const there = { guidelines: () => guidelinesPage(page, pass), consent: () => consentPage(gate.text, pass, others),
-      check: () => checkPage(gate, pass, { said, back: behind ? () => step(-1) : null }) }[gate.kind]();
-    body.replaceChildren(there.element);
-    window.scrollTo(0, 0);
-    there.focus();
-    if (said) say(said);
-  }
-
-  async function passed(gate, given, press) {
-    if (performance.now() - shownAt < JUST_SHOWN_MS) return "";
-    const { kind, number, attempt } = gate;
-    try {
-      const done = await api("POST", "study/gate", kind === "check" ? { study: name, kind, token: press, number, attempt, answer: given }
-        : { study: name, kind, token: press, answer: given ?? true });
-      show(done.desk, { said: done.passed ? "" : WRONG });
-      return "";
-    } catch (problem) {
-      if (problem.kind !== "incomplete") return problem.message;
-      const now = await api("GET", `study/at?study=${encodeURIComponent(name)}`).catch(() => null);
-      if (!now || JSON.stringify(now.gate) === JSON.stringify(gate)) return problem.message;
-      show(now); // passed in another window
-      return "";
-    }
   }
 
   function finished(gate) {
@@ -109,7 +75,17 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   // --- answering -----------------------------------------------------------------------------
 
-  const keep = () => drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(answer), seconds: clock.seconds, revision: desk.revision });
+  function keep() {
+    keptAt = clock.seconds;
+    drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(answer), seconds: keptAt, revision: desk.revision });
+  }
+
+  // The question is left, or the page: what was done is kept as it was done, the time of looking is not yet.
+  function leave() {
+    if (!desk?.item || view.locked || clock.seconds - keptAt < LOOKED_S) return;
+    const sent = sending.pending({ study: desk.study.name, item: desk.item.id });
+    if (!sent || !same(sent.answer, answer)) keep();
+  }
 
   function become(next) {
     answer = next;
@@ -136,7 +112,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
 
   function discard() {
-    become(start(desk.answer));
+    answer = start(desk.answer);
+    [lacks, asks] = [null, false];
+    drafts.discard(desk.study.name, desk.item.id);
     shown(false);
   }
 
@@ -169,16 +147,19 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     const { item, revision, study } = desk;
     const press = sending.save({ study: study.name, item: item.id, answer: settled(answer), seconds: clock.seconds, seen_revision: revision, then: "next" },
       drafts.drop(study.name, item.id));
+    visits.set(item.id, desk);
     if (!press) return;
+    let told;
     try {
-      work.acknowledged(await press, { same: (sent) => same(answer, sent), stayed });
+      told = await press;
     } catch (problem) {
-      if (desk?.item?.id !== item.id) return toast(problem.message);
-      if (problem.kind === "confirm") return ask(problem.message);
-      if (problem.kind === "gate") return work.go(); // a task has come up, in another window
-      view.problem(problem.message);
-      keep();
+      const here = desk?.item?.id === item.id;
+      if (here && problem.kind === "confirm") return ask(problem.message);
+      if (here) keep();
+      if (here && problem.kind === "gate") return work.go(); // something has come up, in another window
+      return work.refused(problem);
     }
+    work.acknowledged(told, { same: (sent) => same(answer, sent), stayed, left: () => desk !== visits.get(item.id) });
   }
 
   function ask(question) {
@@ -190,8 +171,10 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function stayed(saved, sent, next) {
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
-    shown(true);
-    keep();
+    const more = !same(answer, sent.answer);
+    shown(more);
+    progress.draw(desk.study.name, desk.progress, whereOf(desk.item));
+    if (more) keep();
   }
 
   // Between the questions, back leads to the one answered last.

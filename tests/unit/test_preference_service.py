@@ -1,0 +1,381 @@
+"""A person's way through a preference study, over the real store: gates, forms, sides, abandoned forms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from annotation.preference import Preference
+from annotation.records import Desk, Study, StudyEvent
+from annotation.service import StudyService
+from annotation.survey_flow import completion_code
+from annotation.validity import Validity
+from cir_core.errors import GateStands, IncompleteJudgement, NeedsConfirmation, StudyClosed, StudyError, UnknownItem
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def move(self, **by: float) -> None:
+        self.now += timedelta(**by)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqlStudyStore:
+    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def service(store: SqlStudyStore, clock: Clock) -> StudyService:
+    return StudyService(store, {"validity": Validity(), "preference": Preference()}, clock)
+
+
+class Person:
+    """Somebody in the study "Shops", who does what stands before them."""
+
+    def __init__(self, service: StudyService, name: str) -> None:
+        self.service, self.name, self.presses = service, name, 0
+        self.desk = service.desk("Shops", name)
+
+    @property
+    def gate(self) -> str | None:
+        assert self.desk.stand is not None
+        return self.desk.stand.gate["kind"] if self.desk.stand.gate else None
+
+    def token(self) -> str:
+        self.presses += 1
+        return f"{self.name}-{self.presses:05}"
+
+    def go_on(self) -> Person:
+        """Past every gate but the end."""
+        while self.gate not in (None, "finished"):
+            assert self.desk.stand is not None and self.desk.stand.gate is not None
+            sent = solved(self.desk.stand.gate)
+            passed, self.desk = self.service.pass_gate("Shops", self.name, sent.pop("kind"), self.token(), **sent)
+            assert passed
+        return self
+
+    def rate(self, *ratings: int, preferred: str = "A", **more: object) -> str:
+        """Answers the item on the desk; its id."""
+        assert self.desk.item is not None
+        item_id = self.desk.item.item_id
+        _, self.desk = self.service.save(
+            "Shops", self.name, item_id, rated(*ratings, preferred=preferred), self.token(), **more)  # type: ignore[arg-type]
+        return item_id
+
+    def back_to(self, position: int) -> Desk:
+        self.desk = self.service.desk("Shops", self.name, position=position)
+        return self.desk
+
+
+def stand_of(desk: Desk) -> tuple[int | None, int, int | None, int]:
+    assert desk.stand is not None
+    return desk.stand.number, desk.stand.of, desk.stand.form, desk.stand.forms
+
+
+def events(store: SqlStudyStore, study: Study, who: str) -> list[StudyEvent]:
+    return list(store.events(study.study_id, who))
+
+
+# --- gates ------------------------------------------------------------------------------------
+
+
+def test_the_whole_way(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    """6 questions in 2 forms of 3, a check after every 5 answers of a form and at its end: after 3 and 6."""
+    study = make_preference_study(store, tmp_path, settings={"consent": "I take part of my own will."})
+    ada = Person(service, "Ada")
+    passed = [ada.gate]
+    numbers = []
+    while ada.gate != "finished":
+        if ada.gate:
+            assert ada.desk.stand is not None and ada.desk.stand.gate is not None
+            sent = solved(ada.desk.stand.gate)
+            _, ada.desk = service.pass_gate("Shops", "Ada", sent.pop("kind"), ada.token(), **sent)
+            passed.append(ada.gate)
+        else:
+            numbers.append(stand_of(ada.desk))
+            ada.rate()
+            passed += [ada.gate] if ada.gate else []
+    assert passed == ["guidelines", "consent", None, "check", None, "check", "finished"]
+    assert numbers == [(1, 6, 1, 2), (2, 6, 1, 2), (3, 6, 1, 2), (4, 6, 2, 2), (5, 6, 2, 2), (6, 6, 2, 2)]
+    code = completion_code(study, "Ada")
+    assert ada.desk.item is None and ada.desk.stand is not None
+    assert ada.desk.stand.gate == {"kind": "finished", "code": code}
+    for _ in range(3):
+        service.desk("Shops", "Ada")
+    assert [one.kind for one in events(store, study, "Ada")] == ["guidelines", "consent", "check", "check", "finish"]
+    assert events(store, study, "Ada")[-1].payload == {"code": code}   # noted once
+    assert events(store, study, "Ada")[1].payload == {"text": "I take part of my own will."}
+
+
+def test_a_new_answer_behind_a_gate_is_not_kept(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada")
+    with pytest.raises(GateStands, match="guidelines"):
+        ada.rate()
+    ada.go_on()
+    done = [ada.rate() for _ in range(3)]
+    assert ada.gate == "check" and ada.desk.item is not None
+    with pytest.raises(GateStands, match="check"):
+        ada.rate()
+    assert len(store.judgements(study.study_id)) == 3
+    # What is answered may be changed, and a call whose reply was lost comes again.
+    changed, _ = service.save("Shops", "Ada", done[0], rated(5, 1), "another-1")
+    again, _ = service.save("Shops", "Ada", done[0], rated(5, 1), "another-1")
+    assert (changed.judgement.revision, changed.repeated, again.judgement.revision, again.repeated) == (
+        2, False, 2, True)
+    ada.go_on().rate()
+    assert len(store.judgements(study.study_id)) == 4
+
+
+def test_a_wrong_answer_is_counted_and_another_sum_stands_there(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_preference_study(store, tmp_path, settings={"check_every": 1})
+    ada = Person(service, "Ada").go_on()
+    ada.rate()
+    assert ada.desk.stand is not None and ada.desk.stand.gate is not None
+    first = dict(ada.desk.stand.gate)
+    wrong = solved(first) | {"answer": 99}
+    for _ in range(2):   # the second time with the same token: one wrong answer
+        passed, desk = service.pass_gate(
+            "Shops", "Ada", "check", "wrong-001", number=1, attempt=0, answer=wrong["answer"])
+        assert not passed and desk.stand is not None and desk.stand.gate is not None
+        assert desk.stand.gate["attempt"] == 1 and desk.stand.gate["question"] != first["question"]
+    with pytest.raises(IncompleteJudgement, match="answered already"):   # the first sum, from another window
+        service.pass_gate("Shops", "Ada", "check", "wrong-002", number=1, attempt=0, answer=99)
+    ada.desk = service.desk("Shops", "ada")     # a reload; names go without regard to case
+    assert ada.desk.stand is not None and ada.desk.stand.gate == desk.stand.gate
+    ada.go_on()
+    assert ada.gate is None
+    assert [one.payload["right"] for one in events(store, study, "Ada") if one.kind == "check"] == [False, True]
+
+
+def test_what_cannot_pass(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_preference_study(store, tmp_path)
+    make_study(store, tmp_path)
+    service.desk("Shops", "Ada")
+    for kind in ("finish", "finished", "", None, ["check"], "settings"):
+        with pytest.raises(StudyError, match="guidelines"):
+            service.pass_gate("Shops", "Ada", kind, "token-001")
+    with pytest.raises(StudyError, match="A token is"):
+        service.pass_gate("Shops", "Ada", "guidelines", "finish")   # the token of the end is nobody's
+    with pytest.raises(IncompleteJudgement, match="answered already"):
+        service.pass_gate("Shops", "Ada", "consent", "token-001", answer=True)
+    with pytest.raises(StudyError, match="nothing stands between"):
+        service.pass_gate("Sample", "Ada", "guidelines", "token-001")
+
+
+def test_a_question_that_is_looked_at_again_is_not_behind_the_gate(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada").go_on()
+    for _ in range(3):
+        ada.rate()
+    assert ada.gate == "check"
+    assert ada.back_to(1).judgement is not None and ada.gate is None and stand_of(ada.desk) == (2, 6, 1, 2)
+    ada.back_to(3)
+    assert ada.desk.judgement is None and ada.gate == "check"
+
+
+# --- forms ------------------------------------------------------------------------------------
+
+
+def test_back_within_a_form_only(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_preference_study(store, tmp_path, reason_every=3)
+    ada = Person(service, "Ada").go_on()
+    first = ada.rate()
+    ada.rate()
+    assert ada.desk.extra["reason"] is True and ada.desk.item is not None
+    with pytest.raises(IncompleteJudgement, match="asks for a reason"):
+        ada.rate()
+    third = ada.desk.item.item_id
+    answer = rated(reason="the sleeves")
+    _, ada.desk = service.save("Shops", "Ada", third, answer, "third-001")
+    # The form is at its end, not behind it: the check stands still.
+    assert ada.back_to(0).stand is not None and ada.desk.stand is not None and not ada.desk.stand.locked
+    service.save("Shops", "Ada", first, rated(3, 1), "change-01")
+    ada.desk = service.desk("Shops", "Ada")
+    ada.go_on()
+    assert ada.back_to(0).stand is not None and ada.desk.stand is not None and ada.desk.stand.locked
+    with pytest.raises(IncompleteJudgement, match="form that you have finished"):
+        service.save("Shops", "Ada", first, rated(1, 1), "change-02")
+    repeated, _ = service.save("Shops", "Ada", third, answer, "third-001")   # its reply was lost
+    assert repeated.repeated
+    ada.desk = service.desk("Shops", "Ada")
+    ada.rate()
+    ada.back_to(3)
+    assert ada.desk.stand is not None and not ada.desk.stand.locked
+    assert {one.item_id: one.answer["ratings"] for one in store.judgements(study.study_id)}[first] in ([3, 1], [1, 3])
+
+
+def test_the_last_form_can_be_changed_while_the_study_is_open(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_preference_study(store, tmp_path, settings={"check": "none"})
+    ada = Person(service, "Ada").go_on()
+    ids = [ada.rate() for _ in range(6)]
+    assert ada.gate == "finished"
+    saved, desk = service.save("Shops", "Ada", ids[-1], rated(5, 1), "change-01", stay=True)
+    assert saved.judgement.revision == 2 and desk.stand is not None and desk.stand.gate is None
+    with pytest.raises(IncompleteJudgement, match="form that you have finished"):
+        service.save("Shops", "Ada", ids[2], rated(5, 1), "change-02")
+    store.set_accepting(study.study_id, False)
+    with pytest.raises(StudyClosed):
+        service.save("Shops", "Ada", ids[-1], rated(4, 1), "change-03")
+    closed = service.desk("Shops", "Ada").stand
+    assert closed is not None and closed.gate is not None and closed.gate["kind"] == "finished"   # the code stays
+
+
+# --- sides and answers ------------------------------------------------------------------------
+
+
+def test_answers_are_kept_in_stored_terms_whatever_stood_first(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """A is rated 5 and B 2: stored set 1 has 5 where it stood first, else 2."""
+    study = make_preference_study(store, tmp_path, questions=10, per_person=10, shared_every=1, forms=1)
+    people = [Person(service, name).go_on() for name in ("Ada", "Bea")]
+    for person in people:
+        while person.go_on().gate != "finished":
+            person.rate(5, 2)
+    firsts = {(one.annotator, one.item_id): one.extra["first"] for one in store.assignments(study.study_id)}
+    judgements = store.judgements(study.study_id)
+    assert len(judgements) == 20
+    for one in judgements:
+        first = firsts[one.annotator, one.item_id]
+        assert one.answer["first"] == first and one.answer["preferred"] == first
+        assert one.answer["ratings"] == ([5, 2] if first == 1 else [2, 5])
+    # A question that both have: each of its two sets stood first once.
+    by_item = Counter((item_id, first) for (_, item_id), first in firsts.items())
+    assert set(by_item.values()) == {1} and len(by_item) == 20
+
+
+def test_a_draft_of_what_comes_next_does_not_need_its_side(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Of what comes next a desk knows no side; it is never taken from memory without one."""
+    make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada").go_on()
+    following = ada.desk.ahead[0].item_id
+    service.keep_draft("Shops", "Ada", following, {"ratings": {"A": 3}, "reason": "hm"}, seconds=4)
+    desk = service.desk("Shops", "Ada", item_id=following)
+    assert desk.draft is not None and desk.draft.answer["ratings"] == {"A": 3, "B": None}
+    saved, _ = service.save("Shops", "Ada", following, rated(5, 2), "token-001")
+    assert saved.judgement.answer["first"] == desk.extra["first"]
+    restarted = StudyService(service._store, {"preference": Preference()}, service._clock)
+    again, _ = restarted.save("Shops", "Ada", following, rated(5, 3), "token-002")   # nothing in memory
+    assert again.judgement.answer["first"] == desk.extra["first"] and again.judgement.revision == 2
+
+
+def test_a_contradiction_is_asked_about_and_kept(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada").go_on()
+    assert ada.desk.item is not None
+    item_id = ada.desk.item.item_id
+    with pytest.raises(NeedsConfirmation, match="Is that what you meant"):
+        service.save("Shops", "Ada", item_id, rated(2, 4), "token-001")
+    assert store.judgements(study.study_id) == ()
+    saved, _ = service.save("Shops", "Ada", item_id, rated(2, 4, confirmed=True), "token-002")
+    assert saved.judgement.answer["contradiction_confirmed"] is True
+
+
+def test_the_list_and_other_peoples_questions(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_preference_study(store, tmp_path)
+    make_study(store, tmp_path)
+    assert [(one.study.kind, one.joined, one.done, one.total) for one in service.mine("Ada")] == [
+        ("validity", False, 0, 3), ("preference", False, 0, 6)]
+    ada, bea = Person(service, "Ada").go_on(), Person(service, "Bea").go_on()
+    assert bea.desk.item is not None
+    with pytest.raises(UnknownItem):
+        service.save("Shops", "Ada", bea.desk.item.item_id, rated(), "token-001")
+    ada.rate()
+    assert [(one.joined, one.done, one.total) for one in service.mine("Ada")][1] == (True, 1, 6)
+    sample = service.desk("Sample", "Ada")
+    assert sample.stand is None and sample.item is not None   # the other kind has nothing of all this
+    service.save("Sample", "Ada", sample.item.item_id, valid(), "token-001")
+
+
+# --- abandoned forms --------------------------------------------------------------------------
+
+
+def test_an_abandoned_form_is_given_out_again_when_its_lease_ends(
+    service: StudyService, store: SqlStudyStore, clock: Clock, tmp_path: Path,
+) -> None:
+    study = make_preference_study(store, tmp_path, lease_hours=3)   # two seats of six
+    ada = Person(service, "Ada").go_on()
+    ada.rate()
+    ada.rate()
+    assert ada.desk.item is not None
+    on_screen = ada.desk.item.item_id
+    left = {one.item_id: one.extra["first"] for one in service.overview("Shops", "Ada") if one.state == "open"}
+    Person(service, "Bea")
+
+    clock.move(hours=2.9)
+    cem = Person(service, "Cem")   # no seat is free and no lease has ended: nothing to do, and nothing to agree to
+    assert cem.desk.item is None and cem.gate is None and cem.desk.total == 0
+    service.pass_gate("Shops", "Bea", "guidelines", "token-001")   # Bea is at it
+
+    clock.move(hours=0.2)
+    cem = Person(service, "Cem")   # at the next visit
+    assert cem.gate == "guidelines" and cem.desk.total == 4
+    cem.go_on()
+    assert {one.item_id: one.extra["first"] for one in service.overview("Shops", "Cem")} == left
+    assert [(one.position, one.extra["form"]) for one in service.overview("Shops", "Cem")] == [
+        (0, 1), (1, 1), (2, 1), (3, 2)]
+    while cem.go_on().gate != "finished":
+        cem.rate()
+
+    # Ada comes back to a page she had left open: her answer is kept, though a check stands at the end of what she has.
+    late, _ = service.save("Shops", "Ada", on_screen, rated(1, 3, preferred="B"), "late-0001")
+    assert late.judgement.revision == 1 and not late.repeated
+    assert len(store.item_judgements(study.study_id, on_screen)) == 2
+    ada.desk = service.desk("Shops", "Ada")
+    ada.go_on()
+    # She has answered three of six: that is not the end, and no code.
+    assert ada.desk.item is None and ada.gate is None
+    assert ada.desk.stand is not None and (ada.desk.stand.handed_on, ada.desk.total) == (3, 3)
+    assert "finish" not in {one.kind for one in events(store, study, "Ada")}
+    assert service.more("Shops", "Ada")[0] == 0
+
+    clock.move(hours=3.1)   # now Bea is away
+    added, ada.desk = service.more("Shops", "Ada")
+    assert added == 6 and stand_of(ada.desk)[:2] == (4, 9)
+    while ada.go_on().gate != "finished":
+        ada.rate()
+    assert ada.desk.done == 9 and events(store, study, "Ada")[-1].kind == "finish"
+    answers = Counter(one.item_id for one in store.judgements(study.study_id))
+    assert len(answers) == 12 and answers.pop(on_screen) == 2 and set(answers.values()) == {1}
+
+
+def test_work_that_the_owner_releases_goes_to_who_asks_for_more(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_preference_study(store, tmp_path)
+    ada, bea = Person(service, "Ada").go_on(), Person(service, "Bea").go_on()
+    while ada.go_on().gate != "finished":
+        ada.rate()
+    assert service.more("Shops", "Ada")[0] == 0   # Bea is at it
+    bea.rate()
+    assert store.release(study.study_id, "Bea") == 5
+    added, ada.desk = service.more("Shops", "Ada")
+    assert added == 5 and ada.gate is None and stand_of(ada.desk) == (7, 11, 3, 4)
+    while ada.go_on().gate != "finished":
+        ada.rate()
+    assert [one.kind for one in events(store, study, "Ada")].count("finish") == 1

@@ -1,0 +1,83 @@
+"""Looking is part of an answer: how long, and whether into the found images. A reload, or stepping
+away, loses none of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.fakes.studies import valid
+from tests.integration.crowd import Server
+from tests.web.judging import Meet, a_server, a_study, draft_kept, history, item, pressed, visitors
+
+LOOKED_MS = 2600   # longer than what is worth keeping
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with a_server(tmp_path_factory.mktemp("looking"), ["Max", "Nia"]) as server:
+        yield server
+
+
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
+    with visitors(browser, server) as come:
+        yield come
+
+
+def test_that_the_panel_was_opened_survives(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Opened")
+    max_ = meet("Max")
+    page = max_.open(study)
+    with draft_kept(page):
+        max_.press("p", "p")
+    page.reload()
+    item(page, 1)
+    # Nothing was answered, so nothing is restored that one would see.
+    expect(page.get_by_text("Draft restored")).to_be_hidden()
+    max_.press("5")
+    max_.save()
+    item(page, 2)
+
+    with draft_kept(page):
+        max_.press("p", "p")
+    max_.press("ArrowRight")
+    item(page, 3)
+    max_.press("ArrowLeft")
+    item(page, 2)
+    assert pressed(page) == []
+    max_.press("5")
+    max_.save()
+    assert [it.answer for it in history(server.home, study)] == 2 * [valid(panel_opened=True)]
+
+
+def test_time_goes_on_where_it_was_left(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Time")
+    nia = meet("Nia")
+    page = nia.open(study)
+    page.wait_for_timeout(LOOKED_MS)
+    with draft_kept(page):
+        nia.press("ArrowRight")
+    item(page, 2)
+    nia.press("ArrowLeft")
+    item(page, 1)
+    expect(page.get_by_text("Draft restored")).to_be_hidden()
+    nia.press("5")
+    nia.save()
+
+    item(page, 2)
+    page.wait_for_timeout(LOOKED_MS)
+    page.reload()
+    item(page, 2)
+    nia.press("5")
+    nia.save()
+
+    # Glanced at, and another browser that keeps nothing: there is nothing to go on with.
+    item(page, 3)
+    nia.press("5")
+    nia.save()
+    first, second, third = (it.seconds for it in history(server.home, study))
+    assert first >= LOOKED_MS / 1000 and second >= LOOKED_MS / 1000
+    assert third < LOOKED_MS / 1000

@@ -1,0 +1,60 @@
+"""Two people take turns at one browser: what one of them has begun is never kept as the other's, and never lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.fakes.studies import flagged
+from tests.integration.crowd import PASSWORD, Server
+from tests.web.judging import Meet, Person, a_server, a_study, history, item, visitors
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with a_server(tmp_path_factory.mktemp("shared"), ["Hal", "Ivy"]) as server:
+        yield server
+
+
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
+    with visitors(browser, server) as come:
+        yield come
+
+
+def sign_in_as(person: Person, name: str) -> None:
+    """In the same browser, as another tab would."""
+    person.context.clear_cookies()
+    answer = person.context.request.post(
+        f"{person.url}/sign-in", data={"name": name, "password": PASSWORD}, headers={"Accept": "application/json"})
+    assert answer.ok, answer.text()
+
+
+def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Shared", seats=2, items=4)
+    hal = meet("Hal")
+    page = hal.open(study)
+    sign_in_as(hal, "Ivy")
+    hal.press("4")
+    page.wait_for_timeout(400)
+    hal.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="This page was opened by Hal, and you are signed in as Ivy now")
+           ).to_be_visible()
+    item(page, 1)
+    page.wait_for_timeout(700)   # the draft is not taken as Ivy's either
+
+    ivy = hal.tab()
+    hal.open(study, ivy)
+    item(ivy, 1)
+    expect(ivy.get_by_text("Draft restored")).to_be_hidden()
+    ivy.close()
+    assert not history(server.home, study)
+
+    sign_in_as(hal, "Hal")
+    page.reload()
+    expect(page.get_by_text("An answer from before was still waiting here; it is saved now.")).to_be_visible()
+    item(page, 2)
+    assert [(one.annotator, one.answer) for one in history(server.home, study)] == [
+        ("Hal", flagged("QUERY_TOO_BROAD"))]
