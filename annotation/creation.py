@@ -51,7 +51,8 @@ def create_validity_study(
     cannot be laid out, before any work is done; ``StorageError`` for a full disk.
 
     Args:
-        plan: its ``agreement_items`` are drawn from all strata alike.
+        plan: its ``agreement_items`` are drawn from all strata alike. All that is drawn follows from its seed, but
+            for the order of panels, which nobody is to know.
         source: where the queries came from, in plain JSON.
         settings: over :data:`SETTINGS`.
         progress: pictures looked at, and of how many.
@@ -65,7 +66,7 @@ def create_validity_study(
     with cleared(store, home), freezing(home, study.study_id) as freezer:
         kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)
         items, places = _lay_out(study, kept, [new_id() for _ in kept])
-        items = [replace(item, shown=_shown(query, freezer, plan.seed))
+        items = [replace(item, shown=_shown(query, freezer))
                  for item, query in zip(items, kept, strict=True)]
         freezer.keep_only({image_id for query in kept for image_id in _pictures(query)})
         freezer.finish()
@@ -182,10 +183,10 @@ def _pictures(query: StudyQuery) -> list[str]:
     return [query.reference_id, query.target_id, *_panel(query)]
 
 
-def _shown(query: StudyQuery, freezer: Freezer, seed: int) -> dict[str, Any]:
+def _shown(query: StudyQuery, freezer: Freezer) -> dict[str, Any]:
     panel = [freezer.images[image_id].token for image_id in _panel(query) if image_id in freezer.images]
-    # The order of retrieval is a rank.
-    random.Random(f"{seed}/panel/{query.key}").shuffle(panel)
+    # The order of retrieval is a rank, and who knows a seed can undo what it has shuffled.
+    random.SystemRandom().shuffle(panel)
     return {"text": query.text, "reference": freezer.images[query.reference_id].token,
             "target": freezer.images[query.target_id].token, "panel": panel}
 

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from annotation.account_names import clean_name
 from annotation.passwords import Passwords
 from annotation.recognised import Recognised
-from annotation.records import Invitation, Person, Role, SignIn, name_key
+from annotation.records import HANDLE, Invitation, Person, Role, SignIn, name_key
 from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
@@ -199,6 +199,16 @@ class PeopleService:
     def invitations(self) -> Sequence[Invitation]:
         """Those that can still be used."""
         return self._store.invitations(self._clock())
+
+    def withdraw(self, handle: str) -> Invitation:
+        """Make an invitation useless, by its ``handle``; who has used it stays. Raises ``AccessError`` for one
+        that is not there, or cannot be used any more anyway."""
+        asked = handle.strip().casefold()
+        for one in self.invitations() if len(asked) >= HANDLE else ():
+            if one.digest.startswith(asked) and self._store.withdraw(one.digest):
+                return one
+        raise AccessError(f"There is no invitation {handle[:40]!r} that can still be used. See those there are: "
+                          "cirque user invitations, or the people page.")
 
     def accept(self, secret: str, name: object, password: object) -> str:
         """Make an account by an invitation; returns the secret of a sign-in. Raises ``AccessError``."""

@@ -182,6 +182,10 @@ class PeopleStore(Protocol):
 
     def invitations(self, now: datetime) -> Sequence[Invitation]: ...
 
+    def withdraw(self, digest: str) -> bool:
+        """From now on nobody can use it. Returns whether it was there."""
+        ...
+
     def accept(self, digest: str, person: Person, now: datetime) -> None:
         """Add the person and use the invitation, both or neither. Raises ``AccessError``."""
         ...

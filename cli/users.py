@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,6 +17,7 @@ from cli.console import out
 
 if TYPE_CHECKING:
     from annotation.people import PeopleService
+    from annotation.records import Invitation
 
 app = typer.Typer(help="Who may sign in, and as what.", no_args_is_help=True)
 
@@ -49,9 +50,9 @@ def list_() -> None:
         else:
             out.print("Nobody has an account: cirque is open, on this machine only. "
                       "Make one: cirque user add NAME --role admin", soft_wrap=True)
-        for invitation in people.invitations():
-            out.print(f"Invitation: {invitation.role}, {invitation.uses_left} left, by {invitation.created_by}, "
-                      f"until {invitation.expires_at:%Y-%m-%d %H:%M} UTC", soft_wrap=True)
+        if found := people.invitations():
+            out.print()
+            _print_invitations(found)
 
 
 @app.command()
@@ -105,6 +106,34 @@ def invite(
     settings = get_settings()
     if settings.port:
         out.print(f"With the settings of this terminal: {_address(settings)}/{path}", soft_wrap=True)
+
+
+@app.command()
+def invitations() -> None:
+    """Invitations that can still be used."""
+    with _people() as people:
+        if found := people.invitations():
+            _print_invitations(found)
+        else:
+            out.print("No invitation can be used. Make one: cirque user invite --role annotator")
+
+
+@app.command()
+def withdraw(
+    invitation: Annotated[str, typer.Argument(help="As `cirque user invitations` calls it, such as 3f9a01bc.")],
+) -> None:
+    """Make an invitation useless, for example where its link got into wrong hands. Who has used it stays."""
+    with _people() as people:
+        gone = people.withdraw(invitation)
+        out.print(f"Withdrawn: nobody can use the invitation {gone.handle} ({gone.role}) any more.")
+
+
+def _print_invitations(found: Sequence[Invitation]) -> None:
+    table = Table("invitation", "role", "people left", "by", "until (UTC)", box=None)
+    table.columns[2].justify = "right"
+    for one in found:
+        table.add_row(one.handle, one.role, f"{one.uses_left:,}", one.created_by, f"{one.expires_at:%Y-%m-%d %H:%M}")
+    out.print(table)
 
 
 @contextmanager

@@ -114,6 +114,10 @@ class SqlPeopleStore:
             return tuple(map(_invitation_from, connection.execute(
                 _usable(now).order_by(_i.created_at.desc(), _i.digest))))
 
+    def withdraw(self, digest: str) -> bool:
+        with writing(self.engine) as connection:
+            return connection.execute(delete(tables.invitations).where(_i.digest == digest)).rowcount == 1
+
     def accept(self, digest: str, person: Person, now: datetime) -> None:
         _check_name(person.name)
         try:

@@ -14,8 +14,8 @@ ALLOWED = {
     "cli": {"cli", "web", "storage", "annotation", "cir_core"},
 }
 OURS = {"cir_core", "annotation", "storage", "web", "cli", "app", "benchmarks", "tests"}
-FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"}, "annotation": {"gradio", "sqlalchemy", "fastapi"},
-           "storage": {"gradio", "fastapi"}}
+FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"},
+           "annotation": {"gradio", "sqlalchemy", "fastapi"}, "storage": {"gradio", "fastapi"}}
 
 
 def imports(path: Path) -> set[str]:

@@ -56,11 +56,15 @@ def people_routes(services: Services) -> APIRouter:
         secret = people.invite(as_role(fields["role"]), days, int(uses), visitor.name)
         return {"path": link_path(secret), **_list(people)}
 
+    def withdraw(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        people.withdraw(_text(fields, "invitation"))
+        return _list(people)
+
     routes.add_api_route("/all", asked(_admin(everybody)), methods=["GET"])
     for path, call, required, optional in (
         ("/add", add, ("name", "password", "role"), ()), ("/role", role, ("name", "role"), ()),
         ("/password", password, ("name", "password"), ()), ("/active", active, ("name", "active"), ()),
-        ("/invite", invite, ("role",), ("days", "uses")),
+        ("/invite", invite, ("role",), ("days", "uses")), ("/withdraw", withdraw, ("invitation",), ()),
     ):
         routes.add_api_route(path, told(_admin(call), required, optional), methods=["POST"])
     return routes
@@ -83,7 +87,7 @@ def _list(people: PeopleService) -> dict[str, Any]:
     return {
         "people": [_shown(person) for person in people.people()],
         "invitations": [
-            {"role": one.role, "uses_left": one.uses_left, "created_by": one.created_by,
+            {"invitation": one.handle, "role": one.role, "uses_left": one.uses_left, "created_by": one.created_by,
              "expires_at": one.expires_at.isoformat()} for one in people.invitations()],
         "roles": [{"role": role, "says": SAYS[role]} for role in ROLES],
     }

@@ -13,6 +13,7 @@ from annotation.circus_users.form import FLAGS
 from cir_core.datasets.faults import Faults
 
 _LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")
+_OF_QUERY = re.compile(r".+::([0-9]+)", re.DOTALL)
 _NEAR = 0.8   # of difflib's ratio: a letter or two, or another end of the word
 
 
@@ -35,6 +36,13 @@ class OneStudy:
         other, there = known.setdefault(key, (path, here))
         if there != here:
             self._faults.add(path, where, f"it is {here}, and in {other} {there}", "Import files of one study")
+
+
+def query_named(assignment_id: str) -> str | None:
+    """The number of the query in ``DATASET::NUMBER``, as it is written without zeros in front; None in an id of
+    another form."""
+    found = _OF_QUERY.fullmatch(assignment_id)
+    return (found[1].lstrip("0") or "0") if found else None
 
 
 def may_be_a_flag(name: str, value: Any) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationError
 
-from annotation.circus_users.checks import OneStudy, check_values, may_be_a_flag
-from annotation.circus_users.form import FLAGS
+from annotation.circus_users.checks import OneStudy, check_values, may_be_a_flag, query_named
+from annotation.circus_users.form import FLAGS, time_of
 from annotation.records import name_key
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_object
@@ -87,10 +87,11 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
     """Files of one study, each of another person.
 
     Faults are: no JSON, wrong types, missing ids, a field of an annotation that may be a flag and is none of
-    CIRCUS's, an assignment or a query that stands twice in a file, an assignment of another person than its
-    file's, one that in another file is another query or of another category, two files of one person, text
-    that no database can keep. Raises ``DatasetError`` with the first unless ``faults`` collects; then what is
-    returned lacks the faulty records, and is not to be used while ``faults.count``.
+    CIRCUS's, a time that is none, an id that names another query (``cirr::5`` is query 5), an assignment or a query
+    that stands twice in a file, an assignment of another person than its file's, one that in another file is another
+    query or of another category, two files of one person, text that no database can keep. Raises ``DatasetError``
+    with the first unless ``faults`` collects; then what is returned lacks the faulty records, and is not to be used
+    while ``faults.count``.
     """
     faults = faults or Faults()
     files: list[UserFile] = []
@@ -142,12 +143,22 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: Faults) -> It
             if same != one.assignment_id:
                 problem = f"its query {one.query_idx} of {one.dataset} is that of assignment {first} ({same}) too"
                 faults.add(path, where, problem, "Keep one of the two")
+            _check_id_and_time(one, path, where, faults)
             if one.assigned_user is not None and name_key(one.assigned_user) != name_key(head.username):
                 problem = f"it is assigned to {one.assigned_user!r}, and the file is of {head.username!r}"
                 faults.add(path, where, problem, "Give each person the file of their own assignments")
         if one is not None and faults.count == before:
             yield UserAssignment(one.assignment_id, one.dataset, one.query_idx, one.hidden_category,
                                  one.presentation_order, record)
+
+
+def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: Faults) -> None:
+    if (named := query_named(one.assignment_id)) not in (None, str(one.query_idx)):
+        faults.add(path, where, f"it is query {one.query_idx}, and its id says {named}", "Correct one of the two")
+    at = one.annotation_updated_at
+    if at and time_of(at) is None:
+        faults.add(path, where, f"'annotation_updated_at' is {at[:40]!r}, which is no time",
+                   "Write it as 2026-01-02T10:00:00+00:00, or null where it is not known")
 
 
 def _check_annotation(annotation: Record, path: Path, where: str, faults: Faults) -> None:

@@ -2,6 +2,7 @@
 
 from annotation.records.names import name_key as name_key
 from annotation.records.names import same_person as same_person
+from annotation.records.people import HANDLE as HANDLE
 from annotation.records.people import Invitation as Invitation
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role

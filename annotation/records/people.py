@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Literal
 
 Role = Literal["admin", "researcher", "analyst", "annotator"]
+HANDLE = 8   # digits of an invitation's digest
 
 
 @dataclass(frozen=True)
@@ -40,3 +41,8 @@ class Invitation:
     created_by: str
     created_at: datetime
     expires_at: datetime
+
+    @property
+    def handle(self) -> str:
+        """What people call it by, for the link is told only once."""
+        return self.digest[:HANDLE]

@@ -78,6 +78,9 @@ class InMemoryPeopleStore:
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         return [one for one in self._invitations.values() if self.invitation(one.digest, now)]
 
+    def withdraw(self, digest: str) -> bool:
+        return self._invitations.pop(digest, None) is not None
+
     def accept(self, digest: str, person: Person, now: datetime) -> None:
         with self._lock:
             invitation = self.invitation(digest, now)

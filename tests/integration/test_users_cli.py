@@ -53,7 +53,23 @@ def test_from_the_first_admin_to_an_invitation(cirque, people):
     path, _, address = printed.splitlines()
     assert address.endswith(f" http://127.0.0.1:7861{path}")
     assert people.invitation(path.removeprefix("/join/")).uses_left == 3
-    assert "Invitation: annotator, 3 left, by local, until " in cirque("list").stdout
+    assert re.search(r"annotator +3 +local +20", cirque("list").stdout)
+
+
+def test_an_invitation_is_withdrawn(cirque, people):
+    cirque("add", "Ada", "--role", "admin", "--password-stdin", typed=PASSWORD)
+    assert cirque("invitations").stdout.startswith("No invitation can be used. ")
+    secret = cirque("invite", "--role", "annotator").stdout.splitlines()[0].removeprefix("/join/")
+    other = people.invite("analyst", 7, 2, "Ada")
+    handle, = re.findall(r"^ ?([0-9a-f]{8}) +annotator +1 +local ", cirque("invitations").stdout, re.M)
+    assert cirque("withdraw", handle).stdout == (
+        f"Withdrawn: nobody can use the invitation {handle} (annotator) any more.\n")
+    with pytest.raises(AccessError, match="cannot be used any more"):
+        people.accept(secret, "Bob", PASSWORD)
+    assert people.invitation(other).uses_left == 2
+    assert handle not in cirque("invitations").stdout and handle not in cirque("list").stdout
+    again = cirque("withdraw", handle)
+    assert isinstance(again.exception, AccessError) and f"no invitation '{handle}'" in str(again.exception)
 
 
 @pytest.mark.parametrize(("arguments", "typed", "said"), [

@@ -64,7 +64,7 @@ FIRST = document(
     "annotator_01",
     assignment(0, note(False, "INVALID_TEXT_QUERY", "QUERY_TOO_BROAD", other="zwei Fälle 🙂 שלום")),
     assignment(1, note(True), annotation_updated_at="2026-01-02T10:00:00.123456Z"),
-    assignment(2, note(False), annotation_updated_at="yesterday evening"),
+    assignment(2, note(False), annotation_updated_at=""),
     assignment(3, note(None), annotation_updated_at=None),
     assignment(4, None, annotation_updated_at=None),
     assignment(5, half, presentation_order=40, unknown={"deep": [{"er": True}]}),
@@ -137,7 +137,7 @@ def test_an_imported_study_is_closed_with_seats_and_answers(store, tmp_path):
     assert judgements["annotator_01", items["cirr::3"].item_id].answer["validated"] is None
     at = judgements["annotator_01", items["cirr::1"].item_id].created_at
     assert at == datetime(2026, 1, 2, 10, 0, 0, 123456, UTC)
-    # "yesterday evening" is no moment: the file's own time stands for it, and the words come back.
+    # Where no time is given, the file's own stands for it.
     assert judgements["annotator_01", items["cirr::2"].item_id].created_at == datetime(2026, 1, 1, tzinfo=UTC)
     states = {(one.annotator, one.position): one.state for one in store.assignments(study.study_id)}
     assert [states["annotator_01", n] for n in range(8)] == ["done"] * 4 + ["open"] * 2 + ["done"] * 2
@@ -259,6 +259,11 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
      "stands in assignment 0 too"),
     (document("a", assignment(0, annotation_updated_at=7)), "assignment 0 (cirr::0)",
      "'annotation_updated_at' cannot be used"),
+    *((document("a", assignment(0, note(True), annotation_updated_at=text)), "assignment 0 (cirr::0)",
+       f"'annotation_updated_at' is '{text}', which is no time")
+      for text in ("yesterday", "2026-13-01T00:00:00", " ", "1767312000")),
+    *((document("a", assignment(643, note(True), assignment_id=name, query_idx=999)), f"assignment 0 ({name})",
+       "it is query 999, and its id says 643") for name in ("x::643", "cirr::643", "a::b::00643", "a::999::643")),
     (document("a", assignment(0, note(True, other="a\0b"))), "assignment 0 (cirr::0)", "a NUL"),
     (json.dumps(document("a", assignment(0, {"x": "HERE"}))).replace('"HERE"', '"\\ud800"'), "assignment 0 (cirr::0)",
      "half a character"),
@@ -311,8 +316,12 @@ def test_a_category_that_one_file_does_not_name_is_that_of_the_others(store, tmp
 
 def test_what_is_no_contradiction_is_kept(tmp_path):
     content = document("Ada", assignment(0, {**note(True), "validated_by": "x", "comment": "y", "rounds": 2}),
-                       assignment(1, dataset="circo", query_idx=0), assignment(2, assigned_user=" ADA"),
-                       assignment(3, assigned_user=None))
+                       assignment(1, dataset="circo"), assignment(2, assigned_user=" ADA"),
+                       assignment(3, assigned_user=None), assignment(4, assignment_id="cirr::004"),
+                       *(assignment(n, assignment_id=name) for n, name in (
+                           (5, "6"), (7, "::8"), (9, "x:10"), (11, "12::a"))),
+                       *(assignment(n, annotation_updated_at=text) for n, text in
+                         ((13, "2026-01-02"), (14, "2026-01-02 10:00:00Z"), (15, "20260102T100000+0130"))))
     [file] = read_circus_users(saved(tmp_path, content)).files
     assert [dict(one.raw) for one in file.assignments] == content["assignments"]
 

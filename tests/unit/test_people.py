@@ -314,6 +314,24 @@ def test_invitations_that_make_no_sense(people, role, days, uses):
         people.invite(role, days, uses, "Ada")
 
 
+def test_an_invitation_is_withdrawn(people):
+    kept, gone = people.invite("annotator", 7, 2, "Ada"), people.invite("annotator", 7, 2, "Ada")
+    people.accept(gone, "Eve", PASSWORD)
+    handle = people.invitation(gone).handle
+    assert handle == hashlib.sha256(gone.encode()).hexdigest()[:8]
+    for wrong in ("", handle[:7], "0" * 8, handle[:7] + "%"):   # nothing goes by a part of its name
+        with pytest.raises(AccessError, match="There is no invitation"):
+            people.withdraw(wrong)
+    assert people.withdraw(f" {handle.upper()} ").uses_left == 1
+    for again in (people.invitation, lambda secret: people.accept(secret, "Mallory", PASSWORD)):
+        with pytest.raises(AccessError, match="cannot be used any more"):
+            again(gone)
+    assert [one.handle for one in people.invitations()] == [people.invitation(kept).handle]
+    assert people.person("Eve").active                    # who had used it stays
+    with pytest.raises(AccessError, match="See those there are: cirque user invitations"):
+        people.withdraw(handle)
+
+
 def test_two_at_once_use_an_invitation_for_one_once(people):
     secret, errors, ready = people.invite("annotator", 7, 1, "Ada"), [], threading.Barrier(4)
 

@@ -163,6 +163,16 @@ def test_invitations(staffed):
     assert staffed.person("Eve") is None
 
 
+def test_a_withdrawn_invitation_is_gone(staffed):
+    staffed.invite(an_invitation("a"))
+    staffed.invite(an_invitation("b"))
+    assert staffed.withdraw("a") and not staffed.withdraw("a") and not staffed.withdraw("")
+    assert staffed.invitation("a", NOW) is None and staffed.invitations(NOW) == (an_invitation("b"),)
+    with pytest.raises(AccessError, match="cannot be used any more"):
+        staffed.accept("a", replace(BO, name="Cy"), NOW)
+    assert staffed.person("Cy") is None
+
+
 def test_the_last_use_goes_to_one_of_two(staffed):
     staffed.invite(an_invitation())
     start, refused = threading.Barrier(2), []

@@ -339,6 +339,21 @@ def test_a_link_is_told_once(admin, browse):
     assert browse().get("/" + made["path"]).status_code == 200
 
 
+def test_an_invitation_is_withdrawn(admin, browse):
+    made = [admin.post("/people/invite", json={"role": "analyst"}).json() for _ in range(2)]
+    kept, gone = (one["path"] for one in made)
+    handles = {one["invitation"] for one in made[1]["invitations"]} - {made[0]["invitations"][0]["invitation"]}
+    handle, = handles
+    left = admin.post("/people/withdraw", json={"invitation": handle}).json()["invitations"]
+    assert [one["invitation"] for one in left] == [made[0]["invitations"][0]["invitation"]]
+    assert browse().get("/" + kept).status_code == 200 and browse().get("/" + gone).status_code != 200
+    again = admin.post("/people/withdraw", json={"invitation": handle})
+    assert again.status_code == 400 and handle in again.json()["problem"]
+    bob = browse()
+    enter(bob, "Bob")
+    assert bob.post("/people/withdraw", json={"invitation": left[0]["invitation"]}).status_code == 403
+
+
 @pytest.mark.parametrize(("path", "sent"), [
     ("add", {"name": "Bob", "password": PASSWORD, "role": "analyst"}),
     ("add", {"name": "Eve", "password": "short", "role": "analyst"}),
@@ -349,7 +364,7 @@ def test_a_link_is_told_once(admin, browse):
     ("active", {"name": "Ada", "active": False}), ("active", {"name": "Bob", "active": "no"}),
     ("password", {"name": "Nobody", "password": PASSWORD}), ("invite", {"role": "analyst", "days": "soon"}),
     ("invite", {"role": "analyst", "uses": 1.5}), ("invite", {"role": "analyst", "uses": 10**400}),
-    ("invite", {"role": "analyst", "days": True}),
+    ("invite", {"role": "analyst", "days": True}), ("withdraw", {"invitation": ""}), ("withdraw", {"invitation": 7}),
 ])
 def test_what_cannot_be_done_is_a_sentence(admin, path, sent):
     before = admin.get("/people/all").json()

@@ -16,14 +16,17 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.circus_users import read_circus_users
+from annotation.circus_users import as_zip, read_circus_users
 from annotation.creation import import_circus_study
+from annotation.exports.study_files import FORMS, TABLES, study_files
 from annotation.hp_studies import import_hp_study
+from annotation.labels import LabelRule
 from annotation.records import Role, Study
 from annotation.roles import may
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.datasets.hp_fashioniq import Question, ShownSet, write_questions
+from cir_core.errors import StudyError
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
@@ -252,6 +255,34 @@ def test_a_validated_subset_without_a_query_is_said(visit: Open, store: SqlStudy
     make_study(store, tmp_path, name="Empty", items=2, pictures=4, panel=1)
     answer = visit("analyst").get("studies/export", params={"study": "Empty", "form": "mbeir"})
     assert answer.status_code == 400 and "valid so far" in answer.json()["problem"]
+
+
+def test_annotators_files_that_nobody_has_are_said(visit: Open, store: SqlStudyStore, tmp_path: Path) -> None:
+    made = make_study(store, tmp_path, name="Empty", items=2, pictures=4, panel=1)
+    with pytest.raises(StudyError, match="Nobody has joined 'Empty' yet"):   # and so says the command
+        study_files(store, made, "circus")
+    answer = visit("analyst").get("studies/export", params={"study": "Empty", "form": "circus"})
+    assert answer.status_code == 400 and "Nobody has joined 'Empty' yet" in answer.json()["problem"]
+
+
+@pytest.mark.parametrize("rule", ["majority", "single_kept"])
+def test_a_download_is_what_the_command_writes(
+    visit: Open, study: Study, store: SqlStudyStore, rule: LabelRule,
+) -> None:
+    def fetch(form: str, table: str = "judgements") -> bytes:
+        about = {"study": study.study_id, "form": form, "table": table, "rule": rule}
+        answer = visit("analyst").get("studies/export", params=about)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    for form in FORMS:
+        files, notes = study_files(store, study, form, rule)
+        if form in ("circus", "mbeir"):
+            assert fetch(form) == as_zip(files) and not notes
+        elif form == "results":
+            assert fetch(form) == files["results.json"] and json.loads(fetch(form))["rule"] == rule
+        else:
+            assert {f"{table}.{form}": fetch(form, table) for table in TABLES} == files
 
 
 def test_file_names_of_odd_studies(visit: Open, study: Study) -> None:

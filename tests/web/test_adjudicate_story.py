@@ -6,7 +6,7 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,72 +14,28 @@ import pyarrow.parquet as pq
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from annotation.people import PeopleService
 from annotation.records import Item, Study
 from tests.fakes.studies import flagged, make_study, valid
-from tests.integration.crowd import PASSWORD, Judge, Server, add_people, stores_of
-from tests.web.judging import Person, stores
+from tests.integration.crowd import Server
+from tests.web.adjudicating import Meet, a_round, adjudicate, adjudication_server, comers, press
+from tests.web.judging import stores
 
 BROAD = flagged("QUERY_TOO_BROAD")
 VAGUE = flagged("INVALID_TEXT_QUERY", reasons=("1b",))
 WRONG = flagged("INVALID_TARGET_IMAGE", reasons=("3c",), note="another dog 🐶")
 UNSURE = valid(validated=None, unsure=True, note="كلب أم ذئب؟")
-Meet = Callable[[str], Page]
 
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    home = tmp_path_factory.mktemp("adjudicate")
-    opened = stores_of(home)
-    add_people(opened, ["Ada", "Bea"])
-    people = PeopleService(opened.people)
-    people.add("Olga", PASSWORD, "researcher")
-    people.add("Nina", PASSWORD, "analyst")
-    opened.close()
-    server = Server(home)
-    server.start()
-    yield server
-    server.stop()
-    assert "Traceback" not in server.log()
+    with adjudication_server(tmp_path_factory.mktemp("adjudicate")) as server:
+        yield server
 
 
 @pytest.fixture
 def meet(browser: Browser, server: Server) -> Iterator[Meet]:
-    """People who come in with browsers of their own."""
-    there: list[Person] = []
-
-    def come(name: str) -> Page:
-        there.append(Person(browser, server.url, name))
-        page = there[-1].page
-        answer = page.request.post(f"{server.url}/sign-in", data={"name": name, "password": PASSWORD})
-        assert answer.ok, answer.text()
-        return page
-
-    yield come
-    for person in there:
-        person.context.close()
-    assert [complaint for person in there for complaint in person.complaints] == []
-
-
-def a_round(server: Server, name: str, *said: tuple[dict[str, Any], dict[str, Any]]) -> tuple[Study, Sequence[Item]]:
-    """A study in which Ada and Bea have said this of its items, over the named calls."""
-    with stores(server.home) as opened:
-        study = make_study(opened.studies, server.home, name=name, items=len(said), seats=2, overlap=2, pictures=14,
-                           strata=("composition_required", "unresolved"))
-        items = opened.studies.items(study.study_id)
-    for place, who in enumerate(("Ada", "Bea")):
-        judge = Judge(who, server.url, name)
-        judge.sign_in()
-        judge.call("next_item", name, "")
-        for item, answers in zip(items, said, strict=True):
-            judge.save(item.item_id, answers[place], f"{who}-{item.item_id}")
-        judge.close()
-    return study, items
-
-
-def adjudicate(page: Page, server: Server, study: Study) -> None:
-    page.goto(f"{server.url}/adjudicate?study={study.name}")
-    expect(page.locator("main.cq-ad")).not_to_have_attribute("aria-busy", "true")
+    with comers(browser, server) as come:
+        yield come
 
 
 def shows(page: Page, item: Item) -> None:
@@ -87,11 +43,6 @@ def shows(page: Page, item: Item) -> None:
     expect(page.locator(".cq-adtext")).to_have_text(item.shown["text"])
     expect(page.locator(".cq-adlist [aria-current]")).to_have_attribute("data-item", item.item_id)
     page.wait_for_timeout(350)
-
-
-def press(page: Page, *keys: str) -> None:
-    for key in keys:
-        page.keyboard.press(key)
 
 
 def problem(page: Page) -> Locator:

@@ -74,7 +74,7 @@ def test_time_goes_on_where_it_was_left(meet: Meet, server: Server) -> None:
     nia.press("5")
     nia.save()
 
-    # Glanced at, and another browser that keeps nothing: there is nothing to go on with.
+    # The next one begins at nothing.
     item(page, 3)
     nia.press("5")
     nia.save()

@@ -32,7 +32,8 @@ TEXT, TARGET, BROAD = "INVALID_TEXT_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_B
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("trouble"), ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Noa"]) as server:
+    people = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Noa"]
+    with a_server(tmp_path_factory.mktemp("trouble"), people) as server:
         yield server
 
 

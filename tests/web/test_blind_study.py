@@ -25,7 +25,7 @@ from tests.integration.crowd import PASSWORD, Server, add_people
 from tests.web.judging import TITLE, Person, item, stores
 
 ITEMS, LISTED, PICTURES = 8, 15, 40
-SEED = 424_243_777           # the order of panels follows from it
+SEED = 424_243_777           # who gets what follows from it
 FIRST_RANK, FIRST_IDX = 739_151_000, 918_273_640
 # Whatever is hidden has one of these in it. Long enough that no random token and no picture has them by chance.
 MARKERS = (

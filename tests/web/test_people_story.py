@@ -57,6 +57,16 @@ def test_from_no_account_to_an_invited_annotator(address: str, browser: Browser)
     link = inviting.get_by_label("Invitation link").input_value()
     assert link.startswith(f"{address}/join/")
 
+    inviting.get_by_role("button", name="Make a link").click()
+    expect(inviting.get_by_role("button", name="Withdraw the invitation")).to_have_count(2)
+    inviting.get_by_role("button", name="Withdraw the invitation").first.click()   # the latest
+    ada.get_by_role("dialog").get_by_role("button", name="Withdraw it").click()
+    expect(inviting.get_by_role("button", name="Withdraw the invitation")).to_have_count(1)
+    mallory = browser.new_context().new_page()
+    mallory.goto(inviting.get_by_label("Invitation link").input_value())
+    expect(mallory.get_by_text("cannot be used any more")).to_be_visible()
+    mallory.context.close()
+
     bob = browser.new_context().new_page()
     bob.goto(link)
     bob.get_by_label("Your name").fill("Bob 👩🏽‍🔬")

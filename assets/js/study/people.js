@@ -72,6 +72,12 @@ function screen(body, me, first) {
     }
   }
 
+  async function withdraw({ invitation, role }) {
+    const yes = await confirm("Withdraw this invitation?",
+      `Nobody can make an account with the link of ${invitation} (${role}) any more. Who has done so stays.`, "Withdraw it");
+    if (yes) await change("withdraw", { invitation }, "The invitation is withdrawn.");
+  }
+
   function askPassword(person) {
     const password = passwordField();
     const form = h("form", { onsubmit: async (event) => {
@@ -134,15 +140,16 @@ function screen(body, me, first) {
         h("tbody", {}, people.map(row))))
       : h("p", { class: "cq-quiet", text: "Nobody yet." }));
     links.replaceChildren(...(invitations.length ? [h("h3", { class: "cq-label", text: "Open invitations" }),
-      h("ul", { class: "cq-quiet" }, invitations.map((one) => h("li", {},
-        `${one.role}, ${one.uses_left === 1 ? "one person" : `${one.uses_left} people`}, until ${day(one.expires_at)}, by `, h("bdi", { text: one.created_by }))))] : []));
+      h("ul", { class: "cq-quiet cq-peopen" }, invitations.map((one) => h("li", {}, h("code", { text: one.invitation }),
+        h("span", {}, `${one.role}, ${one.uses_left === 1 ? "one person" : `${one.uses_left} people`}, until ${day(one.expires_at)}, by `, h("bdi", { text: one.created_by })),
+        h("button", { class: "cq-btn small", type: "button", text: "Withdraw", "aria-label": `Withdraw the invitation ${one.invitation}`, onclick: () => withdraw(one) }))))] : []));
   }
 
   body.replaceChildren(h("h1", { text: "People" }), list, ...(me.open ? [] : [inviteForm()]), addForm(),
     h("section", { "aria-label": "Roles" }, h("h2", { text: "Roles" }),
       h("dl", { class: "cq-peroles" }, first.roles.map(({ role, says }) => h("div", {}, h("dt", { text: role }), h("dd", { text: says }))))));
   draw(first);
-  say(`${first.people.length} people`);
+  say(first.people.length === 1 ? "1 person" : `${first.people.length} people`);
 }
 
 const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);

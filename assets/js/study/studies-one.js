@@ -11,6 +11,7 @@ const EXPORTS = { validity: [
   ["circus", "", "CIRCUS, one JSON for each annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
   ["csv", "items", "Items with their final labels", "CSV"], ["csv", "judgements", "Judgements", "CSV"],
   ["parquet", "items", "Items with their final labels", "Parquet"], ["parquet", "judgements", "Judgements", "Parquet"],
+  ["results", "", "Counts, and the label of every item", "JSON"],
 ], preference: [
   ["hp-fashioniq", "", "HP-FashionIQ’s form", "JSON"], ["csv", "", "Judgements, and rated sets", "CSV"],
   ["parquet", "", "Judgements, and rated sets", "Parquet"], ["preferences", "", "Pairs for training reward models", "JSONL"],

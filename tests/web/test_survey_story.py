@@ -1,0 +1,361 @@
+"""Two people new to it take part in a preference study: all that was entered is in the exports, and nothing else."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.preference_review import preference_files
+from annotation.records import Study
+from annotation.survey_flow import completion_code
+from annotation.survey_plan import SurveyLayout
+from tests.fakes.studies import rated
+from tests.integration.crowd import Server
+from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
+from tests.web.surveying import a_survey, begin, chosen, enter, past_the_check, question, the_sum
+
+CONSENT = "You take part in a study of image search.\n\nYou may stop at any time."
+# Eight questions, two of them for both: ten answers, five for each of two people. Forms of three and two questions.
+LAYOUT = SurveyLayout(per_person=5, forms=2, shared_every=4, shared_by=2, reason_every=2, seed=11)
+SETTINGS = {"consent": CONSENT, "check_every": 2, "completion_prefix": "LAB-", "set_names": ["Mall 1", "Mall 2"]}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with a_server(tmp_path_factory.mktemp("survey"), ["Ada", "Ben", "Cyd", "Dee", "Eve"]) as server:
+        yield server
+
+
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
+    with visitors(browser, server) as come:
+        yield come
+
+
+def opened(person: Person, study: Study, page: Page | None = None) -> Page:
+    page = page or person.page
+    page.goto(f"{person.url}/annotate?study={study.name}")
+    return page
+
+
+def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
+    study = a_survey(server.home, "Malls", questions=8, layout=LAYOUT, settings=SETTINGS)
+    ada = meet("Ada")
+    page = ada.page
+    page.reload()
+    page.get_by_role("button", name="Begin: Malls").click()
+
+    # Guidelines, and a consent that must be given.
+    expect(page.get_by_text("does not fit at all")).to_be_visible()
+    enter(page)
+    expect(page.get_by_role("checkbox")).to_be_focused()
+    expect(page.get_by_text("You may stop at any time.")).to_be_visible()
+    enter(page)
+    expect(page.get_by_role("alert").filter(has_text="Tick that you agree")).to_be_visible()
+    ada.press("Space")
+    enter(page)
+    question(page, 1)
+    where = page.locator(".st-pace span").first
+    expect(where).to_have_text("Question 1 of 3 · form 1 of 2")
+    expect(page.locator(".sv-set").nth(0).get_by_role("button")).to_have_count(5)
+
+    # Nothing has a default, and nothing may be left out.
+    assert chosen(page) == []
+    lacks = page.locator(".cq-inline:visible")
+    enter(page)
+    expect(lacks).to_have_text("No rating yet: choose 1 to 5.")
+    ada.press("4", "2")
+    assert chosen(page) == ["4: fits well", "2: hardly fits"], "Mall 1 first, then Mall 2"
+    enter(page)
+    expect(lacks).to_have_text("Which set is better? Choose Mall 1 or Mall 2.")
+    ada.press("ArrowLeft")
+    ada.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_contain_text("Mall 1 is better")
+    ada.press("Escape", "d")
+    expect(page.get_by_role("dialog", name="Guidelines")).to_contain_text("Rate a set as a whole")
+    ada.press("d", "z")
+    large = page.get_by_role("dialog", name="Picture")
+    expect(large.get_by_role("paragraph")).to_have_text("Reference")
+    ada.press("ArrowRight")
+    expect(large.get_by_role("paragraph")).to_have_text("Mall 1, picture 1")
+    ada.press("Escape")
+    ada.save()
+    entered = [rated(4, 2, "A")]
+
+    # The second question asks for a reason. A reload in the middle.
+    question(page, 2)
+    with draft_kept(page):
+        ada.press("2", "5", "r")
+        page.keyboard.type("the sle")
+    page.reload()
+    question(page, 2)
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    assert chosen(page) == ["2: hardly fits", "5: fits very well"]
+    enter(page)
+    expect(lacks).to_have_text("Which set is better? Choose Mall 1 or Mall 2.")
+    ada.press("r", "End")
+    page.keyboard.type("eves, 1 & 2")
+    ada.press("Escape", "ArrowLeft")
+
+    # A preference against the ratings: asked once, in a sentence, and kept.
+    enter(page)
+    doubt = page.locator(".sv-doubt")
+    expect(doubt).to_contain_text("Mall 2 has the higher score, and you prefer Mall 1. Is that what you meant?")
+    ada.press("Enter")
+    expect(doubt).to_be_visible()
+    assert len(history(server.home, study)) == 1, "Enter is no answer to it"
+    ada.press("y")
+
+    # A check. A wrong answer stays, with another sum; a reload shows the same one.
+    expect(page.locator("input.sv-sum")).to_be_focused()
+    first = the_sum(page)
+    page.keyboard.type(str(first + 1))
+    enter(page)
+    expect(page.get_by_text("That was not it.")).to_be_visible()
+    task = page.locator(".sv-question").inner_text()
+    assert the_sum(page) != first
+    page.reload()
+    expect(page.locator(".sv-question")).to_have_text(task)
+    enter(page)
+    expect(page.get_by_role("alert").filter(has_text="Type the sum")).to_be_visible()
+    past_the_check(page)
+    entered.append(rated(2, 5, "A", reason="the sleeves, 1 & 2", confirmed=True))
+
+    # Back within the form, another rating; the question was asked before and is not asked again.
+    question(page, 3)
+    ada.press("Backspace")
+    question(page, 2)
+    expect(page.locator(".st-state")).to_have_text("Answered")
+    assert chosen(page) == ["2: hardly fits", "5: fits very well", "Mall 1"]
+    ada.press("b", "4")
+    ada.save()
+    question(page, 3)
+    entered[1] = rated(2, 4, "A", reason="the sleeves, 1 & 2", confirmed=True)
+
+    # On with it on another device, where the draft is too.
+    with draft_kept(page):
+        ada.press("1", "5", "t")
+    there = meet("Ada")
+    page = opened(there, study)
+    question(page, 3)
+    assert chosen(page) == ["1: does not fit at all", "5: fits very well"]
+    page.get_by_role("radio", name="Mall 1", exact=True).click()
+    enter(page)
+    expect(page.locator(".sv-doubt")).to_be_visible()
+    page.get_by_role("button", name="No, let me change it").click()
+    there.press("ArrowRight")
+    with page.expect_response(lambda answer: "study/save" in answer.url and answer.ok):
+        enter(page)
+        page.keyboard.press("Enter")   # twice, in haste
+    past_the_check(page)
+    entered.append(rated(1, 5, "B", irrelevant={"image": False, "text": True}))
+
+    # The next form. What lies behind is to be looked at, and stays as it is.
+    question(page, 4)
+    where = page.locator(".st-pace span").first
+    expect(where).to_have_text("Question 1 of 2 · form 2 of 2")
+    there.press("Backspace")
+    question(page, 3)
+    expect(page.get_by_text("This form is finished")).to_be_visible()
+    there.press("1", "ArrowLeft", "i")
+    assert chosen(page) == ["1: does not fit at all", "5: fits very well", "Mall 2"]
+    enter(page)
+    question(page, 4)
+    there.press("3", "3", "ArrowRight", "r")
+    page.keyboard.type("=same")
+    there.save()
+    question(page, 5)
+    there.press("5", "1", "ArrowLeft")
+    there.save()
+    past_the_check(page)
+    entered += [rated(3, 3, "B", reason="=same"), rated(5, 1, "A")]
+
+    # The end: a code that is hers, and answers of the last form to look back at.
+    expect(page.get_by_role("heading", name="That was the last one. Thank you.")).to_be_focused()
+    code = page.get_by_label("Completion code").inner_text()
+    assert code == completion_code(study, "Ada") and code.startswith("LAB-")
+    there.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy").click()
+    assert page.evaluate("() => navigator.clipboard.readText()") == code
+    page.reload()
+    expect(page.get_by_label("Completion code")).to_have_text(code)
+
+    ben = meet("Ben")
+    answer_everything(ben, opened(ben, study))
+    expect(ben.page.get_by_label("Completion code")).to_have_text(completion_code(study, "Ben"))
+
+    given = {"Ada": entered, "Ben": [rated(3, 4, "B", reason="b" * asks) for asks in (0, 1, 0, 1, 0)]}
+    check_exports(server, study, given)
+    check_studies_screen(meet, study)
+
+
+def answer_everything(person: Person, page: Page) -> None:
+    """With the mouse: the second set a little better, always."""
+    page.get_by_role("button", name="I have read this").click(delay=300)
+    page.get_by_label("I have read this and agree to take part.").check()
+    page.get_by_role("button", name="Go on").click(delay=300)
+    for number in range(1, 6):
+        question(page, number)
+        page.get_by_role("radiogroup", name="How well does Mall 1 fit").get_by_role("radio", name="3:").click()
+        page.get_by_role("radiogroup", name="How well does Mall 2 fit").get_by_role("radio", name="4:").click()
+        page.get_by_role("radio", name="Mall 2", exact=True).click()
+        reason = page.get_by_label("What decided it for you?").and_(page.get_by_role("textbox"))
+        if reason.is_visible():
+            reason.fill("b")
+        page.wait_for_timeout(300)
+        with page.expect_response(lambda answer: "study/save" in answer.url and answer.ok):
+            page.get_by_role("button", name="Save and go on").click()
+        if number in (2, 3, 5):
+            past_the_check(page)
+
+
+def check_exports(server: Server, study: Study, given: dict[str, list[dict[str, Any]]]) -> None:
+    """Every answer is there once, as it was entered: A is the set that stood first for its author."""
+    with stores(server.home) as opened:
+        store = opened.studies
+        table = preference_files(store, study, "csv")[0]["judgements.csv"].decode("utf-8-sig")
+        pairs = preference_files(store, study, "preferences")[0]["preferences.jsonl"]
+        released = json.loads(preference_files(store, study, "hp-fashioniq")[0]["hpfiq.json"])
+        keys = {item.item_id: item.key for item in store.items(study.study_id)}
+        failed = [event.annotator for event in store.events(study.study_id, kind="check")
+                  if not event.payload["right"]]
+    rows = {(row["annotator"], row["item"]): row for row in csv.DictReader(io.StringIO(table))}
+    expected: dict[tuple[str, str], dict[str, Any]] = {}
+    for name, answers in given.items():
+        expected |= {(name, keys[item_id]): answer
+                     for item_id, answer in zip(order_of(server.home, study, name), answers, strict=True)}
+    assert rows.keys() == expected.keys() and len(rows) == 10
+    for place, answer in expected.items():
+        row, ratings = rows[place], answer["ratings"]
+        one, two = (ratings["A"], ratings["B"]) if row["first"] == "1" else (ratings["B"], ratings["A"])
+        better = int(row["first"]) if answer["preferred"] == "A" else 3 - int(row["first"])
+        assert (row["rating_1"], row["rating_2"], row["preferred"]) == (str(one), str(two), str(better))
+        assert row["preferred_method"] == row[f"method_{better}"]
+        assert row["contradicts"] == str(answer["confirmed"]).lower()
+        assert row["irrelevant_to_text"] == str(answer["irrelevant"]["text"]).lower()
+        assert row["irrelevant_to_image"] == "false"
+        assert row["reason"].removeprefix("'") == answer["reason"]
+        assert row["revision"] == ("2" if "sleeves" in answer["reason"] else "1")
+    assert len(pairs.splitlines()) == 10 and len(json.dumps(released)) > 100
+    assert failed == ["Ada"], "one wrong sum, and a missing answer is not a wrong one"
+
+
+def check_studies_screen(meet: Meet, study: Study) -> None:
+    """The owner sees who answered how, what a rule would take out, and the methods by name."""
+    owner = meet("Ada Min")
+    page = owner.page
+    page.goto(f"{owner.url}/studies?study={study.name}")
+    people = page.locator(".cq-stquality tbody tr")
+    expect(people).to_have_count(2)
+    expect(people.nth(0)).to_contain_text("1 of 4")     # wrong checks: three sums, and one that was wrong
+    expect(people.nth(0)).to_contain_text("1 of 4")     # contradictions, of answers with two different ratings
+    rule = page.get_by_role("listitem").filter(has_text="flag the results as irrelevant")
+    rule.get_by_role("checkbox").check()
+    expect(rule).to_contain_text("1 answer out")
+    expect(page.get_by_text("All together: 1 answer out, 9 of 10 left.")).to_be_visible()
+    page.get_by_role("button", name="Keep these rules").click()
+    expect(page.get_by_role("button", name="Keep these rules")).to_be_hidden()
+    expect(page.get_by_role("rowheader", name="text-only", exact=True)).to_be_visible()
+    page.locator("summary").filter(has_text="Download").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Pairs for training reward models").click()
+    assert download.value.suggested_filename.startswith("Malls preferences")
+    page.reload()
+    expect(rule.get_by_role("checkbox")).to_be_checked()
+    expect(rule).to_contain_text("1 answer out")
+
+
+def test_ties_and_instructions(meet: Meet, server: Server) -> None:
+    layout = SurveyLayout(per_person=2, forms=1, shared_every=0, reason_every=0, seed=5)
+    study = a_survey(server.home, "Ties", questions=2, layout=layout,
+                     settings={"allow_tie": True, "check": "instruction", "check_every": 1})
+    cyd = meet("Cyd")
+    page = opened(cyd, study)
+    begin(page)
+    cyd.press("3", "3", "=")
+    assert chosen(page)[-1] == "Both are equally good"
+    cyd.save()
+    for key in ("right", "wrong"):   # the second answer is wrong, then right
+        task = page.locator(".sv-question")
+        expect(task).to_contain_text("Please choose")
+        wanted = int(task.inner_text()[-2])
+        if key == "wrong":
+            page.keyboard.press(str(wanted % 5 + 1))
+            enter(page)
+            expect(page.get_by_text("That was not it.")).to_be_visible()
+            wanted = int(page.locator(".sv-question").inner_text()[-2])
+        page.keyboard.press(str(wanted))
+        enter(page)
+        expect(page.locator(".sv-check")).to_have_count(0)
+        if key == "right":
+            question(page, 2)
+            cyd.press("5", "5", "ArrowRight")
+            cyd.save()
+    expect(page.get_by_label("Completion code")).to_have_text(completion_code(study, "Cyd"))
+    assert [one.answer["preferred"] == 0 for one in history(server.home, study)] == [True, False]
+
+
+def test_the_server_goes_away(meet: Meet, server: Server) -> None:
+    layout = SurveyLayout(per_person=3, forms=1, shared_every=0, reason_every=0, seed=5)
+    study = a_survey(server.home, "Away", questions=3, layout=layout, settings={"check_every": 2})
+    dee = meet("Dee")
+    page = opened(dee, study)
+    begin(page)
+    dee.press("2", "4", "ArrowRight")
+    server.kill()
+    enter(page)
+    expect(page.get_by_text("Your answer is kept in this browser")).to_be_visible()
+    server.start()
+    question(page, 2)
+    dee.press("1", "3", "ArrowRight")
+    dee.save()
+    # And at a check.
+    server.kill()
+    page.keyboard.type(str(the_sum(page)))
+    enter(page)
+    expect(page.get_by_role("alert").filter(has_text="The server does not answer")).to_be_visible()
+    server.start()
+    page.keyboard.press("Enter")
+    question(page, 3)
+    # Signed out in the middle: signed in again, it goes on by itself.
+    dee.press("1", "2", "ArrowRight")
+    dee.context.clear_cookies()
+    enter(page)
+    again = page.get_by_role("dialog", name="Sign in again")
+    again.get_by_label("Password").fill("sixteen at once")
+    page.keyboard.press("Enter")
+    past_the_check(page)
+    expect(page.get_by_label("Completion code")).to_be_visible()
+    assert [one.answer["ratings"] for one in history(server.home, study)] != []
+    assert len(history(server.home, study)) == 3, "each once"
+
+
+def test_on_a_phone(browser: Browser, server: Server, meet: Meet) -> None:
+    layout = SurveyLayout(per_person=1, forms=1, shared_every=0, reason_every=1, seed=5)
+    study = a_survey(server.home, "Phone", questions=1, layout=layout, settings={"check": "none"})
+    eve = meet("Eve")
+    page = eve.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    opened(eve, study)
+    expect(page.get_by_text("On this screen the two sets stand one below the other.")).to_be_visible()
+    begin(page)
+    assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
+    for mall, rating in (("Set A", "2:"), ("Set B", "5:")):
+        page.get_by_role("radiogroup", name=f"How well does {mall} fit").get_by_role("radio", name=rating).click()
+    expect(page.locator(TITLE_BOX)).to_be_in_viewport()   # what is looked for stays in sight
+    page.get_by_role("radio", name="Set B", exact=True).click()
+    page.get_by_role("textbox", name="What decided it for you?").fill("brighter")
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name="Save and go on").click()
+    expect(page.get_by_label("Completion code")).to_be_visible()
+    (kept,) = history(server.home, study)
+    assert kept.answer["reason"] == "brighter"
+
+
+TITLE_BOX = ".sv-asked"
