@@ -21,6 +21,7 @@ from annotation.sources.sampling import spread
 from annotation.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.ids import new_id
+from cir_core.texts import counted
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
@@ -78,11 +79,8 @@ def create_validity_study(
 
 
 def check_name(store: StudyStore, name: str) -> str:
-    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that."""
-    clean = unicodedata.normalize("NFC", name).strip()
-    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
-                         "characters on one line.")
+    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that, or another one is."""
+    clean = kept_name(name)
     try:
         there = store.study(clean)
     except UnknownStudy:
@@ -90,20 +88,31 @@ def check_name(store: StudyStore, name: str) -> str:
     raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
 
 
+def kept_name(name: str) -> str:
+    """Raises ``StudyError`` where no study can be called that."""
+    clean = unicodedata.normalize("NFC", name).strip()
+    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
+        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
+                         "characters on one line.")
+    return clean
+
+
 @contextmanager
 def cleared(store: StudyStore, home: Path) -> Iterator[None]:
     """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
     if it fails."""
-    def clear() -> None:
-        clear_leftovers(home, lambda study_id: _is_study(store, study_id))
-
-    clear()
+    clear_pictures(store, home)
     try:
         yield
     except BaseException:
         with suppress(StorageError):   # a database that is away cannot be asked; the next creation will
-            clear()
+            clear_pictures(store, home)
         raise
+
+
+def clear_pictures(store: StudyStore, home: Path) -> None:
+    """Remove pictures of studies that are not stored: never were, or are no more."""
+    clear_leftovers(home, lambda study_id: _is_study(store, study_id))
 
 
 def _is_study(store: StudyStore, study_id: str) -> bool:
@@ -203,10 +212,12 @@ def _hidden(query: StudyQuery) -> dict[str, Any]:
 def _notes(counts: Mapping[str, int]) -> list[str]:
     notes = []
     if counts["dropped"]:
-        notes.append(f"{counts['dropped']:,} queries were left out: the picture of their reference or target is not "
-                     "at hand or cannot be read.")
+        left_out = counted(counts["dropped"], "query was left out", "queries were left out")
+        notes.append(f"{left_out}: the picture of the reference or of the target is not at hand or cannot be read.")
     if counts["missing"]:
-        notes.append(f"{counts['missing']:,} pictures of panels are not at hand or cannot be read, and are not shown.")
+        notes.append(counted(
+            counts["missing"], "picture of a panel is not at hand or cannot be read, and is not shown.",
+            "pictures of panels are not at hand or cannot be read, and are not shown."))
     return notes
 
 

@@ -73,9 +73,18 @@ def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
                 lock.unlink(missing_ok=True)
 
 
+def leave_to_clear(home: Path, study_id: str) -> None:
+    """From when the study is no longer stored, :func:`clear_leftovers` removes its pictures."""
+    folder = studies_folder(home)
+    if (folder / study_id).exists():
+        with _explained(folder):
+            (folder / f".{study_id}.lock").touch()
+
+
 def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
-    """Remove pictures of creations that were killed; returns of how many. ``is_study``: whether there is a
-    study of that id. A creation that is at work elsewhere holds its lock and is left alone."""
+    """Remove pictures of creations that were killed, and of studies that were removed; returns of how many.
+    ``is_study``: whether there is a study of that id. A creation that is at work elsewhere holds its lock and is
+    left alone."""
     folder, cleared = studies_folder(home), 0
     for lock in sorted(folder.glob(".*.lock")):
         study_id = lock.name.removeprefix(".").removesuffix(".lock")
@@ -207,5 +216,5 @@ def _explained(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(f"The pictures of the study cannot be kept in {folder}: {error.strerror or error}. Free "
-                           "some space or make the folder writable, and create the study again.") from error
+                           "some space or make the folder writable, and try again.") from error
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from annotation.circus_users import StudyParts
 from annotation.creation import Created, check_name
+from annotation.imports import HP_ANSWERS
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.sources.queries import refuse
 from annotation.store import StudyStore
@@ -27,7 +28,7 @@ from cir_core.datasets.hp_fashioniq import SHOWN, Question, ShownSet, read_quest
 from cir_core.errors import DatasetError, StudyError
 from cir_core.ids import new_id
 
-FORM = "hp-fashioniq"
+FORM = HP_ANSWERS
 """``Study.source["form"]`` of an imported study."""
 KEPT = "hp"
 """In ``Item.hidden`` of an imported study: ``{"question_set", "number", "released_text"}``."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -58,6 +58,12 @@ class Kind(Protocol):
         """None: items in any order, and nothing between them."""
         ...
 
+    @property
+    def lasting(self) -> Collection[str]:
+        """Fields of an answer that only ever go from false to true, for one person and item. They alone
+        make no new answer."""
+        ...
+
     def settle(self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> Settled:
         """Check what came from a browser or a script. Raises ``IncompleteJudgement`` with a sentence
         that says what is missing or contradicts itself."""
@@ -67,6 +73,10 @@ class Kind(Protocol):
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...
     ) -> Mapping[str, Any]:
         """The same without completeness: whatever can be kept of it, bounded in size."""
+        ...
+
+    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
+        """A kept answer as its person gave it."""
         ...
 
     def hand_over(self, work: OpenWork) -> Sequence[Taken]:

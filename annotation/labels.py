@@ -45,6 +45,7 @@ class FinalLabel:
     primary: str             # VALIDATED, the most severe flag, INVALID_UNSPECIFIED or UNLABELLED
     votes: Votes
     by: By
+    reasons_differ: tuple[str, ...] = ()   # those of ``flags`` for which reasons were given, but none by most
     kept: str | None = None  # whose judgement it is, where it is one person's: the only vote, or the kept one
 
 
@@ -68,7 +69,8 @@ def final_labels(
         rubric: whose order of severity counts; that of CIRCUS if not given.
 
     Under ``majority`` an invalid item has the flags that more than half of its invalid votes set, and of these the
-    reasons that more than half of them gave. So an item may be invalid without any flag all agree on; the queue has
+    reasons that more than half of them gave; a flag whose reasons they differ on is in ``reasons_differ``. So an item
+    may be invalid without any flag all agree on; the queue has
     it as "flags". A decision that gives no verdict is passed over.
     """
     rubric = rubric or load_rubric()
@@ -106,9 +108,12 @@ def _label(
 
     def label(by: By, validated: bool | None, of: Sequence[Mapping[str, Any]], kept: str | None = None) -> FinalLabel:
         flags = rubric.by_severity(_common(of, "flags")) if validated is False else ()
-        reasons = tuple(code for code in sorted(_common(of, "reasons"))
-                        if (found := rubric.reason(code)) and found[0].code in flags)
-        return FinalLabel(item_id, validated, flags, reasons, rubric.category(validated, flags), counts, by, kept)
+        reasons = tuple(code for code in sorted(_common(of, "reasons")) if _flag_of(code, rubric) in flags)
+        given = {_flag_of(code, rubric) for answer in of for code in answer.get("reasons", ())}
+        settled = {_flag_of(code, rubric) for code in reasons}
+        differ = tuple(flag for flag in flags if flag in given - settled)
+        return FinalLabel(item_id, validated, flags, reasons, rubric.category(validated, flags), counts, by, differ,
+                          kept)
 
     if decision is not None:
         return label("adjudicated", bool(decision.answer["validated"]), [decision.answer])
@@ -136,6 +141,11 @@ def _common(answers: Sequence[Mapping[str, Any]], field: str) -> list[str]:
     """What more than half of the answers have in ``field``."""
     counts = Counter(code for answer in answers for code in set(answer.get(field, ())))
     return [code for code, count in counts.items() if count * 2 > len(answers)]
+
+
+def _flag_of(reason: str, rubric: Rubric) -> str | None:
+    found = rubric.reason(reason)
+    return found[0].code if found else None
 
 
 def _by_item(judgements: Iterable[Judgement]) -> dict[str, list[Judgement]]:

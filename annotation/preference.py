@@ -41,6 +41,7 @@ class Preference:
     """:class:`annotation.kinds.Kind` of preference studies. ``extra`` is that of the person's assignment."""
 
     flow = SurveyFlow()
+    lasting = ()
 
     def settle(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
@@ -81,6 +82,10 @@ class Preference:
             "reason": printable(reason[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
             "confirmed": False,
         }
+
+    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+        """:func:`as_shown`."""
+        return as_shown(answer, extra)
 
     def hand_over(self, work: OpenWork) -> list[Taken]:
         """Whole forms that were abandoned: :func:`annotation.survey_plan.hand_over`."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -9,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation import incoming
+from annotation.imports import is_imported
 from annotation.kinds import Kind
 from annotation.latest import Latest
 from annotation.progress import Progress, progress_of
@@ -20,17 +22,19 @@ from annotation.records import (
     Item,
     Judgement,
     Saved,
+    Seat,
     Study,
     StudyEvent,
     name_key,
     same_person,
 )
 from annotation.store import StudyStore
-from cir_core.errors import StorageError, StudyClosed, StudyError
+from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
 from cir_core.ids import new_id
 
 _ITEMS_KEPT = 8192      # items that somebody has before them, without their hidden part
 _NAMES_KEPT = 4096
+_NAMES_HOLD = 1.0       # seconds: another study may get a name, when its own has another or is removed
 _FINISH = "finish"      # shorter than any client's token, so it is nobody's; and each person finishes once
 
 
@@ -53,23 +57,22 @@ class StudyService:
         self._store, self._kinds, self._clock = store, kinds, clock
         # What never changes is not read again for every save: whose item it is and whether answers
         # are still taken, the store decides anew each time.
-        self._ids: Latest[str, str] = Latest(_NAMES_KEPT)
-        self._joined: Latest[tuple[str, str], bool] = Latest(_NAMES_KEPT)
+        self._ids: Latest[str, tuple[str, float]] = Latest(_NAMES_KEPT)
         self._items: Latest[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = Latest(_ITEMS_KEPT)
 
     def mine(self, annotator: str) -> list[MyStudy]:
-        """Open studies, and closed ones the person has a seat in, the latest first."""
+        """Open studies, and closed ones the person has a seat in, the latest first. Imported ones are left
+        out: there is nothing to judge in them."""
         found = []
         for study in self._store.studies():
-            if study.kind not in self._kinds:
+            if study.kind not in self._kinds or is_imported(study):
                 continue
             seats = self._store.seats(study.study_id)
             if any(same_person(seat.annotator, annotator) for seat in seats):
                 states = [a.state for a in self._store.overview(study.study_id, annotator) if a.state != "handed_on"]
                 found.append(MyStudy(study, True, sum(s != "open" for s in states), len(states)))
             elif study.accepting:
-                each = self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
-                found.append(MyStudy(study, False, 0, each))
+                found.append(MyStudy(study, False, 0, self._each(study, seats)))
         return found
 
     def page(self, study: str) -> Mapping[str, Any]:
@@ -80,8 +83,9 @@ class StudyService:
     def desk(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
     ) -> Desk:
-        """The item asked for, else the first open one. Somebody new joins. In a kind with a flow the desk
-        says in ``stand`` what comes before the item.
+        """The item asked for, else the first open one. In a kind with a flow the desk says in ``stand`` what
+        comes before the item. Looking takes no seat: somebody who has not joined gets a desk that says so, with
+        nothing on it.
 
         Raises ``StudyClosed`` for a closed study the person has no seat in, ``UnknownItem`` for an
         item that is not theirs.
@@ -89,9 +93,27 @@ class StudyService:
         if item_id is not None:
             incoming.checked_item(item_id)
         study_id = self._study_id(study)
-        self._join(study_id, annotator)
-        return self._seen(annotator, self._store.desk(
-            study_id, annotator, item_id=item_id, position=position, at=self._clock()))
+        try:
+            desk = self._store.desk(study_id, annotator, item_id=item_id, position=position, at=self._clock())
+        except NotJoined:
+            return self._not_joined(study_id)
+        return self._seen(annotator, desk)
+
+    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Desk:
+        """Take a seat, unless the person has one, and the desk as :meth:`desk` gives it. Who finds all of it
+        taken over by others gets a share of what is open.
+
+        Raises ``StudyClosed``, ``UnknownItem``.
+        """
+        if item_id is not None:
+            incoming.checked_item(item_id)
+        study_id, now = self._study_id(study), self._clock()
+        hand_over = self._kind(self._store.study(study_id)).hand_over
+        self._store.join(study_id, annotator, now, hand_over)
+        desk = self._store.desk(study_id, annotator, item_id=item_id, at=now)
+        if not desk.total and desk.study.accepting and self._store.take_more(study_id, annotator, now, hand_over):
+            desk = self._store.desk(study_id, annotator, item_id=item_id)
+        return self._seen(annotator, desk)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
@@ -100,7 +122,7 @@ class StudyService:
         """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
         the same one. A call that is repeated with its token changes nothing.
 
-        Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``, ``GateStands``.
+        Raises ``IncompleteJudgement``, ``UnknownItem``, ``StudyClosed``, ``GateStands``, ``UsedToken``.
         """
         incoming.checked_answer(answer)
         incoming.checked_token(token)
@@ -109,14 +131,15 @@ class StudyService:
         if kind.flow is not None:
             before = self._store.desk(study_id, annotator, item_id=item_id)
             kind.flow.admit(before, annotator, lambda: self._store.overview(study_id, annotator), token)
-            kept = before.study   # with the settings of now
+            kept, extra = before.study, before.extra   # as they are now
         settled = kind.settle(answer, item, kept, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
             incoming.checked_seconds(seconds), self._clock(),
         )
         saved = self._store.save(
-            judgement, unsure=settled.unsure, seen_revision=incoming.checked_revision(seen_revision))
+            judgement, unsure=settled.unsure, seen_revision=incoming.checked_revision(seen_revision),
+            lasting=kind.lasting)
         desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
                 else self._store.desk(study_id, annotator, after=item.item_id))
         return saved, self._seen(annotator, desk)
@@ -128,12 +151,12 @@ class StudyService:
         """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong
         answer is noted too. A call that is repeated with its token changes nothing.
 
-        Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now.
+        Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now;
+        ``NotJoined``.
         """
         checked = incoming.checked_gate(kind)
         incoming.checked_token(token)
         study_id = self._study_id(study)
-        self._join(study_id, annotator)
         desk = self._store.desk(study_id, annotator, at=self._clock())
         flow = self._kind(desk.study).flow
         if flow is None:
@@ -146,9 +169,10 @@ class StudyService:
         """Keep what somebody has begun to answer. Replaces their draft of the item."""
         incoming.checked_answer(answer)
         study_id, kept, item, extra = self._before(study, annotator, item_id)
-        begun = self._kind(kept).draft(answer, item, kept, extra=extra)
-        self._store.keep_draft(study_id, Draft(
-            item.item_id, annotator, begun, incoming.checked_seconds(seconds), self._clock()))
+        kind = self._kind(kept)
+        draft = Draft(item.item_id, annotator, kind.draft(answer, item, kept, extra=extra),
+                      incoming.checked_seconds(seconds), self._clock())
+        self._store.keep_draft(study_id, draft, lasting=kind.lasting)
 
     def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
         """Discard what somebody has begun. What they saved stays. Raises ``UnknownItem``."""
@@ -156,9 +180,8 @@ class StudyService:
         self._store.drop_draft(study_id, item.item_id, annotator)
 
     def more(self, study: str, annotator: str) -> tuple[int, Desk]:
-        """Take over others' open work; how many items, and the desk."""
+        """Take over others' open work; how many items, and the desk. Raises ``NotJoined``."""
         study_id = self._study_id(study)
-        self._join(study_id, annotator)
         hand_over = self._kind(self._store.study(study_id)).hand_over
         added = self._store.take_more(study_id, annotator, self._clock(), hand_over)
         return added, self.desk(study_id, annotator)
@@ -168,35 +191,45 @@ class StudyService:
         mine = self._store.overview(self._study_id(study), annotator)
         return [assignment for assignment in mine if assignment.state != "handed_on"]
 
-    def progress(self, study: str, annotator: str) -> tuple[Study, Progress]:
-        """How far the person is. Joins like :meth:`desk`."""
+    def begun(self, study: str, annotator: str) -> frozenset[str]:
+        """Ids of the items at which a draft of the person says anything that their answer does not."""
+        found = set()
+        for draft, answer in self._store.drafts(self._study_id(study), annotator):
+            _, kept, item, extra = self._before(study, annotator, draft.item_id)
+            kind = self._kind(kept)
+            saved = kind.draft(kind.entered(answer, extra=extra) if answer else {}, item, kept, extra=extra)
+            if any(_trimmed(draft.answer.get(name)) != _trimmed(value)
+                   for name, value in saved.items() if name not in kind.lasting):
+                found.add(draft.item_id)
+        return frozenset(found)
+
+    def progress(self, study: str, annotator: str) -> tuple[Desk, Progress]:
+        """How far the person is: nowhere, who has not joined."""
         desk = self.desk(study, annotator)
-        return desk.study, progress_of(desk)
+        return desk, progress_of(desk) if desk.joined else Progress(0, 0, 0, None, None)
 
     def _study_id(self, study: str) -> str:
         name = incoming.checked_study(study)
-        study_id = self._ids.get(name)
-        if study_id is None:
+        study_id, since = self._ids.get(name) or ("", 0.0)
+        if not study_id or time.monotonic() - since > _NAMES_HOLD:
             found = self._store.study(name)
             self._kind(found)
-            study_id = self._ids.put(name, found.study_id)
+            if is_imported(found):
+                raise StudyError(f"{found.name} was imported with its answers, and there is nothing to judge in it. "
+                                 "Its results and exports are on the page Studies.")
+            study_id, _ = self._ids.put(name, (found.study_id, time.monotonic()))
         return study_id
 
-    def _join(self, study_id: str, annotator: str) -> None:
-        who = (study_id, name_key(annotator))
-        if self._joined.get(who):
-            return
+    def _not_joined(self, study_id: str) -> Desk:
         study = self._store.study(study_id)
-        if not study.accepting and not any(same_person(s.annotator, annotator) for s in self._store.seats(study_id)):
+        if not study.accepting:
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
-        if study.accepting:
-            now, hand_over = self._clock(), self._kind(study).hand_over
-            self._store.join(study_id, annotator, now, hand_over)
-            # While the seat was free, others may have taken over all it had.
-            if not (self._store.desk(study_id, annotator, at=now).total
-                    or self._store.take_more(study_id, annotator, now, hand_over)):
-                return   # nothing is left to hand over; perhaps at the next visit
-        self._joined.put(who, True)
+        return Desk(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (), {}, (),
+                    joined=False)
+
+    def _each(self, study: Study, seats: Sequence[Seat]) -> int:
+        """About how many items somebody gets."""
+        return self._store.counts(study.study_id)["assignments"] // max(1, len(seats))
 
     def _before(self, study: str, annotator: str, item_id: str) -> tuple[str, Study, Item, Mapping[str, Any]]:
         """The study's id, the study, the item that this person has before them, their assignment's extra."""
@@ -241,6 +274,10 @@ class StudyService:
         if study.kind not in self._kinds:
             raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
         return self._kinds[study.kind]
+
+
+def _trimmed(value: object) -> object:
+    return value.rstrip() if isinstance(value, str) else value
 
 
 def _has_finished(desk: Desk) -> bool:

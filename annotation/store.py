@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from annotation.records import (
     Judgement,
     Person,
     Place,
+    Released,
     Role,
     Saved,
     Seat,
@@ -31,7 +32,8 @@ from annotation.records import (
 class StudyStore(Protocol):
     """All methods raise ``StorageError``; what they wrote is durable when they return. Names of
     studies and annotators are compared without regard to case. ``study_id`` that is not there raises
-    ``UnknownStudy``, an item that is not the annotator's ``UnknownItem``."""
+    ``UnknownStudy``, an item that is not the annotator's ``UnknownItem``, an annotator without a seat
+    ``NotJoined``."""
 
     # --- making and reading ---------------------------------------------------------------
 
@@ -83,7 +85,8 @@ class StudyStore(Protocol):
         ...
 
     def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
-        """Hand more to a person who is done; returns how many items."""
+        """Hand more to a person who is done; returns how many items. Of the agreement block they get back
+        what was taken from them when their work was released."""
         ...
 
     def desk(
@@ -95,13 +98,19 @@ class StudyStore(Protocol):
         One transaction. ``at`` notes that the person was here (at most once a minute)."""
         ...
 
-    def save(self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None) -> Saved:
-        """Keep a judgement (its ``revision`` is given here). The same token again, or the same answer
-        again, adds nothing. Ends the draft. Raises ``StudyClosed`` when answers are no longer taken."""
+    def save(
+        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
+    ) -> Saved:
+        """Keep a judgement (its ``revision`` is given here). The same answer again, with the same token or
+        another, adds nothing. Ends the draft. Raises ``StudyClosed`` when answers are no longer taken,
+        ``UsedToken`` for another answer under the same token.
+
+        ``lasting``: fields that stay true for this person and item once an answer or a draft had them true. Answers
+        that differ in nothing else are equal."""
         ...
 
-    def keep_draft(self, study_id: str, draft: Draft) -> None:
-        """Replaces the person's draft of the item."""
+    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+        """Replaces the person's draft of the item. ``lasting`` as in :meth:`save`."""
         ...
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
@@ -112,8 +121,13 @@ class StudyStore(Protocol):
         """A person's assignments in their order."""
         ...
 
+    def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
+        """A person's drafts, each with their answer to its item that counts now."""
+        ...
+
     def decide(self, decision: Decision) -> Decision:
-        """Keep an adjudicator's decision, idempotent by its token; ``revision`` is given here."""
+        """Keep an adjudicator's decision, idempotent by its token; ``revision`` is given here. Raises
+        ``UsedToken`` for another decision under the same token."""
         ...
 
     def note(self, event: StudyEvent) -> StudyEvent:
@@ -131,11 +145,19 @@ class StudyStore(Protocol):
 
     def set_accepting(self, study_id: str, accepting: bool) -> Study: ...
 
-    def release(self, study_id: str, annotator: str) -> int:
-        """Make a person's open work free for others at once; returns how many items."""
+    def release(self, study_id: str, annotator: str) -> Released:
+        """Make a person's open work free for others at once. Who has answered nothing loses the seat."""
         ...
 
     def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study: ...
+
+    def rename(self, study_id: str, name: str) -> Study:
+        """Raises ``StudyError`` for a name that another study has."""
+        ...
+
+    def remove(self, study_id: str) -> None:
+        """With all its judgements, decisions, drafts and events, at once; its pictures are not the store's."""
+        ...
 
 
 class PeopleStore(Protocol):

@@ -25,7 +25,8 @@ class SubsetRow:
 
     ``primary`` has every category of the rubric and INVALID_UNSPECIFIED, also those with 0: together with
     ``unlabelled`` and ``undecided`` they add up to ``audited``. ``flags`` counts each flag wherever it is set, so
-    that an item may count several times, and ``reasons`` likewise.
+    that an item may count several times, and ``reasons`` likewise. ``reasons_differ`` has, for each flag that asks for
+    a reason, the items whose judges agree on the flag but on no reason.
     """
 
     dataset: str
@@ -41,6 +42,7 @@ class SubsetRow:
     primary: Mapping[str, int]
     flags: Mapping[str, int]
     reasons: Mapping[str, int]
+    reasons_differ: Mapping[str, int]
 
     @property
     def audited(self) -> int:
@@ -91,6 +93,7 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
     primary = Counter(label.primary for label in found)
     flags = Counter(flag for label in found for flag in label.flags)
     reasons = Counter(reason for label in found for reason in label.reasons)
+    differ = Counter(flag for label in found for flag in label.reasons_differ)
     codes = [flag.code for flag in rubric.flags]
     return SubsetRow(
         name, audited[SOLVED], validated[SOLVED], audited[UNSOLVED], validated[UNSOLVED],
@@ -100,4 +103,5 @@ def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rub
         {code: primary[code] for code in (rubric.valid.code, *codes, INVALID_UNSPECIFIED)},
         {code: flags[code] for code in codes},
         {reason.code: reasons[reason.code] for flag in rubric.flags for reason in flag.reasons},
+        {flag.code: differ[flag.code] for flag in rubric.flags if flag.reasons},
     )

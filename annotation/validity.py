@@ -38,6 +38,7 @@ class Validity:
     """:class:`annotation.kinds.Kind` of validity studies. The rubric is that of the study's protocol."""
 
     flow = None
+    lasting = ("panel_opened",)   # what was seen cannot be unseen
 
     def settle(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
@@ -45,7 +46,7 @@ class Validity:
         """The canonical answer. Raises ``IncompleteJudgement``.
 
         What is missing is taken as empty. ``validated`` may be left null where flags are set: they
-        say it. Somebody unsure owes no sub-reason and no note.
+        say it. Somebody unsure owes no sub-reason and no note, and gives no verdict.
         """
         rubric = load_rubric(study.protocol)
         fields = _typed(answer)
@@ -57,7 +58,7 @@ class Validity:
             raise IncompleteJudgement(f"The note has {len(note):,} characters; {NOTE_LIMIT:,} is the most. Nothing was"
                                       " saved yet: shorten it and save again.")
         if unsure:
-            validated = None
+            _check_no_verdict(validated)
         else:
             _check_verdict(validated, flags, rubric)
             _check_complete(flags, reasons, note, rubric)
@@ -85,6 +86,9 @@ class Validity:
             "alternatives": sorted(lists["alternatives"] & _panel(item)),
             **{name: given.get(name) is True for name in _SWITCHES},
         }
+
+    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+        return answer
 
     def hand_over(self, work: OpenWork) -> Sequence[Taken]:
         """A fair share of all open work: :func:`annotation.assignment.hand_over`."""
@@ -187,6 +191,13 @@ def _check_verdict(validated: bool | None, flags: Collection[str], rubric: Rubri
                                   " adjudicator with “unsure”.")
     if validated is False and not flags:
         raise IncompleteJudgement("It is marked as not valid, but no flag says why. Set at least one.")
+
+
+def _check_no_verdict(validated: bool | None) -> None:
+    if validated is not None:
+        said = "valid" if validated else "not valid"
+        raise IncompleteJudgement(f"It is marked as {said} and left to an adjudicator as well. Take “unsure” away, or"
+                                  " leave the verdict open; flags may stay as a hint.")
 
 
 def _check_complete(flags: Collection[str], reasons: Collection[str], note: str, rubric: Rubric) -> None:

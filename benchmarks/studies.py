@@ -8,24 +8,21 @@ Everybody is signed in, and answers as fast as the server lets them.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import os
-import secrets
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx
-import orjson
 
-from benchmarks.driver import Act, Connection, Lanes, Timings, drive
+from benchmarks.driver import Act, Timings, drive
+from benchmarks.people import Clerk, Judge, Rater
 from benchmarks.servers import Server, running
-from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, STUDY, Room, an_answer, make_home
+from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, Room, make_home
+from benchmarks.survey_home import QUESTIONS, alone, together
 
 _AT_MOST = 600       # saves per second that items are laid out for
-_LANES = 6           # connections a browser opens to one server
 TARGET, TARGET_CYCLES = 0.8, 70
 
 
@@ -39,59 +36,15 @@ class Size:
     slices: int = 4
 
     def room(self) -> Room:
-        # Two ways of saving and two cycles for each number of people.
-        saves = round(4 * _AT_MOST * self.seconds * self.slices) + 50
-        return Room(alone=saves, each=saves // len(PEOPLE) + 50)
+        # Two ways of saving and two cycles for each number of people; of surveys the two ways alone.
+        line = round(_AT_MOST * self.seconds * self.slices)
+        saves, surveys = 4 * line + 50, 2 * line // QUESTIONS + 1
+        return Room(alone=saves, each=saves // len(PEOPLE) + 50, surveys_alone=surveys,
+                    surveys=surveys // len(PEOPLE) + 2)
 
 
 FULL = Size()
 QUICK = Size(stored=(100, 2_000), people=(1, 16), seconds=0.5, slices=1)
-
-
-class Judge:
-    """One signed-in person with the connections of one browser."""
-
-    def __init__(self, address: str, cookie: str) -> None:
-        self._connections = [Connection(address, cookie) for _ in range(_LANES)]
-        self._save, self._lanes = self._connections[0], Lanes(self._connections)
-        self._session = secrets.token_hex(6)
-        self._tokens = (f"bench-{secrets.token_hex(6)}-{number}" for number in itertools.count())
-        self._desk: dict[str, Any] = {}
-
-    async def sit_down(self) -> None:
-        for connection in self._connections:
-            await connection.open()
-        self._desk = orjson.loads(await self._save.get(f"/study/at?study={STUDY}"))
-
-    def leave(self) -> None:
-        for connection in self._connections:
-            connection.close()
-
-    async def by_route(self) -> None:
-        """What the screen does: save, and the next item comes with the answer."""
-        body = {**self._judgement(), "seen_revision": 0, "then": "next"}
-        self._desk = orjson.loads(await self._save.post(b"/study/save", orjson.dumps(body)))["desk"]
-
-    async def by_call(self) -> None:
-        """What a script does: the named call, in the form of the baseline."""
-        body = {"data": list(self._judgement().values()), "session_hash": self._session}
-        answer = orjson.loads(await self._save.post(b"/gradio_api/run/save_judgement", orjson.dumps(body)))
-        self._desk = answer["data"][0]["desk"]
-
-    async def cycle(self, thumbnails: int) -> None:
-        """Save, next, and every picture of it: reference and target, one zoomed, ``thumbnails``."""
-        await self.by_route()
-        item = self._desk["item"]
-        shown = [item["reference"]["large"], item["target"]["large"], item["panel"][0]["large"]]
-        shown += [image["small"] for image in item["panel"][:thumbnails]]
-        await self._lanes.fetch(["/" + path.lstrip("/") for path in shown])
-
-    def _judgement(self) -> dict[str, Any]:
-        item = self._desk["item"]
-        if item is None:
-            raise RuntimeError("All items are judged before the time is over. Lay out more of them (_AT_MOST).")
-        return {"study": STUDY, "item": item["id"], "answer": an_answer(item["position"]),
-                "token": next(self._tokens), "seconds": 31.5}
 
 
 def run(folder: Path, size: Size = FULL) -> None:
@@ -100,6 +53,7 @@ def run(folder: Path, size: Size = FULL) -> None:
           f"{size.slices * size.seconds:g} s a line.")
     print("bare: a Gradio app whose one event commits one row, called the same way (POST, no queue). queue: the same "
           "event as Gradio's pages call it.")
+    print(f"rating: a preference study, {QUESTIONS} questions a person, without checks; then the next study.")
     for stored in size.stored:
         home = folder / f"studies-{stored}"
         make_home(home, stored, size.room())
@@ -122,8 +76,10 @@ async def _measure(theirs: Server, ours: Server, cookies: Sequence[str], size: S
     people = len(cookies)
     clerks = [Clerk(theirs.address) for _ in cookies]
     judges = [Judge(ours.address, cookie) for cookie in cookies]
-    for judge in judges:
-        await judge.sit_down()
+    surveys = together(size.room().surveys) if people > 1 else alone(size.room().surveys_alone)
+    raters = [Rater(ours.address, cookie, surveys) for cookie in cookies]
+    for person in (*judges, *raters):
+        await person.sit_down()
     kinds: dict[str, Sequence[Act]] = {
         "bare event": [clerk.direct for clerk in clerks],
         "bare event, through Gradio's queue": [clerk.queued for clerk in clerks],
@@ -131,6 +87,8 @@ async def _measure(theirs: Server, ours: Server, cookies: Sequence[str], size: S
         "save + next, named call": [judge.by_call for judge in judges],
         "… and 3 pictures": [_with(judge.cycle, 0) for judge in judges],
         f"… and 3 pictures, {PANEL} thumbnails": [_with(judge.cycle, PANEL) for judge in judges],
+        "rating + next, the screen's route": [rater.by_route for rater in raters],
+        "rating + next, named call": [rater.by_call for rater in raters],
     }
     timings = {label: Timings(people) for label in kinds}
     for acts in kinds.values():
@@ -146,46 +104,24 @@ async def _measure(theirs: Server, ours: Server, cookies: Sequence[str], size: S
     _say_targets(people, timings, baseline, queued)
     for clerk in clerks:
         clerk.connection.close()
-    for judge in judges:
-        judge.leave()
+    for person in (*judges, *raters):
+        person.leave()
 
 
 def _say_targets(people: int, timings: dict[str, Timings], baseline: float, queued: float) -> None:
-    route, cycle = (timings[label].rate for label in (
-        "save + next, the screen's route", f"… and 3 pictures, {PANEL} thumbnails"))
-    print(f"   target {TARGET} × bare: {_met(route / baseline >= TARGET)} ({route / baseline:.2f}), "
-          f"of its queue: {_met(route / queued >= TARGET)} ({route / queued:.2f})", end="")
+    cycle = timings[f"… and 3 pictures, {PANEL} thumbnails"].rate
+    for what in ("save", "rating"):
+        route = timings[f"{what} + next, the screen's route"].rate
+        print(f"   {what}: target {TARGET} × bare: {_met(route / baseline >= TARGET)} ({route / baseline:.2f}), "
+              f"of its queue: {_met(route / queued >= TARGET)} ({route / queued:.2f})")
     if people > 1:
         three = timings["… and 3 pictures"].rate
-        print(f"; target {TARGET_CYCLES} cycles a second: 3 pictures {_met(three >= TARGET_CYCLES)} ({three:.0f}), "
-              f"with thumbnails {_met(cycle >= TARGET_CYCLES)} ({cycle:.0f})", end="")
-    print(flush=True)
+        print(f"   target {TARGET_CYCLES} cycles a second: 3 pictures {_met(three >= TARGET_CYCLES)} ({three:.0f}), "
+              f"with thumbnails {_met(cycle >= TARGET_CYCLES)} ({cycle:.0f})", flush=True)
 
 
 def _met(reached: bool) -> str:
     return "met" if reached else "missed"
-
-
-class Clerk:
-    """One person at the baseline. Sends what a judge sends, and a session as Gradio's own clients do."""
-
-    def __init__(self, address: str) -> None:
-        self.connection = Connection(address)
-        self._session, self._numbers = secrets.token_hex(6), itertools.count()
-
-    async def direct(self) -> None:
-        await self.connection.post(b"/gradio_api/run/save", self._body(session_hash=self._session))
-
-    async def queued(self) -> None:
-        event = orjson.loads(await self.connection.post(b"/gradio_api/call/save_queued", self._body()))["event_id"]
-        told = await self.connection.get(f"/gradio_api/call/save_queued/{event}")
-        if b"event: complete" not in told:
-            raise RuntimeError(f"The baseline's event failed: {told!r}")
-
-    def _body(self, **more: str) -> bytes:
-        number = next(self._numbers)
-        return orjson.dumps({
-            "data": [STUDY, f"bench{number:015d}", an_answer(number), f"bare-{number}", 31.5], **more})
 
 
 def _sign_in(address: str, name: str) -> str:

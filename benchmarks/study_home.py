@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+from benchmarks.survey_home import alone, make_surveys, together
 
 PEOPLE = tuple(f"judge {number:02d}" for number in range(1, 17))
 PASSWORD = "sixteen at once"
@@ -23,14 +24,17 @@ _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Room:
-    """How many items are laid out: ``alone`` for the first person's own, ``each`` for everybody."""
+    """How many items are laid out: ``alone`` for the first person's own, ``each`` for everybody; and how
+    many preference studies."""
 
     alone: int
     each: int
+    surveys_alone: int
+    surveys: int
 
 
 def make_home(home: Path, stored: int, room: Room) -> None:
-    """Accounts for ``PEOPLE``, and ``STUDY`` with ``stored`` judgements in it, two for each item.
+    """Accounts for ``PEOPLE``, ``STUDY`` with ``stored`` judgements in it, two for each item, and surveys.
 
     Judgements come before the open items in everybody's order: whoever looks for the next item has
     all that was answered before it.
@@ -53,6 +57,8 @@ def make_home(home: Path, stored: int, room: Room) -> None:
     places, judgements = _plan(study, items, judged, shared)
     seats = [Seat(study.study_id, number, name, _LONG_AGO, _LONG_AGO) for number, name in enumerate(PEOPLE, 1)]
     stores.studies.create(study, items, images, places, seats=seats, judgements=judgements)
+    make_surveys(stores.studies, alone(room.surveys_alone), PEOPLE[:1], _LONG_AGO)
+    make_surveys(stores.studies, together(room.surveys), PEOPLE, _LONG_AGO)
     stores.close()
 
 

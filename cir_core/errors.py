@@ -18,7 +18,9 @@
     ├── StudyError               a study that cannot be made or used as asked
     │   ├── UnknownStudy         no study of that name
     │   ├── UnknownItem          an item that is not there, or not this person's
+    │   │   └── NotJoined        somebody who has no seat in the study
     │   ├── StudyClosed          answers are no longer taken
+    │   ├── UsedToken            a token that came with another answer before
     │   ├── GateStands           something comes before the next answer: guidelines, consent, a check
     │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
     │       └── NeedsConfirmation   one that may be meant as it is; kept when it is sent again as confirmed
@@ -104,7 +106,15 @@ class UnknownItem(StudyError):
     pass
 
 
+class NotJoined(UnknownItem):
+    pass
+
+
 class StudyClosed(StudyError):
+    pass
+
+
+class UsedToken(StudyError):
     pass
 
 

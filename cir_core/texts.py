@@ -25,6 +25,11 @@ def clean_text(text: str, *, required: bool = True) -> str:
     return text
 
 
+def counted(count: int, one: str, many: str = "") -> str:
+    """As in "1 query" and "1,200 queries"; ``many`` is ``one`` with an s if it is not given."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
 def can_be_stored(text: str) -> bool:
     """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
     try:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
+from cir_core.texts import counted
 from cli.console import out, progress_bar
 from cli.method_options import DomainOption, Model
 from cli.preference_sources import Asked, open_source
@@ -130,8 +131,9 @@ def create_preference(
         for note in new:
             out.print(f"Note: {note}")
         counts = created.counts
-        out.print(f"Made {created.study.name}: {counts['items']:,} questions, {counts['shared']:,} of them shared, for "
-                  f"{counts['people']:,} people. To answer them: cirque serve, then the page Annotate.")
+        people = counted(counts["people"], "person", "people")
+        out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
+                  f"shared, for {people}. To answer them: cirque serve, then the page Annotate.")
 
 
 def print_pairs(counts: Mapping[Pair, int]) -> None:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from cir_core.settings import get_settings
+from cir_core.texts import counted
 from cli.console import out
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
@@ -44,8 +45,9 @@ def import_hp_fashioniq(
     for note in created.notes:
         out.print(f"Note: {note}")
     counts = created.counts
-    out.print(f"Made {created.study.name}: {counts['items']:,} questions to {counts['people']:,} people, "
-              f"{counts['rated_sets']:,} rated sets. It takes no answers.")
+    people = counted(counts["people"], "person", "people")
+    out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
+              f"{counted(counts['rated_sets'], 'rated set')}. It takes no answers.")
 
 
 def quality(

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from cir_core.settings import Settings, get_settings
-from cli import preference, preference_files, study_files
+from cir_core.texts import counted
+from cli import preference, preference_files, study_files, study_upkeep
 from cli.console import out, progress_bar
 from cli.study_sources import Asked, drawn, open_source
 
@@ -27,6 +28,7 @@ study_files.register(app)
 preference.register(create_app)
 preference_files.register_import(study_files.import_app)
 preference_files.register(app)
+study_upkeep.register(app)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
@@ -100,7 +102,8 @@ def create_validity(
         for note in created.notes:
             out.print(f"Note: {note}")
         counts = created.counts
-        out.print(f"Made {created.study.name}: {counts['items']:,} items, {counts['pictures']:,} pictures. "
+        out.print(f"Made {created.study.name}: {counted(counts['items'], 'item')}, "
+                  f"{counted(counts['pictures'], 'picture')}. "
                   "To judge them: cirque serve, then the page Annotate.")
 
 
@@ -176,11 +179,22 @@ def close(name: Name) -> None:
 
 @app.command("release")
 def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Who has left.")]) -> None:
-    """Make a person's open items free for others at once."""
+    """Make a person's open items free for others at once. Who has answered nothing loses the seat."""
+    from annotation import releasing
+
     with _stores() as (stores, _):
         study = stores.studies.study(name)
-        number = stores.studies.release(study.study_id, person)
-    out.print(f"{number:,} open items of {person} go to whoever joins {study.name} or asks for more.")
+        released = releasing.release(stores.studies, study, person)
+    items = counted(released.items, "open item")
+    if released.freed:
+        out.print(f"{person} has answered nothing: the seat in {study.name} is free again, with its {items}.")
+    elif released.items:
+        out.print(f"{items} of {person} can go to whoever joins {study.name} or asks for more.")
+    else:
+        out.print(f"{person} has no open item in {study.name} that others could take over.")
+    if released.block:
+        out.print(f"{counted(released.block, 'open item')} of the agreement block, which everybody judges: no longer "
+                  "waited for.")
 
 
 def _accept(name: str, accepting: bool) -> None:

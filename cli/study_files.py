@@ -12,6 +12,7 @@ import typer
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
+from cir_core.texts import counted
 from cli.console import out
 
 import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
@@ -65,8 +66,9 @@ def import_circus(
     for note in created.notes:
         out.print(f"Note: {note}")
     counts = created.counts
-    out.print(f"Made {created.study.name}: {counts['judgements']:,} judgements of {counts['items']:,} items by "
-              f"{counts['people']:,} people. It takes no answers.")
+    out.print(f"Made {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
+              f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
+              "answers.", soft_wrap=True)
 
 
 def export(
@@ -129,6 +131,7 @@ def results(
             typer.echo(files["results.json"].decode(), nl=False)
         else:
             items = store.items(study.study_id)
+            rubric = load_rubric(study.protocol)
             labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule,
-                                  rubric=load_rubric(study.protocol))
-            print_results(count_subset(items, labels), rule)
+                                  rubric=rubric)
+            print_results(count_subset(items, labels, rubric=rubric), rubric, rule)

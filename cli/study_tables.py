@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from cir_core.texts import counted
 from cli.console import out
 
 if TYPE_CHECKING:
     from annotation.overview import SeatProgress
     from annotation.planner import Forecast
     from annotation.records import Study
+    from annotation.rubric import Rubric
     from annotation.subset import Subset
 
 
@@ -62,9 +64,10 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
 
 def print_study(study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress]) -> None:
     plan = study.plan
-    out.print(f"{study.name}: {counts['items']:,} items, {study.protocol}, {_state(study)}")
-    out.print(f"Planned for {plan.seats:,} people, {plan.overlap:,} per item, {plan.agreement_items:,} items for "
-              f"everybody, seed {plan.seed}.")
+    out.print(f"{study.name}: {counted(counts['items'], 'item')}, {study.protocol}, "
+              f"{'answers are taken' if study.accepting else 'closed'}")
+    out.print(f"Planned for {counted(plan.seats, 'person', 'people')}, {plan.overlap:,} per item, "
+              f"{counted(plan.agreement_items, 'item')} for everybody, seed {plan.seed}.")
     table = Table("seat", "person", "done", "unsure", "median", "last seen", "", box=None)
     for column in (0, 2, 3, 4):
         table.columns[column].justify = "right"
@@ -76,25 +79,43 @@ def print_study(study: Study, counts: Mapping[str, int], people: Sequence[SeatPr
     out.print(table)
 
 
-def print_results(subset: Subset, rule: str) -> None:
-    """Table 2 of CIRCUS, then how often each category and sub-reason was given."""
-    table = Table("data set", "audited (required)", "valid", "audited (unresolved)", "valid", "audited (other)",
-                  "valid", "undecided", "not judged", "valid in all", box=None)
+def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
+    """Table 2 of CIRCUS, how far each data set is, then how often each category and each reason was given."""
+    total = subset.total
+    rows = (*subset.rows, *((total,) if len(subset.rows) != 1 else ()))
+    parts = [("required", "validated_solved", "audited_required"),
+             ("unresolved", "validated_unsolved", "audited_unresolved"),
+             *([("other", "validated_other", "audited_other")] if total.audited_other else []),
+             ("all", "validated", "audited")]
+    out.print("Valid of audited queries")
+    _print_counts(("data set", *(name for name, _, _ in parts)), (
+        (row.dataset, *(f"{getattr(row, valid):,} of {getattr(row, audited):,}" for _, valid, audited in parts))
+        for row in rows))
+    if any(row.unlabelled or row.undecided or row.adjudicated for row in rows):
+        _print_counts(("data set", "not judged", "undecided", "adjudicated"), (
+            (row.dataset, *(f"{count:,}" for count in (row.unlabelled, row.undecided, row.adjudicated)))
+            for row in rows))
+    given = {code: count for code, count in total.primary.items() if count}
+    if given:
+        _print_counts(("category", "items"), ((code, f"{count:,}") for code, count in given.items()))
+    reasons = [(f"{reason.code} {reason.name}", total.reasons[reason.code])
+               for flag in rubric.flags for reason in flag.reasons]
+    reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
+    if any(count for _, count in reasons):
+        _print_counts(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
+    out.print(f"Rule: {rule}. An adjudicator's decision comes first.", soft_wrap=True)
+
+
+def _print_counts(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first column gives way where the terminal is narrow; numbers stay whole."""
+    table = Table(*heads, box=None)
+    table.columns[0].overflow = "fold"
     for column in table.columns[1:]:
-        column.justify = "right"
-    for row in (*subset.rows, *((subset.total,) if len(subset.rows) != 1 else ())):
-        table.add_row(row.dataset, *map(str, (
-            row.audited_required, row.validated_solved, row.audited_unresolved, row.validated_unsolved,
-            row.audited_other, row.validated_other, row.undecided, row.unlabelled, row.validated)))
+        column.justify, column.no_wrap = "right", True
+    for row in rows:
+        table.add_row(*row)
     out.print(table)
-    counted = Table("category or sub-reason", "items", box=None)
-    counted.columns[1].justify = "right"
-    for name, count in (*subset.total.primary.items(), *subset.total.reasons.items()):
-        if count:
-            counted.add_row(name, f"{count:,}")
-    if counted.row_count:
-        out.print(counted)
-    out.print(f"Rule: {rule}. An adjudicator's decision comes first ({subset.total.adjudicated:,} of them).")
+    out.print()
 
 
 def _state(study: Study) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlalchemy import Connection, insert, select, update
 
 from annotation.records import Decision
-from cir_core.errors import UnknownItem
+from cir_core.errors import UnknownItem, UsedToken
 from storage import tables
 from storage.study_lookups import find_study
 from storage.study_rows import decision_from, decision_values
@@ -33,7 +33,11 @@ def keep_decision(connection: Connection, decision: Decision) -> Decision:
     rows = connection.execute(select(tables.decisions).where(
         _d.item_id == decision.item_id, (_d.token == decision.token) | _d.current).order_by(_d.revision)).all()
     before = decision_from(rows[-1]) if rows else None
-    if before is not None and (any(row.token == decision.token for row in rows) or _same(before, decision)):
+    press = next((decision_from(row) for row in rows if row.token == decision.token), None)
+    if press is not None and not _same(press, decision):
+        raise UsedToken("This token was used for another decision on this item. Send a new token with every new "
+                        "decision.")
+    if before is not None and (press is not None or _same(before, decision)):
         return before
     kept = replace(decision, revision=1 if before is None else before.revision + 1)
     if before is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from annotation.records import Draft, Judgement, Saved, name_key
+from cir_core.errors import UsedToken
 from storage import tables
 from storage.database import waits_for_rows
 from storage.seats import closed
 from storage.study_lookups import find_study, not_joined, unknown_item
-from storage.study_rows import judgement_from, judgement_values
+from storage.study_rows import draft_from, judgement_from, judgement_values
 
 _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _j, _d = tables.judgements.c, tables.drafts.c
@@ -23,7 +24,7 @@ _ANSWERED = ("done", "unsure")
 _SEAT = (_t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
 _LOCK = select(_t.number).where(*_SEAT).with_for_update()
 _MINE = select(
-    _s.name, _s.accepting, _t.number, _t.annotator, _a.state,
+    _s.name, _s.accepting, _t.number, _t.annotator, _a.state, _a.lasting,
 ).join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
     tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
 ).where(*_SEAT)
@@ -34,6 +35,8 @@ _NOT_CURRENT = update(tables.judgements).where(_j.judgement_id == bindparam("of_
 _ADD = insert(tables.judgements)
 _SET_STATE = update(tables.assignments).where(
     _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(state=bindparam("now"))
+_SET_LASTING = update(tables.assignments).where(
+    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(lasting=bindparam("true"))
 _SEEN = update(tables.study_seats).where(
     _t.study_id == bindparam("of_study"), _t.number == bindparam("of_seat"),
 ).values(
@@ -42,20 +45,26 @@ _SEEN = update(tables.study_seats).where(
 _DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
 
 
-def keep_judgement(connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None) -> Saved:
-    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``."""
+def keep_judgement(
+    connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None, lasting: Collection[str],
+) -> Saved:
+    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``, ``UsedToken``."""
     mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator)
     rows = connection.execute(_REVISIONS, {
         "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
     before = judgement_from(rows[-1]) if rows else None
-    if before is not None and any(row.token == judgement.token for row in rows):
+    if before is not None and (press := next((row for row in rows if row.token == judgement.token), None)):
+        if not _same(press.answer, judgement.answer, lasting):
+            raise UsedToken("This token was used for another answer to this item. Send a new token with every new "
+                            "answer.")
         return Saved(before, repeated=True)
     if not mine.accepting:
         raise closed(mine.name)
-    repeated = before is not None and _same(before.answer, judgement.answer)
+    answer = _keep_lasting(connection, judgement.item_id, mine, judgement.answer, lasting)
+    repeated = before is not None and _same(before.answer, answer, lasting)
     if before is None or not repeated:
         revision = 1 if before is None else before.revision + 1
-        kept = replace(judgement, annotator=mine.annotator, revision=revision)
+        kept = replace(judgement, answer=answer, annotator=mine.annotator, revision=revision)
         if before is not None:
             connection.execute(_NOT_CURRENT, {"of_id": before.judgement_id})
         connection.execute(_ADD, judgement_values(kept, mine.number))
@@ -74,18 +83,28 @@ def keep_judgement(connection: Connection, judgement: Judgement, *, unsure: bool
     return Saved(kept, repeated, overtook)
 
 
-def put_draft(connection: Connection, study_id: str, draft: Draft) -> None:
+def put_draft(connection: Connection, study_id: str, draft: Draft, lasting: Collection[str]) -> None:
     """Also while the study is closed: what somebody has begun is there when it is opened again."""
     mine = _own(connection, study_id, draft.item_id, draft.annotator)
+    answer = _keep_lasting(connection, draft.item_id, mine, draft.answer, lasting)
     connection.execute(_DROP_DRAFT, {"of_item": draft.item_id, "of_seat": mine.number})
     connection.execute(insert(tables.drafts).values(
         item_id=draft.item_id, seat=mine.number, study_id=study_id, annotator=mine.annotator,
-        answer=dict(draft.answer), seconds=float(draft.seconds), updated_at=draft.updated_at))
+        answer=answer, seconds=float(draft.seconds), updated_at=draft.updated_at))
 
 
 def remove_draft(connection: Connection, study_id: str, item_id: str, annotator: str) -> None:
     mine = _own(connection, study_id, item_id, annotator)
     connection.execute(_DROP_DRAFT, {"of_item": item_id, "of_seat": mine.number})
+
+
+def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[Draft, Mapping[str, Any] | None]]:
+    """A seat's drafts, each with the answer that counts now."""
+    found = connection.execute(
+        select(tables.drafts, _j.answer.label("answered")).outerjoin(
+            tables.judgements, and_(_j.item_id == _d.item_id, _j.seat == _d.seat, _j.current),
+        ).where(_d.study_id == study_id, _d.seat == seat)).all()
+    return [(draft_from(row), row.answered) for row in found]
 
 
 def _own(connection: Connection, study_id: str, item_id: str, annotator: str) -> Any:
@@ -104,10 +123,21 @@ def _own(connection: Connection, study_id: str, item_id: str, annotator: str) ->
     return mine
 
 
-def _same(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _keep_lasting(
+    connection: Connection, item_id: str, mine: Any, answer: Mapping[str, Any], lasting: Collection[str],
+) -> dict[str, Any]:
+    """``answer`` with all that was true of it at any time, which is noted with the assignment."""
+    known = frozenset(mine.lasting or ())
+    true = known | {name for name in lasting if answer.get(name) is True}
+    if true != known:
+        connection.execute(_SET_LASTING, {"of_item": item_id, "of_seat": mine.number, "true": sorted(true)})
+    return {**answer, **dict.fromkeys(true, True)}
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], lasting: Collection[str]) -> bool:
     """As JSON: 1 and true are equal in Python, and a tuple comes back as a list."""
-    return _plain(one) == _plain(other)
+    return _plain(one, lasting) == _plain(other, lasting)
 
 
-def _plain(answer: Mapping[str, Any]) -> str:
-    return json.dumps(dict(answer), sort_keys=True)
+def _plain(answer: Mapping[str, Any], lasting: Collection[str]) -> str:
+    return json.dumps({name: value for name, value in answer.items() if name not in lasting}, sort_keys=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
-from annotation.records import HandOver, OpenWork, Seat, Study, Taken, name_key
+from annotation.records import HandOver, OpenWork, Released, Seat, Study, Taken, name_key
 from cir_core.errors import StudyClosed, StudyError
 from storage import tables
 from storage.checks import check_study_texts
@@ -16,6 +16,7 @@ from storage.study_lookups import find_seat, find_study, known_seat, recount
 from storage.study_rows import assignment_from, assignment_values, seat_from
 
 _t, _a, _i = tables.study_seats.c, tables.assignments.c, tables.study_items.c
+_j, _d, _e = tables.judgements.c, tables.drafts.c, tables.study_events.c
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -38,8 +39,7 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     if free is not None:
         connection.execute(update(t).where(_t.study_id == study_id, _t.number == free).values(**values))
         return Seat(study_id, free, name, at, at)
-    highest = connection.execute(select(func.max(_t.number)).where(_t.study_id == study_id)).scalar_one()
-    number = (highest or 0) + 1
+    number = _new_number(connection, study_id)
     connection.execute(insert(t).values(
         study_id=study_id, number=number, released=False, total=0, done=0, unsure=0, **values))
     _hand_over(connection, study, number, at, hand_over)
@@ -51,25 +51,80 @@ def take_more_work(connection: Connection, study_id: str, annotator: str, at: da
     study = find_study(connection, study_id, lock=True)
     if not study.accepting:
         raise closed(study.name)
-    seat = known_seat(connection, study, annotator)
+    seat = known_seat(connection, study, annotator, lock=True)
     if seat.done < seat.total:
         return 0
-    return _hand_over(connection, study, seat.number, at, hand_over)
+    _mark(connection, seat, released=False)
+    back = _set_block(connection, seat, "handed_on", "open")
+    return back + _hand_over(connection, study, seat.number, at, hand_over)
 
 
-def release_work(connection: Connection, study_id: str, annotator: str) -> int:
-    """Mark the seat, so that its open work counts as that of somebody long away."""
+def release_work(connection: Connection, study_id: str, annotator: str) -> Released:
+    """Mark the seat, so that its open work counts as that of somebody long away. Others have the agreement
+    block anyway, so nobody waits for this seat's. Without any answer the seat is free again."""
     study = find_study(connection, study_id, lock=True)
-    seat = find_seat(connection, study_id, annotator)
+    seat = find_seat(connection, study_id, annotator, lock=True)
     if seat is None:
         raise StudyError(f"{annotator} has no seat in {study.name}. Check the name in the list of its people.")
-    connection.execute(update(tables.study_seats).where(_t.study_id == study_id, _t.number == seat.number)
-                       .values(released=True))
-    return int(seat.total - seat.done)
+    if connection.execute(select(_j.seat).where(_j.study_id == study_id, _j.seat == seat.number).limit(1)).first():
+        _mark(connection, seat, released=True)
+        block = _set_block(connection, seat, "open", "handed_on")
+        return Released(seat.total - seat.done - block, block, freed=False)
+    if seat.total:
+        _leave(connection, seat)
+    return Released(seat.total, 0, freed=seat.total > 0)
 
 
 def closed(name: str) -> StudyClosed:
     return StudyClosed(f"The study {name} takes no more answers. Ask whoever runs it to open it again.")
+
+
+def _leave(connection: Connection, seat: Row[Any]) -> None:
+    """The seat is free, with all that is open there. What its person has begun, or agreed to, stays theirs: at a
+    new seat without any work."""
+    t, a = tables.study_seats, tables.assignments
+    here = {"study_id": seat.study_id, "seat": seat.number}
+    begun = connection.execute(
+        select(a).join(tables.drafts, (_d.item_id == _a.item_id) & (_d.seat == _a.seat)).where(*_of(_a, here))).all()
+    noted = connection.execute(select(_e.seat).where(*_of(_e, here)).limit(1)).first()
+    connection.execute(update(t).where(_t.study_id == seat.study_id, _t.number == seat.number).values(
+        annotator=None, annotator_key=None, joined_at=None, seen_at=None, released=False))
+    if begun or noted:
+        number = _new_number(connection, seat.study_id)
+        connection.execute(insert(t).values({**seat._mapping, "number": number, "released": True}))
+        if begun:
+            connection.execute(insert(a), [
+                {**one._mapping, "seat": number, "state": "handed_on"} for one in begun])
+        for table, column in ((tables.drafts, _d), (tables.study_events, _e)):
+            connection.execute(update(table).where(*_of(column, here)).values(seat=number))
+        recount(connection, seat.study_id, {number})
+    connection.execute(delete(a).where(*_of(_a, here), _a.state == "handed_on"))
+    connection.execute(update(a).where(*_of(_a, here)).values(lasting=None))
+
+
+def _of(column: Any, seat: dict[str, Any]) -> tuple[Any, Any]:
+    return column.study_id == seat["study_id"], column.seat == seat["seat"]
+
+
+def _mark(connection: Connection, seat: Row[Any], *, released: bool) -> None:
+    connection.execute(update(tables.study_seats).where(
+        _t.study_id == seat.study_id, _t.number == seat.number).values(released=released))
+
+
+def _set_block(connection: Connection, seat: Row[Any], state: str, to: str) -> int:
+    """Of this seat, all of the agreement block that is in one state; how many."""
+    block = select(_i.item_id).where(_i.study_id == seat.study_id, _i.in_block)
+    changed = connection.execute(update(tables.assignments).where(
+        _a.study_id == seat.study_id, _a.seat == seat.number, _a.state == state, _a.item_id.in_(block),
+    ).values(state=to)).rowcount
+    if changed:
+        recount(connection, seat.study_id, {seat.number})
+    return changed
+
+
+def _new_number(connection: Connection, study_id: str) -> int:
+    highest = connection.execute(select(func.max(_t.number)).where(_t.study_id == study_id)).scalar_one()
+    return (highest or 0) + 1
 
 
 def _hand_over(connection: Connection, study: Study, number: int, at: datetime, hand_over: HandOver) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -21,6 +21,7 @@ from annotation.records import (
     Item,
     Judgement,
     Place,
+    Released,
     Saved,
     Seat,
     Study,
@@ -28,17 +29,18 @@ from annotation.records import (
     StudyImage,
     name_key,
 )
-from cir_core.errors import StorageError
+from cir_core.errors import StorageError, StudyError
 from storage import tables
 from storage.checks import check_study_texts
 from storage.database import reading, writing
 from storage.decisions import keep_decision, read_decisions
 from storage.desk import read_desk
-from storage.judging import keep_judgement, put_draft, remove_draft
+from storage.judging import keep_judgement, put_draft, read_drafts, remove_draft
 from storage.seats import release_work, take_more_work, take_seat
 from storage.study_creation import check_study, name_taken, put_study
 from storage.study_events import keep_event, read_events
 from storage.study_lookups import find_seat, find_study, known_seat, unknown_study
+from storage.study_removal import remove_study
 from storage.study_rows import assignment_from, image_from, item_from, judgement_from, seat_from, study_from
 
 _SEEN_EVERY = timedelta(minutes=1)
@@ -157,7 +159,7 @@ class SqlStudyStore:
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Desk:
-        """Somebody without a seat raises ``UnknownItem``."""
+        """Somebody without a seat raises ``NotJoined``."""
         with reading(self.engine) as connection:
             desk, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
                                    after=after, ahead=ahead)
@@ -167,15 +169,17 @@ class SqlStudyStore:
                     _t.study_id == study_id, _t.number == desk.seat).values(seen_at=at))
         return desk
 
-    def save(self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None) -> Saved:
+    def save(
+        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
+    ) -> Saved:
         check_study_texts(judgement)
         with writing(self.engine) as connection:
-            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision)
+            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting)
 
-    def keep_draft(self, study_id: str, draft: Draft) -> None:
+    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
         check_study_texts(draft)
         with writing(self.engine) as connection:
-            put_draft(connection, study_id, draft)
+            put_draft(connection, study_id, draft, lasting)
 
     def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
         with writing(self.engine) as connection:
@@ -185,6 +189,11 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             seat = known_seat(connection, find_study(connection, study_id), annotator)
             return _assignments(connection, _a.study_id == study_id, _a.seat == seat.number)
+
+    def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
+        with reading(self.engine) as connection:
+            seat = known_seat(connection, find_study(connection, study_id), annotator)
+            return read_drafts(connection, study_id, seat.number)
 
     def decide(self, decision: Decision) -> Decision:
         """Also in a study that takes no more answers. Returns what counts now."""
@@ -207,14 +216,33 @@ class SqlStudyStore:
     def set_accepting(self, study_id: str, accepting: bool) -> Study:
         return self._change(study_id, accepting=accepting)
 
-    def release(self, study_id: str, annotator: str) -> int:
-        """Until this person saves something again, their open work is handed on before any other."""
+    def release(self, study_id: str, annotator: str) -> Released:
+        """Until this person saves something again, or takes more, their open work is handed on before any other."""
         with writing(self.engine) as connection:
             return release_work(connection, study_id, annotator)
 
     def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study:
         check_study_texts(settings)
         return self._change(study_id, settings=dict(settings))
+
+    def rename(self, study_id: str, name: str) -> Study:
+        check_study_texts(name)
+        if not name_key(name):
+            raise StudyError("A study needs a name. Give it one.")
+        try:
+            with writing(self.engine) as connection:
+                study = find_study(connection, study_id, lock=True)
+                connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
+                    name=name, name_key=name_key(name)))
+        except StorageError as error:
+            if isinstance(error.__cause__, IntegrityError) and self._is_taken(name):
+                raise name_taken(name) from error
+            raise
+        return replace(study, name=name)
+
+    def remove(self, study_id: str) -> None:
+        with writing(self.engine) as connection:
+            remove_study(connection, study_id)
 
     def _change(self, study_id: str, **values: Any) -> Study:
         with writing(self.engine) as connection:

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, ScalarSelect, Select, bindparam, func, select, update
 
 from annotation.records import Study, name_key
-from cir_core.errors import UnknownItem, UnknownStudy
+from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
 from storage import tables
 from storage.study_rows import study_from
 
@@ -16,6 +16,7 @@ _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 # Statements of the way that every judgement takes are built once: building costs as much as running them.
 _SEAT = select(tables.study_seats).where(
     _t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator"))
+_LOCKED_SEAT = _SEAT.with_for_update()
 
 
 def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
@@ -27,12 +28,14 @@ def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> 
     return study_from(row)
 
 
-def find_seat(connection: Connection, study_id: str, annotator: str) -> Row[Any] | None:
-    return connection.execute(_SEAT, {"of_study": study_id, "of_annotator": name_key(annotator)}).first()
+def find_seat(connection: Connection, study_id: str, annotator: str, *, lock: bool = False) -> Row[Any] | None:
+    """``lock``: the person answers nothing until the transaction has ended."""
+    return connection.execute(
+        _LOCKED_SEAT if lock else _SEAT, {"of_study": study_id, "of_annotator": name_key(annotator)}).first()
 
 
-def known_seat(connection: Connection, study: Study, annotator: str) -> Row[Any]:
-    seat = find_seat(connection, study.study_id, annotator)
+def known_seat(connection: Connection, study: Study, annotator: str, *, lock: bool = False) -> Row[Any]:
+    seat = find_seat(connection, study.study_id, annotator, lock=lock)
     if seat is None:
         raise not_joined(study.name)
     return seat
@@ -57,8 +60,8 @@ def unknown_item(study_name: str) -> UnknownItem:
     return UnknownItem(f"That item is not one of yours in {study_name}. Reload the page.")
 
 
-def not_joined(study_name: str) -> UnknownItem:
-    return UnknownItem(f"You have no items in {study_name} yet. Open the study to get some.")
+def not_joined(study_name: str) -> NotJoined:
+    return NotJoined(f"You have no items in {study_name} yet. Open the study to get some.")
 
 
 def _counted(states: Any) -> ScalarSelect[Any]:

@@ -110,6 +110,8 @@ assignments = Table(
     Column("position", Integer, nullable=False),
     Column("state", String(16), nullable=False),
     Column("extra", JSON(none_as_null=True)),  # NULL for none, as in studies of validity
+    # Fields that an answer or a draft of this seat had true and that stay so: ["panel_opened"]. NULL for none.
+    Column("lasting", JSON(none_as_null=True)),
     ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"], ondelete="CASCADE"),
     Index(None, "study_id", "seat", "state", "position"),
 )

@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import unquote
 
 import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
+from annotation.records import same_person
 from cir_core.errors import (
     AccessError,
     CirqueError,
@@ -22,6 +24,7 @@ from cir_core.errors import (
     StudyClosed,
     UnknownItem,
     UnknownStudy,
+    UsedToken,
 )
 from web.bodies import TooLarge, json_object
 from web.visitor import Visitor, visitor_of
@@ -30,11 +33,13 @@ Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _BODY_LIMIT = 2**20   # bytes; up to here the study says what is too long
+_OPENER = "X-Cirque-Person"   # a name, with % where HTTP needs it
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
     (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"),
-    (StudyClosed, 409, "closed"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
+    (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
+    (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
@@ -85,6 +90,17 @@ def told(
     return endpoint
 
 
+def check_opener(visitor: Visitor, opener: object) -> None:
+    """Two people may use one browser: a page of one of them neither shows nor keeps anything as the other's.
+
+    ``opener`` is the name of the person whom the page was opened for; None from a script that does not say.
+    Raises ``AccessError``.
+    """
+    if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
+        raise AccessError(f"This page was opened by {str(opener)[:80]}, and you are signed in as {visitor.name} now. "
+                          "Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
+
+
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
     """Run ``work`` in one of the threads that these calls share."""
     return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, work)
@@ -95,6 +111,10 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
         visitor = visitor_of(request)
     except AccessError as error:
         return reply({"problem": str(error), "kind": "signed-out"}, 401)
+    try:
+        check_opener(visitor, unquote(said) if (said := request.headers.get(_OPENER)) else None)
+    except AccessError as error:
+        return refused(error)
 
     def run() -> Response:
         try:

@@ -21,9 +21,12 @@ def parts(found: Desk) -> Json:
     Behind a gate there is no item yet. Raises ``StudyError`` for a question that was imported, and cannot be shown.
     """
     stand = found.stand
+    fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "draft": None, "handed_on": 0,
+                    "ahead": []}
+    if not found.joined:
+        return fields
     assert stand is not None, "the service says where somebody stands"
-    fields: Json = {"gate": stand.gate, "item": None, "answer": None, "revision": 0, "draft": None,
-                    "handed_on": stand.handed_on, "ahead": []}
+    fields |= {"gate": stand.gate, "handed_on": stand.handed_on}
     if stand.gate is None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in found.ahead]
         if found.item is not None:

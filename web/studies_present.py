@@ -10,7 +10,7 @@ from typing import Any
 from annotation.labels import Case
 from annotation.overview import SeatProgress
 from annotation.records import Study
-from annotation.rubric import INVALID_UNSPECIFIED, Rubric
+from annotation.rubric import INVALID_UNSPECIFIED, Flag, Rubric
 from annotation.subset import Subset, SubsetRow
 from annotation.survey import SETTINGS
 
@@ -53,8 +53,7 @@ def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) ->
         "rows": [_row(row) for row in subset.rows], "total": _row(total),
         "categories": [{"code": code, "name": names[code]} for code in order
                        if code != INVALID_UNSPECIFIED or total.primary[code]],
-        "reasons": [{"code": reason.code, "name": reason.name, "flag": flag.name, "count": total.reasons[reason.code]}
-                    for flag in rubric.flags for reason in flag.reasons],
+        "reasons": [reason for flag in rubric.flags for reason in _reasons(flag, total)],
         "flags": [{"code": flag.code, "name": flag.name, "count": total.flags[flag.code]} for flag in rubric.flags],
         "queue": queue(cases),
     }
@@ -63,6 +62,14 @@ def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) ->
 def queue(cases: Sequence[Case]) -> Json:
     waiting = sum(not case.decided for case in cases)
     return {"open": waiting, "decided": len(cases) - waiting}
+
+
+def _reasons(flag: Flag, total: SubsetRow) -> list[Json]:
+    of = [{"code": reason.code, "name": reason.name, "flag": flag.name, "count": total.reasons[reason.code]}
+          for reason in flag.reasons]
+    if count := total.reasons_differ.get(flag.code):
+        of.append({"code": "", "name": "Reasons differ", "flag": flag.name, "count": count})
+    return of
 
 
 def _row(row: SubsetRow) -> Json:

@@ -15,6 +15,7 @@ from annotation.labels import LabelRule, final_labels, queue
 from annotation.overview import seat_progress
 from annotation.planner import plan_study
 from annotation.records import Study, same_person
+from annotation.releasing import release as release_work
 from annotation.rubric import load_rubric
 from annotation.subset import count_subset
 from cir_core.errors import StudyError
@@ -84,7 +85,8 @@ def studies_routes(services: Services) -> APIRouter:
         if not isinstance(name, str) or not any(
             same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
-        return {"released": store.release(study.study_id, name)}
+        released = release_work(store, study, name)
+        return {"released": released.items, "block": released.block, "freed": released.freed}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
         check(visitor, "manage", "results")

@@ -21,7 +21,7 @@ def wire_study_calls(services: Services) -> None:
 
     async def look(request: gr.Request, study: str, item: str) -> dict[str, Any]:
         name = _who(request)
-        return await _run(lambda: present.desk(studies.desk(study, name, item_id=item or None)))
+        return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)))
 
     async def keep(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
@@ -129,20 +129,21 @@ def wire_study_calls(services: Services) -> None:
         return await _run(answer_it)
 
     async def progress(request: gr.Request, study: str) -> dict[str, Any]:
-        """How far one is in a study.
+        """How far one is in a study. Who has not joined it does not join by asking.
 
         Args:
             study: The study's name.
 
         Returns:
-            How many of one's items are done, how many there are, how many one was unsure of, the
-            median of the seconds per item and the seconds left at that pace (null before three answers).
+            Whether one has joined, how many of one's items are done, how many there are, how many one was
+            unsure of, the median of the seconds per item and the seconds left at that pace (null before
+            three answers).
         """
         name = _who(request)
 
         def ask() -> dict[str, Any]:
-            found, how_far = studies.progress(study, name)
-            return {"study": present.study(found), **present.progress(how_far)}
+            desk, how_far = studies.progress(study, name)
+            return {"study": present.study(desk.study), "joined": desk.joined, **present.progress(how_far)}
 
         return await _run(ask)
 

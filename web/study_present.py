@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from annotation.progress import Progress, progress_of
@@ -23,9 +23,11 @@ def mine(studies: Sequence[MyStudy]) -> Json:
 
 
 def desk(found: Desk) -> Json:
-    """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead."""
+    """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead.
+    Of somebody who has not joined, ``progress["total"]`` is about what they would get."""
     parts = preference_present.parts if found.study.kind == "preference" else _validity_parts
-    return {"study": study(found.study), "progress": progress(progress_of(found)), **parts(found)}
+    return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
+            **parts(found)}
 
 
 def _validity_parts(found: Desk) -> Json:
@@ -66,8 +68,10 @@ def saved(found: Saved) -> Json:
             "unsure": bool(found.judgement.answer.get("unsure"))}
 
 
-def overview(found: Sequence[Assignment]) -> Json:
-    return {"places": [{"item": a.item_id, "position": a.position, "state": a.state} for a in found]}
+def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:
+    """``begun``: items with something that is not saved."""
+    return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun}
+                       for a in found]}
 
 
 def _addresses(study_id: str, found: Item, images: Images) -> list[str]:

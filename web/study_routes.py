@@ -6,10 +6,9 @@ from collections.abc import Mapping
 
 from fastapi import APIRouter
 
-from annotation.records import same_person
-from cir_core.errors import AccessError, StudyError
+from cir_core.errors import StudyError
 from web import study_present as present
-from web.json_calls import Fields, asked, told
+from web.json_calls import Fields, asked, check_opener, told
 from web.services import Services
 from web.study_images import study_image
 from web.visitor import Visitor
@@ -30,10 +29,15 @@ def study_routes(services: Services) -> APIRouter:
             query.get("study", ""), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return present.overview(studies.overview(query.get("study", ""), visitor.name))
+        study = query.get("study", "")
+        return present.overview(studies.overview(study, visitor.name), studies.begun(study, visitor.name))
+
+    def join(visitor: Visitor, sent: Fields) -> object:
+        check_opener(visitor, sent.get("by"))
+        return present.desk(studies.join(sent["study"], visitor.name))
 
     def save(visitor: Visitor, sent: Fields) -> object:
-        _check_opener(visitor, sent)
+        check_opener(visitor, sent.get("by"))
         then = sent.get("then", "next")
         if then not in ("next", "stay"):
             raise StudyError("“then” is “next” or “stay”.")
@@ -44,7 +48,7 @@ def study_routes(services: Services) -> APIRouter:
         return {"saved": present.saved(saved), "desk": present.desk(desk)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:
-        _check_opener(visitor, sent)
+        check_opener(visitor, sent.get("by"))
         passed, desk = studies.pass_gate(
             sent["study"], visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
             attempt=sent.get("attempt"), answer=sent.get("answer"),
@@ -53,7 +57,7 @@ def study_routes(services: Services) -> APIRouter:
 
     def draft(visitor: Visitor, sent: Fields) -> object:
         """Without an answer the draft is discarded."""
-        _check_opener(visitor, sent)
+        check_opener(visitor, sent.get("by"))
         if sent["answer"] is None:
             studies.drop_draft(sent["study"], visitor.name, sent["item"])
             return {"kept": False}
@@ -71,6 +75,7 @@ def study_routes(services: Services) -> APIRouter:
         ("/study/rubric", asked(rubric), "GET"),
         ("/study/at", asked(at), "GET"),
         ("/study/overview", asked(overview), "GET"),
+        ("/study/join", told(join, ("study",), ("by",)), "POST"),
         ("/study/save", told(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")), "POST"),
         ("/study/gate", told(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
         ("/study/draft", told(draft, answer, ("seconds", "by")), "POST"),
@@ -79,17 +84,6 @@ def study_routes(services: Services) -> APIRouter:
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes
-
-
-def _check_opener(visitor: Visitor, sent: Fields) -> None:
-    """Two people may use one browser: what one of them has begun is never kept as the other's.
-
-    ``by`` is the name of the person whom the page was opened for. Raises ``AccessError``.
-    """
-    by = sent.get("by")
-    if by is not None and (not isinstance(by, str) or not same_person(by, visitor.name)):
-        raise AccessError(f"This page was opened by {str(by)[:80]}, and you are signed in as {visitor.name} now. "
-                          "Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
 
 
 def _position(text: str | None) -> int | None:

@@ -59,4 +59,5 @@ def check(visitor: Visitor, *capabilities: Capability) -> None:
 def refusal(visitor: Visitor, capabilities: frozenset[Capability]) -> str:
     """Why not, and what to do."""
     doing = " or ".join(_DOING[one] for one in sorted(capabilities))
-    return f"As {visitor.role}, {visitor.name} may not {doing}. Ask an admin for another role."
+    return (f"{visitor.name} is signed in as {visitor.role}, and {visitor.role}s may not {doing}. Ask an admin for "
+            "another role.")

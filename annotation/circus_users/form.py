@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from annotation.imports import CIRCUS_USERS
+
 FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
 """In the order of the files."""
 BY_SEVERITY = ("INVALID_TARGET_IMAGE", "INVALID_IMAGE_QUERY", "INVALID_TEXT_QUERY", "QUERY_TOO_BROAD")
-SOURCE = "circus-users"
+SOURCE = CIRCUS_USERS
 """``Study.source["form"]`` of an imported study."""
 KEPT = "circus"
 """Where what cirque does not read is kept: in ``Judgement.extra``, and in ``Item.hidden`` for assignments

@@ -14,6 +14,7 @@ from annotation.circus_users.form import FLAGS, time_of
 from annotation.records import name_key
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_object
+from cir_core.texts import counted
 
 _CHECK = "Check that it is an annotator file of CIRCUS"
 
@@ -188,11 +189,13 @@ def _notes(files: Iterable[UserFile]) -> Iterator[str]:
     annotations = [one.annotation for file in files for one in file.assignments]
     given = [annotation for annotation in annotations if annotation is not None]
     counts = {
-        "assignments have no annotation.": len(annotations) - len(given),
-        "annotations have no verdict.": sum(one.get("validated") is None for one in given),
-        "annotations are not valid and say by no flag why.":
+        ("assignment has no annotation.", "assignments have no annotation."): len(annotations) - len(given),
+        ("annotation has no verdict.", "annotations have no verdict."):
+            sum(one.get("validated") is None for one in given),
+        ("annotation is not valid and says by no flag why.", "annotations are not valid and say by no flag why."):
             sum(one.get("validated") is False and not any(one.get(flag) for flag in FLAGS) for one in given),
-        "annotations are valid and have flags all the same; the verdict counts.":
+        ("annotation is valid and has flags all the same; the verdict counts.",
+         "annotations are valid and have flags all the same; the verdict counts."):
             sum(one.get("validated") is True and any(one.get(flag) for flag in FLAGS) for one in given),
     }
-    return (f"{count:,} {what}" for what, count in counts.items() if count)
+    return (counted(count, *what) for what, count in counts.items() if count)

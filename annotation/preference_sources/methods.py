@@ -27,6 +27,7 @@ from cir_core.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.method_runs import MethodRun
 from cir_core.methods.declared import Method
+from cir_core.texts import counted
 
 
 def from_methods(
@@ -70,7 +71,8 @@ def from_methods(
     }
     notes = [*ranked.notes, *(note for run in runs for note in _notes(run, len(found)))]
     if left_out:
-        notes.append(f"{left_out:,} queries were left out: their reference is not in the gallery {gallery.name}.")
+        notes.append(f"{counted(left_out, 'query was left out', 'queries were left out')}: the reference is not in the "
+                     f"gallery {gallery.name}.")
     pictures = Pictures(benchmark.image_paths, gallery=gallery)
     return SurveySource(found, tuple(run.method for run in runs), pictures, source, tuple(notes))
 

@@ -21,6 +21,7 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.evaluate_run import as_the_benchmark_names
 from cir_core.evaluators.checks import check_list, first
 from cir_core.runs.records import Run
+from cir_core.texts import counted
 
 
 def from_runs(
@@ -72,6 +73,7 @@ def from_runs(
     notes = [*benchmark.notes, *(f"{run.system}: {note}" for run in named for note in run.notes)]
     if left := len(benchmark.queries) - len(asked):
         notes.append(f"{left:,} of {len(benchmark.queries):,} queries are not ranked by two runs, and left out.")
-    notes += [f"{name} has fewer than {SHOWN} images for {count:,} queries, which go to the other runs."
+    notes += [f"{name} has fewer than {SHOWN} images for "
+              f"{counted(count, 'query, which goes', 'queries, which go')} to the other runs."
               for name, count in short.items() if count]
     return SurveySource(found, tuple(names), find_picture, source, tuple(notes))

@@ -18,6 +18,7 @@ from annotation.records.studies import Item as Item
 from annotation.records.studies import Judgement as Judgement
 from annotation.records.studies import OpenWork as OpenWork
 from annotation.records.studies import Place as Place
+from annotation.records.studies import Released as Released
 from annotation.records.studies import Saved as Saved
 from annotation.records.studies import Seat as Seat
 from annotation.records.studies import Stand as Stand

@@ -162,6 +162,15 @@ class Saved:
 
 
 @dataclass(frozen=True)
+class Released:
+    """What became of the open work of somebody who has left."""
+
+    items: int                         # open ones that others get now
+    block: int                         # of the agreement block, which others have anyway: no longer waited for
+    freed: bool                        # they had answered nothing: the seat is free again, with its items
+
+
+@dataclass(frozen=True)
 class Stand:
     """Where somebody is in a study that people go through in order, with gates between the items."""
 
@@ -179,7 +188,7 @@ class Desk:
     """What one person has before them in one study: an item, or None when nothing is left."""
 
     study: Study
-    seat: int
+    seat: int                          # 0: not joined
     total: int                         # assignments of this person, handed-on ones that are not done left out
     done: int                          # answered, unsure ones included
     unsure: int
@@ -193,6 +202,7 @@ class Desk:
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
     stand: Stand | None = None         # in kinds with a flow (annotation.kinds), once the service has looked
+    joined: bool = True                # False: no seat yet; ``total`` is about what they would get
 
 
 @dataclass(frozen=True)

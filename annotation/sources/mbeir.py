@@ -15,6 +15,7 @@ from cir_core.datasets.mbeir import read_benchmark
 from cir_core.datasets.mbeir_layout import find_files
 from cir_core.datasets.records import Benchmark
 from cir_core.gallery import Gallery
+from cir_core.texts import counted
 
 NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_id")
 """Fields of M-BEIR's own records that nothing is made of; a trace keeps them under ``mbeir``."""
@@ -51,8 +52,8 @@ def read_mbeir(
     hidden = len(benchmark.queries) - len(found)
     notes = [note for note in benchmark.notes if "have no target" not in note]
     if hidden:
-        notes.append(f"{hidden:,} queries have no target in the file: there is nothing to judge, and they are left "
-                     "out.")
+        without = counted(hidden, "query has no target", "queries have no target")
+        notes.append(f"{without} in the file, so there is nothing to judge: left out.")
     notes.append("The queries have no panel: no retriever's results belong to them. Run `cirque audit` first to have "
                  "one.")
     queries = of_categories(found, categories, free_only=False)

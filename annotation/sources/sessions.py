@@ -13,6 +13,7 @@ from annotation.sources.queries import UNKNOWN, FindPicture, QuerySource, StudyQ
 from cir_core.audit.panel import DEPTH
 from cir_core.errors import StudyError, UnknownImage
 from cir_core.gallery import Gallery
+from cir_core.texts import counted
 from cir_core.types import SearchSession, Turn
 from cir_core.uploads import UploadFolder, is_upload
 
@@ -29,27 +30,27 @@ def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: 
     none of whose turns is left. Raises ``StudyError`` when no query is left.
     """
     queries: list[StudyQuery] = []
-    left_out: Counter[str] = Counter()
+    left_out: Counter[tuple[str, str]] = Counter()   # of one, of several
     asked: set[tuple[str, str, str]] = set()
     for session in sessions:
         if session.gallery != gallery.name:
-            left_out["sessions are over another gallery"] += 1
+            left_out["session is over another gallery", "sessions are over another gallery"] += 1
             continue
         before = len(queries)
         for turn in session.turns:
             wanted, how = _wanted(session, turn)
             if not turn.modification_text.strip():
-                left_out["turns have no text"] += 1
+                left_out["turn has no text", "turns have no text"] += 1
             elif not wanted:
-                left_out["turns do not tell what was wanted"] += 1
+                left_out["turn does not tell what was wanted", "turns do not tell what was wanted"] += 1
             elif (triple := (turn.reference_id, turn.modification_text, wanted[0])) in asked:
-                left_out["turns ask what an earlier one asks"] += 1
+                left_out["turn asks what an earlier one asks", "turns ask what an earlier one asks"] += 1
             else:
                 asked.add(triple)
                 queries.append(_query(session, turn, len(queries), wanted, how))
         if len(queries) == before:
-            left_out["sessions give no query"] += 1
-    notes = tuple(f"{count:,} {what}: left out." for what, count in left_out.items())
+            left_out["session gives no query", "sessions give no query"] += 1
+    notes = tuple(f"{counted(count, *what)}: left out." for what, count in left_out.items())
     if not queries:
         raise StudyError(" ".join(("No stored session gives a query to judge.", *notes, "A turn counts when its "
                                    "session has a revealed target, or when the search went on from one of its "

@@ -9,7 +9,7 @@ from string import Template
 
 from cir_core.audit.gap import GAP_MEASURES, Gap, GapMeasure, GapReport
 from cir_core.audit.measures import MEASURES
-from cir_core.audit.page_parts import counted, joined, section, table, text
+from cir_core.audit.page_parts import joined, section, table, text
 from cir_core.audit.plots import (
     DARK,
     DETAILS,
@@ -23,6 +23,7 @@ from cir_core.audit.plots import (
 )
 from cir_core.audit.records import VARIANTS, Detail, Label
 from cir_core.audit.summary import Summary
+from cir_core.texts import counted
 
 _LABEL_OF: Mapping[Detail, Label] = {
     "composition_required": "composition_required", "unresolved": "unresolved", "text_only": "shortcut_solvable",

@@ -28,7 +28,7 @@ def make_study(
     agreement_items: int = 0, panel: int = 12, pictures: int = 24, seed: int = 7, accepting: bool = True,
     lease_hours: float = 168.0, missing_panel: int = 0, texts: tuple[str, ...] = TEXTS,
     strata: tuple[str, ...] = ("shortcut_free", "shortcut_image_only"), hidden: Mapping[str, Any] | None = None,
-    settings: Mapping[str, Any] | None = None, edge: int = 96,
+    settings: Mapping[str, Any] | None = None, edge: int = 96, source: Mapping[str, Any] | None = None,
 ) -> Study:
     """A validity study in ``store``, with ``pictures`` pictures of ``edge`` pixels in ``home/studies/ID``.
 
@@ -39,7 +39,8 @@ def make_study(
     study = Study(
         new_id(), name, "validity", "circus/1",
         StudyPlan(seats, overlap, agreement_items, seed, lease_hours), accepting,
-        {"unsure_after": 120, "broad_at": 10} | dict(settings or {}), {"from": "tests"}, "local", datetime.now(UTC),
+        {"unsure_after": 120, "broad_at": 10} | dict(settings or {}), dict(source or {"from": "tests"}), "local",
+        datetime.now(UTC),
     )
     images = draw_pictures(home / "studies" / study.study_id, pictures, edge)
     made = [_item(study, number, images, panel, missing_panel, texts, strata, hidden or {}) for number in range(items)]

@@ -1,4 +1,4 @@
-"""The real server as a process that can be killed, and people who judge over the named calls."""
+"""The real server as a process that can be killed, and people who work over the named calls."""
 
 from __future__ import annotations
 
@@ -17,10 +17,13 @@ from typing import Any
 
 import httpx
 
+from annotation.passwords import Passwords
 from annotation.people import PeopleService
 from cir_core.settings import Settings
 from storage.stores import Stores, open_stores
+from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
+from web.gate import COOKIE
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"
@@ -81,6 +84,16 @@ def add_people(stores: Stores, names: list[str]) -> None:
         people.add(name, PASSWORD, "annotator")
 
 
+def add_entered(stores: Stores, names: list[str]) -> dict[str, str]:
+    """As :func:`add_people`, but they are signed in already: the secret of each. Their passwords are hashed
+    lightly, for with many people that takes longer than all they do."""
+    people = PeopleService(stores.people, passwords=Passwords(LIGHT))
+    people.add("Ada Min", PASSWORD, "admin")
+    for name in names:
+        people.add(name, PASSWORD, "annotator")
+    return {name: people.sign_in(name, PASSWORD) for name in names}
+
+
 @dataclass(frozen=True)
 class Acknowledged:
     item: str
@@ -90,9 +103,9 @@ class Acknowledged:
 
 
 @dataclass
-class Judge:
-    """One person, who answers everything they get. A server that is gone is asked again, with the
-    same token. Whatever else goes wrong ends up in ``complaints``."""
+class Worker:
+    """One person with a connection of their own. A server that is gone is asked again, with the same
+    token. Whatever else goes wrong ends up in ``complaints``."""
 
     name: str
     url: str
@@ -112,6 +125,10 @@ class Judge:
     def sign_in(self) -> None:
         self._client.post("/sign-in", json={"name": self.name, "password": PASSWORD}).raise_for_status()
 
+    def enter(self, secret: str) -> None:
+        """Signed in with what :func:`add_entered` gave."""
+        self._client.cookies.set(COOKIE, secret)
+
     def call(self, endpoint: str, *arguments: Any) -> Any:
         """A named call's answer. Raises ``Refused``, and httpx.TransportError when the server is gone."""
         answer = self._client.post(f"/gradio_api/run/{endpoint}", json={
@@ -120,25 +137,8 @@ class Judge:
             raise Refused(f"{self.name}: {endpoint} answered {answer.status_code}: {answer.text}")
         return answer.json()["data"][0]
 
-    def save(self, item: str, answer: dict[str, Any], token: str) -> Any:
-        found = self.call("save_judgement", self.study, item, answer, token, 12.5)
-        saved = found["saved"]
-        self.acknowledged.append(Acknowledged(item, token, saved["revision"], saved["repeated"]))
-        return found["desk"]
-
-    def judge_everything(self) -> None:
-        """Until nothing is left, or the first complaint."""
-        try:
-            desk = self._insisting(lambda: self.call("next_item", self.study, ""))
-            while desk["item"] is not None:
-                item, position = desk["item"]["id"], desk["item"]["position"]
-                token = f"{self.name.replace(' ', '-')}-{position:06d}"
-                desk = self._insisting(lambda item=item, position=position, token=token:
-                                       self.save(item, an_answer(position), token))
-        except Exception as error:
-            self.complaints.append(f"{type(error).__name__}: {error}")
-
-    def _insisting(self, ask: Callable[[], Any]) -> Any:
+    def insisting(self, ask: Callable[[], Any]) -> Any:
+        """``ask`` again and again while the server is gone."""
         until = time.monotonic() + self.patience
         while True:
             try:
@@ -148,6 +148,32 @@ class Judge:
                     raise
                 self.retried += 1
                 time.sleep(0.05)
+
+    def keep(self, endpoint: str, item: str, answer: dict[str, Any], token: str) -> Any:
+        """Save by ``endpoint`` and note that it was acknowledged; the desk."""
+        found = self.call(endpoint, self.study, item, answer, token, 12.5)
+        saved = found["saved"]
+        self.acknowledged.append(Acknowledged(item, token, saved["revision"], saved["repeated"]))
+        return found["desk"]
+
+
+class Judge(Worker):
+    """Answers every item of a validity study."""
+
+    def save(self, item: str, answer: dict[str, Any], token: str) -> Any:
+        return self.keep("save_judgement", item, answer, token)
+
+    def judge_everything(self) -> None:
+        """Until nothing is left, or the first complaint."""
+        try:
+            desk = self.insisting(lambda: self.call("next_item", self.study, ""))
+            while desk["item"] is not None:
+                item, position = desk["item"]["id"], desk["item"]["position"]
+                token = f"{self.name.replace(' ', '-')}-{position:06d}"
+                desk = self.insisting(lambda item=item, position=position, token=token:
+                                      self.save(item, an_answer(position), token))
+        except Exception as error:
+            self.complaints.append(f"{type(error).__name__}: {error}")
 
 
 def an_answer(position: int) -> dict[str, Any]:

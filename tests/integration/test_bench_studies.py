@@ -17,9 +17,10 @@ def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[s
         thread.submit(run, tmp_path, size).result()
     said = capsys.readouterr().out
     for label in ("bare event", "bare event, through Gradio's queue", "save + next, the screen's route",
-                  "save + next, named call", "… and 3 pictures", "… and 3 pictures, 20 thumbnails"):
+                  "save + next, named call", "… and 3 pictures", "… and 3 pictures, 20 thumbnails",
+                  "rating + next, the screen's route", "rating + next, named call"):
         for people in (1, 2):
             assert f" {people} {label} " in said
-    assert said.count("target 0.8 × bare") == 2
+    assert said.count("save: target 0.8 × bare") == said.count("rating: target 0.8 × bare") == 2
     assert said.count("cycles a second") == 1    # with several people only
     assert "memory of the server" in said

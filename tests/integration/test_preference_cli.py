@@ -136,7 +136,7 @@ def test_a_study_of_hp_fashioniqs_form(create, stores, prepared, tmp_path):
     with pytest.raises(StudyError, match="gone is not at hand"):
         create("hp", "--from-hp", file, "--images", prepared / "drawn")
     made = create("hp", "--from-hp", file, "--images", prepared / "drawn", "--skip-missing", "--shared-every", 0)
-    assert "Made hp: 1 questions, 0 of them shared, for 1 people." in made.output
+    assert "Made hp: 1 question, 0 of them shared, for 1 person." in made.output
     assert "cannot be read: 1." in made.output
     [item] = stores.studies.items(stores.studies.study("hp").study_id)
     assert item.shown["text"] == "is blue." and sorted(item.hidden["set_ids"]) == sorted([pool[2:7], pool[5:10]])

@@ -146,7 +146,9 @@ def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
     open_items = stores.studies.counts(stores.studies.study("one").study_id)["assignments"]
     assert "takes no more answers" in study("close", "ONE").output and not stores.studies.study("one").accepting
     assert "closed" in study("list").output
+    assert ", circus/1, closed" in study("show", "one").output
     assert "one takes answers" in study("open", "one").output and stores.studies.study("one").accepting
+    assert ", circus/1, answers are taken" in study("show", "one").output
     [listed] = json.loads(study("list", "--json").output)
     assert listed["study"] == "one" and listed["counts"]["done"] == 1 and listed["counts"]["assignments"] == open_items
     assert "open items of Ada go to whoever joins one" in study("release", "one", "Ada").output
@@ -154,6 +156,44 @@ def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
         study("release", "one", "Bob")
     with pytest.raises(UnknownStudy, match="No study 'two'"):
         study("show", "two")
+
+
+def test_a_study_gets_another_name(study, stores, prepared):
+    for name in ("one", "two"):
+        study("create", "validity", name, "--from-audit", prepared / "audit", "--sample", 1)
+    assert study("rename", "ONE", "First hundred").output == "one is called First hundred now.\n"
+    assert {one.name for one in stores.studies.studies()} == {"First hundred", "two"}
+    assert "1 item, circus/1" in study("show", "first hundred").output
+    assert study("rename", "first hundred", "FIRST hundred").output == "First hundred is called FIRST hundred now.\n"
+    with pytest.raises(StudyError, match="'two' already"):
+        study("rename", "first hundred", "Two")
+    with pytest.raises(UnknownStudy, match="No study 'one'"):
+        study("rename", "one", "three")
+
+
+def test_a_study_is_removed_by_who_types_its_name(study, stores, prepared, home):
+    study("create", "validity", "First", "--from-audit", prepared / "audit", "--sample", 2)
+    judge(stores, "First", "Ada", valid())
+    folder = home / "studies" / stores.studies.study("First").study_id
+    pictures = len(list(folder.iterdir()))
+
+    def remove(*arguments: str, typed: str = ""):
+        return CliRunner().invoke(app, ["study", "remove", *arguments], input=typed)
+
+    for typed in ("first\n", "y\n", "\n"):
+        refused = remove("first", typed=typed)
+        assert "Of First would go: 2 items, 1 judgement by 1 person, 0 decisions, and its pictures." in refused.output
+        assert isinstance(refused.exception, StudyError) and "so First stays" in str(refused.exception)
+    assert remove("first").exit_code == 1, "nobody typed anything"
+    assert stores.studies.counts(stores.studies.study("First").study_id)["done"] == 1
+    assert len(list(folder.iterdir())) == pictures > 0
+
+    removed = remove("first", typed="First\n")
+    assert removed.exit_code == 0 and "Removed First: 2 items, 1 judgement by 1 person, 0 decisions." in removed.output
+    assert stores.studies.studies() == () and list((home / "studies").iterdir()) == []
+    assert isinstance(remove("First", "--yes").exception, UnknownStudy)
+    study("create", "validity", "First", "--from-audit", prepared / "audit", "--sample", 1)
+    assert remove("First", "--yes").output == "Removed First: 1 item, 0 judgements by 0 people, 0 decisions.\n"
 
 
 def annotator_file(folder: Path, username: str, *assignments: dict[str, object]) -> Path:
@@ -172,7 +212,7 @@ def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
              annotator_file(tmp_path, "b", an_assignment(0, annotation={"validated": False, "QUERY_TOO_BROAD": True}))]
     result = study("import", "circus", "released", *paths)
     assert "Made released: 2 judgements of 2 items by 2 people. It takes no answers." in result.output
-    assert "1 assignments have no annotation." in result.output
+    assert "1 assignment has no annotation." in result.output
     study("export", "circus", "released", "--out", tmp_path / "out")
     assert {path.name: json.loads(path.read_text()) for path in (tmp_path / "out").iterdir()} == {
         path.name: json.loads(path.read_text()) for path in paths}
@@ -183,6 +223,26 @@ def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
     with pytest.raises(StudyError, match="released was imported from files that hold no pictures"):
         study("open", "released")
     assert not stores.studies.study("released").accepting
+
+
+def test_results_fit_a_terminal_of_eighty_columns(study, tmp_path, monkeypatch):
+    """Numbers are never cut; of a long name of a data set only the name goes over two lines."""
+    long = "a-data-set-with-a-long-name"
+    kinds = ("composition_required", "unresolved", "shortcut_solvable")
+    records = [an_assignment(number, assignment_id=f"{name}::{number}", dataset=name, hidden_category=kind,
+                             annotation={"validated": number % 2 == 0, "INVALID_TARGET_IMAGE": number % 2 == 1})
+               for name in ("cirr", long) for number, kind in enumerate(kinds * 400)]
+    study("import", "circus", "wide", annotator_file(tmp_path, "a", *records))
+    monkeypatch.setattr(console.out, "width", 80)
+    printed = study("results", "wide").output
+    assert max(map(len, printed.splitlines())) <= 80
+    # 400 of each kind and data set, every other one valid.
+    lines = [" ".join(line.split()) for line in printed.splitlines()]
+    assert "data set required unresolved other all" in lines
+    assert "cirr 200 of 400 200 of 400 200 of 400 600 of 1,200" in lines
+    assert "Total 400 of 800 400 of 800 400 of 800 1,200 of 2,400" in lines
+    assert "VALIDATED 1,200" in lines and "INVALID_TARGET_IMAGE 1,200" in lines
+    assert not any(line.startswith(("data set not judged", "reason")) for line in lines), "there is nothing to say"
 
 
 def test_broken_annotator_files_change_nothing_and_every_fault_is_listed(study, stores, tmp_path):
@@ -226,7 +286,7 @@ def test_turns_of_searches_are_a_source(study, stores, home):
         stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
     result = study("create", "validity", "asked", "--from-sessions")
-    assert "Made asked: 3 items" in result.output and "1 turns do not tell what was wanted" in result.output
+    assert "Made asked: 3 items" in result.output and "1 turn does not tell what was wanted" in result.output
     items = stores.studies.items(stores.studies.study("asked").study_id)
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [

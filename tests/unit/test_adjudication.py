@@ -50,7 +50,7 @@ def adjudication(store: SqlStudyStore) -> Adjudication:
 def judge(store: SqlStudyStore, item: Item, **answers: dict[str, object]) -> None:
     service = StudyService(store, KINDS)
     for who, answer in answers.items():
-        service.desk("Sample", who)
+        service.join("Sample", who)
         service.save("Sample", who, item.item_id, answer, f"{who}-{item.item_id}", seconds=20)
 
 
@@ -120,7 +120,7 @@ def test_numbers_of_cases_do_not_follow_the_source(
     service = StudyService(store, KINDS)
     items = store.items(study.study_id)
     for who, answer in (("Ada", valid()), ("Bea", BROAD)):
-        service.desk("Long", who)
+        service.join("Long", who)
         for item in items:
             service.save("Long", who, item.item_id, answer, f"{who}-{item.item_id}")
     cases = adjudication.cases("Long").cases

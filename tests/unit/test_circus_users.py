@@ -105,7 +105,7 @@ def test_what_is_imported_comes_back_equal_as_data(store, tmp_path):
     assert created.counts == {"items": 9, "people": 2, "assignments": 10, "judgements": 8}
     assert created.notes == (
         "2 assignments have no annotation.", "2 annotations have no verdict.",
-        "1 annotations are not valid and say by no flag why.")
+        "1 annotation is not valid and says by no flag why.")
 
 
 def test_an_import_of_what_was_exported_is_the_same_again(store, tmp_path):

@@ -214,7 +214,7 @@ def test_forbidden_pages_are_friendly_and_forbidden_calls_are_json(people):
     client = browser(people, "Annotator")
     page = client.get("/people")
     assert page.headers["content-type"].startswith("text/html")
-    assert "As annotator, Annotator may not change who may sign in." in page.text
+    assert "Annotator is signed in as annotator, and annotators may not change who may sign in." in page.text
     assert 'href="/annotate"' in page.text
     call = client.get("/people/all")
     assert call.json()["kind"] == "forbidden"
@@ -336,7 +336,7 @@ def test_the_visitor_of_a_gradio_request():
     asked = gr.Request(request=inner)
     assert visitor_of(asked) == visitor_of(inner) == Visitor("Ada", "analyst", may("analyst"), open=False)
     assert require(asked, "manage", "results") is visitor
-    with pytest.raises(AccessError, match=r"As analyst, Ada may not search\. Ask an admin for another role\."):
+    with pytest.raises(AccessError, match=r"^Ada is signed in as analyst, and analysts may not search\. Ask an admin"):
         require(asked, "search")
 
 

@@ -37,7 +37,7 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
 
 def judge(store: SqlStudyStore, who: str) -> None:
     service = StudyService(store, KINDS)
-    desk = service.desk("Sample", who)
+    desk = service.join("Sample", who)
     assert desk.item is not None
     service.save("Sample", who, desk.item.item_id, valid(), "token-01", seconds=8)
 

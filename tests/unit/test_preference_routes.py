@@ -91,9 +91,12 @@ class Screen:
     def gate(self, **sent: Any) -> Any:
         return self.post("gate", **{"token": self.token()} | sent)
 
+    def join(self) -> Any:
+        return self.post("join").json()
+
     def desk(self) -> Any:
         """The desk with the next question, past what stands before it."""
-        desk = self.get("at").json()
+        desk = self.join()
         while desk["gate"] and desk["gate"]["kind"] != "finished":
             desk = self.gate(**solved(desk["gate"])).json()["desk"]
         return desk
@@ -120,10 +123,15 @@ def marked(store: SqlStudyStore, home: Path, **changes: Any) -> Study:
 def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_preference_study(store, tmp_path, reason_every=1)
     ada = Screen(page)
-    before = ada.get("at").json()
+    fields = {"study", "joined", "progress", "gate", "item", "answer", "revision", "draft", "ahead", "handed_on"}
+    look = ada.get("at").json()
+    assert set(look) == fields and store.counts(study.study_id)["people"] == 0
+    assert (look["joined"], look["gate"], look["item"], look["progress"]["total"]) == (False, None, None, 6)
+    assert refused(ada.gate(kind="guidelines")) == (404, "not-yours")
+    before = ada.join()
     assert before["gate"] == {"kind": "guidelines"} and before["item"] is None and before["ahead"] == []
     desk = ada.desk()
-    assert set(desk) == {"study", "progress", "gate", "item", "answer", "revision", "draft", "ahead", "handed_on"}
+    assert set(desk) == fields and desk["joined"] is True
     item = desk["item"]
     assert {name: item[name] for name in ("position", "number", "of", "form", "forms", "locked", "ask_reason")} == {
         "position": 0, "number": 1, "of": 6, "form": 1, "forms": 2, "locked": False, "ask_reason": True}
@@ -167,6 +175,7 @@ def test_nothing_hidden_leaves_the_server(
     for screen in screens:
         screen.get("mine")
         screen.get("at")
+        screen.join()
     for screen in screens:
         desk = screen.desk()
         while desk["item"]:
@@ -233,7 +242,7 @@ def test_two_people_meet_a_question_the_other_way_round(
 def test_gates_over_http(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     make_preference_study(store, tmp_path, settings={"consent": "Of my own will.", "completion_prefix": "CQ-"})
     ada = Screen(page)
-    item = store.desk(store.study("Shops").study_id, "Ada").item if ada.get("at") else None
+    item = store.desk(store.study("Shops").study_id, "Ada").item if ada.join() else None
     assert item is not None
     assert refused(ada.save(item.item_id, rated())) == (409, "gate")
     assert ada.gate(kind="guidelines").json()["desk"]["gate"] == {"kind": "consent", "text": "Of my own will."}
@@ -299,7 +308,7 @@ def test_two_people_in_one_browser_do_not_mix(
         passing = ada.gate(kind="guidelines", by="Bea")
         assert refused(passing) == (403, "forbidden") and store.events(study.study_id) == ()
         ada.desk()
-    item = ada.get("at").json()["item"]["id"]
+    item = ada.join()["item"]["id"]
     for by in ("Bea", "", 5, ["Ada"]):
         told = ada.save(item, answer, by=by)
         assert refused(told) == (403, "forbidden") and "signed in as Ada now" in told.json()["problem"]

@@ -9,11 +9,19 @@ from pathlib import Path
 import pytest
 
 from annotation.preference import Preference
-from annotation.records import Desk, Study, StudyEvent
+from annotation.records import Desk, Released, Study, StudyEvent
 from annotation.service import StudyService
 from annotation.survey_flow import completion_code
 from annotation.validity import Validity
-from cir_core.errors import GateStands, IncompleteJudgement, NeedsConfirmation, StudyClosed, StudyError, UnknownItem
+from cir_core.errors import (
+    GateStands,
+    IncompleteJudgement,
+    NeedsConfirmation,
+    NotJoined,
+    StudyClosed,
+    StudyError,
+    UnknownItem,
+)
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
@@ -50,7 +58,7 @@ class Person:
 
     def __init__(self, service: StudyService, name: str) -> None:
         self.service, self.name, self.presses = service, name, 0
-        self.desk = service.desk("Shops", name)
+        self.desk = service.join("Shops", name)
 
     @property
     def gate(self) -> str | None:
@@ -169,7 +177,7 @@ def test_a_wrong_answer_is_counted_and_another_sum_stands_there(
 def test_what_cannot_pass(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_preference_study(store, tmp_path)
     make_study(store, tmp_path)
-    service.desk("Shops", "Ada")
+    service.join("Shops", "Ada")
     for kind in ("finish", "finished", "", None, ["check"], "settings"):
         with pytest.raises(StudyError, match="guidelines"):
             service.pass_gate("Shops", "Ada", kind, "token-001")
@@ -177,6 +185,7 @@ def test_what_cannot_pass(service: StudyService, store: SqlStudyStore, tmp_path:
         service.pass_gate("Shops", "Ada", "guidelines", "finish")   # the token of the end is nobody's
     with pytest.raises(IncompleteJudgement, match="answered already"):
         service.pass_gate("Shops", "Ada", "consent", "token-001", answer=True)
+    service.join("Sample", "Ada")
     with pytest.raises(StudyError, match="nothing stands between"):
         service.pass_gate("Sample", "Ada", "guidelines", "token-001")
 
@@ -307,7 +316,7 @@ def test_the_list_and_other_peoples_questions(service: StudyService, store: SqlS
         service.save("Shops", "Ada", bea.desk.item.item_id, rated(), "token-001")
     ada.rate()
     assert [(one.joined, one.done, one.total) for one in service.mine("Ada")][1] == (True, 1, 6)
-    sample = service.desk("Sample", "Ada")
+    sample = service.join("Sample", "Ada")
     assert sample.stand is None and sample.item is not None   # the other kind has nothing of all this
     service.save("Sample", "Ada", sample.item.item_id, valid(), "token-001")
 
@@ -373,9 +382,54 @@ def test_work_that_the_owner_releases_goes_to_who_asks_for_more(
         ada.rate()
     assert service.more("Shops", "Ada")[0] == 0   # Bea is at it
     bea.rate()
-    assert store.release(study.study_id, "Bea") == 5
+    assert store.release(study.study_id, "Bea") == Released(5, 0, freed=False)
     added, ada.desk = service.more("Shops", "Ada")
     assert added == 5 and ada.gate is None and stand_of(ada.desk) == (7, 11, 3, 4)
     while ada.go_on().gate != "finished":
         ada.rate()
     assert [one.kind for one in events(store, study, "Ada")].count("finish") == 1
+
+
+def test_looking_takes_no_seat(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_preference_study(store, tmp_path)   # two seats of six
+    desk = service.desk("Shops", "Ada")
+    assert (desk.joined, desk.item, desk.stand, desk.total) == (False, None, None, 6)
+    with pytest.raises(NotJoined):
+        service.pass_gate("Shops", "Ada", "guidelines", "token-001")
+    assert store.counts(study.study_id)["people"] == 0 and store.events(study.study_id) == ()
+    assert Person(service, "Ada").gate == "guidelines" and service.desk("Shops", "Ada").joined
+
+
+def test_consent_is_not_inherited_with_a_seat(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_preference_study(store, tmp_path, settings={"consent": "I take part of my own will."})
+    ada = Person(service, "Ada").go_on()
+    hers = [one.item_id for one in service.overview("Shops", "Ada")]
+    assert store.release(study.study_id, "Ada") == Released(6, 0, freed=True)
+    bea = Person(service, "Bea")
+    assert bea.gate == "guidelines" and [one.item_id for one in service.overview("Shops", "Bea")] == hers
+    bea.go_on()
+    assert [one.kind for one in events(store, study, "Bea")] == ["guidelines", "consent"]
+    # Ada's consent is still on record, and she is not asked again; of work she gets what is free.
+    assert [one.kind for one in events(store, study, "Ada")] == ["guidelines", "consent"]
+    assert service.desk("Shops", "Ada").item is None
+    ada = Person(service, "Ada")
+    assert ada.gate is None and ada.desk.total == 6
+
+
+def test_an_answer_is_read_by_the_side_that_is_shown_now(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Everything goes to both seats, with the sides turned. Ada has one seat's questions, then the other's."""
+    study = make_preference_study(store, tmp_path, questions=6, shared_every=1, shared_by=2, settings={"check": "none"})
+    desk = Person(service, "Ada").go_on().back_to(1)
+    assert desk.item is not None
+    second, side = desk.item.item_id, desk.extra["first"]
+    store.release(study.study_id, "Ada")
+    Person(service, "Bea")                       # takes the seat that Ada had
+    ada = Person(service, "Ada")                 # and Ada what is in the other one
+    assert ada.desk.total == 6 and ada.desk.item is not None and ada.desk.item.item_id != second
+    now = next(one.extra["first"] for one in service.overview("Shops", "Ada") if one.item_id == second)
+    assert now != side
+    saved, _ = service.save("Shops", "Ada", second, rated(5, 2), "token-001")
+    assert saved.judgement.answer["first"] == now
+    assert saved.judgement.answer["ratings"] == ([5, 2] if now == 1 else [2, 5])

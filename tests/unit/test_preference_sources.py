@@ -83,7 +83,7 @@ def test_queries_whose_reference_the_gallery_lacks(gallery):
     with pytest.raises(GalleryError, match="nowhere"):
         of_methods(of, gallery)
     found = of_methods(of, gallery, skip_missing=True)
-    assert [one.query_id for one in found.queries] == ["a"] and found.notes[-1].startswith("1 queries were left out")
+    assert [one.query_id for one in found.queries] == ["a"] and found.notes[-1].startswith("1 query was left out")
 
 
 def test_methods_are_two_and_ids_are_told_apart(gallery):
@@ -124,7 +124,7 @@ def test_runs_give_their_best_five_without_the_reference():
         "one": {"A": "abcde", "B": "hgfed"}, "two": {"A": "abcde", "B": "abcde"}, "three": {"B": "hgfed"}}
     assert found.methods == ("A", "B") and found.source["form"] == "runs"
     assert found.notes == ("1 of 4 queries are not ranked by two runs, and left out.",
-                           "A has fewer than 5 images for 1 queries, which go to the other runs.")
+                           "A has fewer than 5 images for 1 query, which goes to the other runs.")
 
 
 @pytest.mark.parametrize(("runs", "error", "says"), [

@@ -55,7 +55,7 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
     service = StudyService(store, {"validity": Validity()})
     items = store.items(made.study_id)
     for who, answers in (("Ada", (valid(note="=1+1"), valid(), BROAD)), ("Bea", (valid(), BROAD, BROAD))):
-        service.desk(made.study_id, who)
+        service.join(made.study_id, who)
         for item, answer in zip(items, answers, strict=False):
             service.save(made.study_id, who, item.item_id, answer, f"{who}-{item.item_id}", seconds=30)
     return made
@@ -111,7 +111,7 @@ def test_who_may_do_what(
 
 def test_a_person_is_known_however_their_name_is_written(visit: Open, study: Study, store: SqlStudyStore) -> None:
     composed, decomposed = "J\u00fcrgen", "Ju\u0308rgen"
-    StudyService(store, {"validity": Validity()}).desk(study.study_id, decomposed)
+    StudyService(store, {"validity": Validity()}).join(study.study_id, decomposed)
     manager = visit("researcher", composed)
     assert manager.get("studies/one", params={"study": study.name}).json()["you_judge"]
     assert manager.post("studies/release", json={"study": study.name, "annotator": composed}).status_code == 200
@@ -183,7 +183,7 @@ def test_closing_opening_and_handing_on(visit: Open, study: Study, store: SqlStu
     assert client.post("studies/close", json={"study": study.name}).json()["study"]["accepting"] is False
     assert client.post("studies/open", json={"study": study.name}).json()["study"]["accepting"] is True
     released = client.post("studies/release", json={"study": study.name, "annotator": "bea"})
-    assert released.json() == {"released": 1}
+    assert released.json() == {"released": 1, "block": 0, "freed": False}
     for nobody in ("Zoe", "", None, 7):
         assert client.post("studies/release", json={"study": study.name, "annotator": nobody}).status_code == 400
     for unknown in ("nosuch", "", 7, None, "x" * 300):

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 
 import gradio as gr
 import pytest
@@ -44,8 +45,12 @@ def call(page: TestClient, name: str, *inputs: Any, who: str = "Ada") -> Any:
 
 
 def test_a_script_judges_what_is_its_own(page: TestClient) -> None:
+    for _ in range(2):   # asking is not joining
+        assert call(page, "progress", "Sample").json()["data"][0] == {
+            "study": {"id": ANY, "name": "Sample", "kind": "validity", "protocol": "circus/1", "accepting": True},
+            "joined": False, "done": 0, "total": 0, "unsure": 0, "median_seconds": None, "seconds_left": None}
     desk = call(page, "next_item", "Sample", "").json()["data"][0]
-    assert desk["progress"]["total"] == 2
+    assert desk["joined"] is True and desk["progress"]["total"] == 2
     item = desk["item"]["id"]
     for repeated in (False, True):
         told = call(page, "save_judgement", "Sample", item, valid(), "token-01", 5).json()["data"][0]
@@ -54,6 +59,7 @@ def test_a_script_judges_what_is_its_own(page: TestClient) -> None:
     again = call(page, "next_item", "Sample", item).json()["data"][0]
     assert again["item"]["id"] == item and again["answer"] == valid()
     told = call(page, "progress", "Sample").json()["data"][0]
+    assert told["joined"] is True
     assert (told["study"]["name"], told["done"], told["total"], told["seconds_left"]) == ("Sample", 1, 2, None)
 
 
@@ -65,6 +71,7 @@ def test_what_does_not_work_is_a_sentence(page: TestClient) -> None:
         (call(page, "save_judgement", "Sample", item, valid(), "t", 5, who="Bea"), "8 to 64 letters"),
         (call(page, "save_judgement", "Sample", item, {}, "token-01", 5, who="Bea"), "Nothing is chosen yet"),
         (call(page, "save_judgement", "Sample", item, None, "token-01", None, who="Bea"), "A judgement is an object"),
+        (call(page, "save_judgement", "Sample", item, {}, "token-01", 5, who="Cy"), "You have no items in Sample yet"),
         (call(page, "progress", "Nowhere"), "No study 'Nowhere'"),
         (call(page, "next_item", "Sample", "", who=""), "Nobody is signed in"),
     ):

@@ -40,9 +40,15 @@ def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
 
 
 def at(page: TestClient, who: str = "Ada", **query: Any) -> Any:
-    answer = page.get("/study/at", params={"study": "Sample"} | query, headers={"x-test-name": who})
+    """The desk of somebody who joins at their first look."""
+    headers = {"x-test-name": who}
+    answer = page.get("/study/at", params={"study": "Sample"} | query, headers=headers)
     assert answer.status_code == 200, answer.text
-    return answer.json()
+    if answer.json()["joined"]:
+        return answer.json()
+    joined = page.post("/study/join", json={"study": "Sample"}, headers=headers)
+    assert joined.status_code == 200 and joined.headers["cache-control"] == "no-store"
+    return at(page, who, **query) if query else joined.json()
 
 
 def save(page: TestClient, item: str, answer: Any, token: str = "token-01", **more: Any) -> Any:
@@ -79,6 +85,41 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
     assert back["revision"] == 1 and back["answer"]["reasons"] == ["1b"]
     stay = save(page, item["id"], valid(), "token-02", then="stay", seen_revision=1).json()
     assert stay["desk"]["item"]["id"] == item["id"] and stay["desk"]["revision"] == 2
+
+
+def test_looking_takes_no_seat_and_joining_does(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    none = {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
+    about = {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1", "accepting": True}
+    for query in ({}, {"position": "0"}, {"item": store.items(study.study_id)[0].item_id}):
+        assert page.get("/study/at", params={"study": "Sample"} | query).json() == {
+            "study": about, "joined": False, "progress": none, "item": None, "answer": None, "revision": 0,
+            "draft": None, "ahead": []}
+    assert problem(page.get("/study/overview", params={"study": "Sample"})) == (404, "not-yours")
+    assert problem(page.post("/study/more", json={"study": "Sample"})) == (404, "not-yours")
+    assert store.counts(study.study_id)["people"] == 0
+    for by in ("Bea", 7):
+        assert problem(page.post("/study/join", json={"study": "Sample", "by": by})) == (403, "forbidden")
+    for _ in range(2):
+        desk = page.post("/study/join", json={"study": "sample", "by": "Ada"}).json()
+        assert desk["joined"] is True and desk["item"]["position"] == 0
+    assert page.get("/study/at", params={"study": "Sample"}).json() == desk
+    assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", None]
+    assert problem(page.post("/study/join", json={"study": "Nowhere"})) == (404, "unknown")
+    assert problem(page.post("/study/join", json={})) == (400, "other")
+    store.set_accepting(study.study_id, False)
+    bea = page.post("/study/join", json={"study": "Sample"}, headers={"x-test-name": "Bea"})
+    assert problem(bea) == (409, "closed") and store.counts(study.study_id)["people"] == 1
+
+
+def test_a_token_of_another_answer_is_refused(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
+    make_study(store, tmp_path)
+    item = at(page)["item"]["id"]
+    save(page, item, valid())
+    refused = save(page, item, valid(note="on second thoughts"))
+    assert problem(refused) == (409, "token") and "Send a new token" in refused.json()["problem"]
+    assert save(page, item, valid()).json()["saved"]["repeated"] is True
+    assert at(page, position=0)["answer"] == valid()
 
 
 def test_the_list_the_overview_the_rubric_drafts_and_more(
@@ -193,8 +234,9 @@ def test_nobody_gets_nothing(page: TestClient, store: SqlStudyStore, tmp_path: P
     for verb, path in (("GET", "mine"), ("GET", "at?study=Sample"), ("GET", "overview?study=Sample"),
                        ("GET", "rubric?study=Sample")):
         assert problem(page.request(verb, f"/study/{path}", headers={"x-test-name": ""})) == (401, "signed-out")
-    answer = page.post("/study/more", json={"study": "Sample"}, headers={"x-test-name": ""})
-    assert problem(answer) == (401, "signed-out")
+    for path in ("more", "join"):
+        answer = page.post(f"/study/{path}", json={"study": "Sample"}, headers={"x-test-name": ""})
+        assert problem(answer) == (401, "signed-out")
 
 
 def test_nothing_hidden_in_any_answer(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
@@ -202,8 +244,10 @@ def test_nothing_hidden_in_any_answer(page: TestClient, store: SqlStudyStore, tm
               "target_id": "SECRET", "panel": ["SECRET"], "query_idx": 987654321,
               "trace": {"SECRET": ["SECRET", 987654321]}}
     make_study(store, tmp_path, hidden=secret, strata=("SECRET one", "SECRET two"), seats=1)
+    answers = [page.get("/study/at", params={"study": "Sample"})]   # before joining
     item = at(page)["item"]["id"]
-    answers = [page.get(f"/study/{path}", params={"study": "Sample"}) for path in ("at", "overview", "rubric", "mine")]
+    answers += [page.post("/study/join", json={"study": "Sample"})]
+    answers += [page.get(f"/study/{path}", params={"study": "Sample"}) for path in ("at", "overview", "rubric", "mine")]
     answers += [page.get("/study/at", params={"study": "Sample", "position": n}) for n in range(6)]
     answers += [save(page, item, {}), save(page, item, valid(alternatives=["SECRE"])), save(page, item, valid())]
     answers += [page.post("/study/draft", json={"study": "Sample", "item": item, "answer": {}}),

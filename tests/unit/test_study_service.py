@@ -9,9 +9,19 @@ from pathlib import Path
 import pytest
 
 from annotation import incoming
+from annotation.releasing import release
 from annotation.service import StudyService
 from annotation.validity import Validity
-from cir_core.errors import IncompleteJudgement, StudyClosed, StudyError, UnknownItem, UnknownStudy
+from cir_core.errors import (
+    IncompleteJudgement,
+    NotJoined,
+    StudyClosed,
+    StudyError,
+    UnknownItem,
+    UnknownStudy,
+    UsedToken,
+)
+from storage import tables
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.studies import flagged, make_study, valid
@@ -44,20 +54,42 @@ def item_of(service: StudyService, who: str, position: int) -> str:
     return service.overview("Sample", who)[position].item_id
 
 
-def test_a_first_look_takes_a_seat_and_shows_the_first_item(service: StudyService, store: SqlStudyStore,
-                                                            tmp_path: Path) -> None:
+def test_joining_takes_a_seat_and_shows_the_first_item(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
     study = make_study(store, tmp_path)
-    desk = service.desk("sample", "Ada")   # names are compared without regard to case
+    desk = service.join("sample", "Ada")   # names are compared without regard to case
     assert (desk.study.study_id, desk.seat, desk.position, desk.done, desk.total) == (study.study_id, 1, 0, 0, 3)
     assert desk.item is not None and len(desk.ahead) == 2
     assert service.desk(study.study_id, "ada").seat == 1   # by id too, and once more is the same seat
-    assert service.desk("Sample", "Bea").seat == 2
+    assert service.join("Sample", "Bea").seat == 2
+
+
+def test_looking_takes_no_seat(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)   # six items for two people
+    somewhere = store.items(study.study_id)[0].item_id
+    for asked in ({}, {"position": 0}, {"item_id": somewhere}):
+        desk = service.desk("Sample", "Ada", **asked)  # type: ignore[arg-type]
+        assert (desk.joined, desk.item, desk.position, desk.seat, desk.total) == (False, None, None, 0, 3)
+    desk, progress = service.progress("Sample", "Ada")
+    assert not desk.joined and (progress.done, progress.total, progress.median_seconds) == (0, 0, None)
+    for refused in (lambda: service.save("Sample", "Ada", somewhere, valid(), "token-01"),
+                    lambda: service.keep_draft("Sample", "Ada", somewhere, valid()),
+                    lambda: service.more("Sample", "Ada"), lambda: service.overview("Sample", "Ada")):
+        with pytest.raises(NotJoined, match="You have no items in Sample yet"):
+            refused()
+    assert [seat.annotator for seat in store.seats(study.study_id)] == [None, None]
+    assert [each.joined for each in service.mine("Ada")] == [False]
+    assert service.join("Sample", "Ada").joined and service.desk("Sample", "Ada").joined
+    with pytest.raises(UnknownItem, match="not one of yours"):
+        service.join("Sample", "Bea", item_id=item_of(service, "Ada", 0))
 
 
 def test_saving_goes_on_to_the_next_open_item_and_round_to_the_first(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     make_study(store, tmp_path, seats=1, items=4)
+    service.join("Sample", "Ada")
     desk = service.desk("Sample", "Ada", position=2)
     seen = []
     for number in range(4):
@@ -88,6 +120,44 @@ def test_a_repeated_call_and_a_changed_mind(service: StudyService, store: SqlStu
         (1, False), (1, True), (2, False), (2, True)]
     assert not changed.overtook
     assert len(store.judgements(study.study_id, history=True)) == 2
+
+
+def test_a_token_is_one_answers(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.save("Sample", "Ada", first, valid(), "token-01")
+    with pytest.raises(UsedToken, match="Send a new token with every new answer"):
+        service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-01")
+    assert len(store.judgements(study.study_id, history=True)) == 1
+
+
+def test_opening_the_panel_is_no_answer_and_is_never_taken_back(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path)
+    first, presses = item_of_first(service), iter(range(100))
+
+    def save(opened: bool, **changes: object) -> tuple[int, bool]:
+        saved, _ = service.save("Sample", "Ada", first, valid(panel_opened=opened, **changes),
+                                f"token-{next(presses):02}")
+        return saved.judgement.revision, saved.judgement.answer["panel_opened"]
+
+    assert [save(False), save(True), save(False)] == [(1, False)] * 3
+    assert [save(False, note="so"), save(True, note="so")] == [(2, True)] * 2
+    assert save(False, note="or so") == (3, True)
+
+
+def test_what_a_draft_says_of_the_panel_goes_into_the_first_answer(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path)
+    first = item_of_first(service)
+    service.keep_draft("Sample", "Ada", first, {"panel_opened": True})
+    service.keep_draft("Sample", "Ada", first, {"panel_opened": False, "note": "hm"})
+    draft = service.desk("Sample", "Ada").draft
+    assert draft is not None and draft.answer["panel_opened"] is True
+    service.drop_draft("Sample", "Ada", first)
+    assert service.save("Sample", "Ada", first, valid(), "token-01")[0].judgement.answer == valid(panel_opened=True)
 
 
 def test_a_window_that_had_not_seen_the_other_ones_answer_is_told(
@@ -123,7 +193,7 @@ def test_a_draft_that_is_discarded_is_gone_and_what_was_saved_stays(
         desk = service.desk("Sample", "Ada", item_id=first)
         assert desk.draft is None
         assert desk.judgement is not None and desk.judgement.answer["validated"] is True
-    service.desk("Sample", "Bea")
+    service.join("Sample", "Bea")
     theirs = service.overview("Sample", "Bea")[0].item_id
     for item in ("no such item", theirs):
         with pytest.raises(UnknownItem):
@@ -191,7 +261,7 @@ def test_a_revision_is_a_whole_number(revision: object) -> None:
 
 def test_an_item_that_is_not_there(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path)
-    service.desk("Sample", "Ada")
+    service.join("Sample", "Ada")
     for item in ("no-such-item", "", "x" * 65, "a\0b", "half \ud800", None, 7):
         with pytest.raises(UnknownItem):
             service.save("Sample", "Ada", item, valid(), "token-01")  # type: ignore[arg-type]
@@ -201,8 +271,8 @@ def test_an_item_that_is_not_there(service: StudyService, store: SqlStudyStore, 
 
 def test_another_persons_item_is_not_mine(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path)
-    theirs = service.desk("Sample", "Bea").item
-    service.desk("Sample", "Ada")
+    theirs = service.join("Sample", "Bea").item
+    service.join("Sample", "Ada")
     assert theirs is not None
     with pytest.raises(UnknownItem, match="not one of yours"):
         service.save("Sample", "Ada", theirs.item_id, valid(), "token-01")
@@ -215,8 +285,9 @@ def test_another_persons_item_is_not_mine(service: StudyService, store: SqlStudy
 
 def test_a_study_that_is_not_there(service: StudyService) -> None:
     for name in ("Nowhere", "", "x" * 201, "a\0b", "half \ud800", None):
-        with pytest.raises(UnknownStudy):
-            service.desk(name, "Ada")  # type: ignore[arg-type]
+        for enter in (service.desk, service.join):
+            with pytest.raises(UnknownStudy):
+                enter(name, "Ada")  # type: ignore[arg-type]
 
 
 def test_a_closed_study_can_be_looked_at_by_its_people_only(
@@ -231,8 +302,10 @@ def test_a_closed_study_can_be_looked_at_by_its_people_only(
         service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-02")
     # An answer that had been kept is still acknowledged when its call comes again.
     assert service.save("Sample", "Ada", first, valid(), "token-01")[0].repeated
-    with pytest.raises(StudyClosed, match="Sample is closed"):
-        service.desk("Sample", "Bea")
+    for enter in (service.desk, service.progress, service.join):
+        with pytest.raises(StudyClosed, match=r"Sample (is closed|takes no more answers)"):
+            enter("Sample", "Bea")
+    assert service.join("Sample", "Ada").done == 1
     assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", None]
 
 
@@ -249,9 +322,9 @@ def test_my_studies(service: StudyService, store: SqlStudyStore, tmp_path: Path)
     make_study(store, tmp_path, name="One", items=6, seats=2)
     make_study(store, tmp_path, name="Two", items=8, seats=2)
     closed = make_study(store, tmp_path, name="Three")
-    service.desk("Three", "Ada")
+    service.join("Three", "Ada")
     store.set_accepting(closed.study_id, False)
-    desk = service.desk("One", "Ada")
+    desk = service.join("One", "Ada")
     assert desk.item is not None
     service.save("One", "Ada", desk.item.item_id, valid(), "token-01")
     assert {(e.study.name, e.joined, e.done, e.total) for e in service.mine("ADA")} == {
@@ -259,11 +332,35 @@ def test_my_studies(service: StudyService, store: SqlStudyStore, tmp_path: Path)
     assert {e.study.name for e in service.mine("Bea")} == {"One", "Two"}
 
 
+@pytest.mark.parametrize("form", ["circus-users", "hp-fashioniq-answers"])
+def test_imported_studies_are_nobodys_work(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path, form: str,
+) -> None:
+    """An account may have the name of somebody who judged elsewhere."""
+    study = make_study(store, tmp_path, name="Other")
+    make_study(store, tmp_path)
+    service.join("Other", "Ada")
+    item = item_of_first(service)
+    with store.engine.begin() as connection:
+        connection.execute(tables.studies.update().where(tables.studies.c.study_id == study.study_id).values(
+            source={"form": form}))
+    later = StudyService(store, {"validity": Validity()})
+    assert [each.study.name for each in later.mine("Ada")] == ["Sample"]
+    for refused in (lambda: later.desk("Other", "Ada"), lambda: later.join("Other", "Bea"),
+                    lambda: later.save("Other", "Ada", item, valid(), "token-01"),
+                    lambda: later.overview("Other", "Ada"), lambda: later.progress("Other", "Ada")):
+        with pytest.raises(StudyError, match="imported with its answers, and there is nothing to judge"):
+            refused()
+    with pytest.raises(StudyError, match="Other was imported"):
+        release(store, store.study("Other"), "Ada")
+    assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", None]
+
+
 def test_pace_and_time_left_once_three_items_are_done(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     make_study(store, tmp_path, seats=1, items=10)
-    desk = service.desk("Sample", "Ada")
+    desk = service.join("Sample", "Ada")
     for number, seconds in enumerate((20, 0, 50, 30)):   # 0: a script that measured nothing
         assert service.progress("Sample", "Ada")[1].median_seconds is None
         assert desk.item is not None
@@ -279,9 +376,9 @@ def test_somebody_late_shares_the_work_and_nothing_is_judged_less_often(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     study = make_study(store, tmp_path, items=30, seats=2, overlap=2, agreement_items=6)
-    service.desk("Sample", "Ada")
-    service.desk("Sample", "Bea")
-    late = service.desk("Sample", "Cy")
+    service.join("Sample", "Ada")
+    service.join("Sample", "Bea")
+    late = service.join("Sample", "Cy")
     # 24 * 2 = 48 open besides the block; a third of it, 16, and the block's 6.
     assert (late.seat, late.total) == (3, 22)
     kept = [a for a in store.assignments(study.study_id) if a.state != "handed_on"]
@@ -292,8 +389,8 @@ def test_somebody_late_shares_the_work_and_nothing_is_judged_less_often(
 
 def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path, items=40, seats=2)
-    service.desk("Sample", "Bea")
-    desk = service.desk("Sample", "Ada")
+    service.join("Sample", "Bea")
+    desk = service.join("Sample", "Ada")
     assert service.more("Sample", "Ada")[0] == 0   # not before
     while desk.item is not None:
         _, desk = service.save("Sample", "Ada", desk.item.item_id, valid(), f"token-{desk.done:02}")
@@ -303,15 +400,50 @@ def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, 
     assert len(service.overview("Sample", "Bea")) == 10
 
 
+def test_a_study_can_be_finished_without_somebody_who_has_left(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Ten items for two, two of them the block: four of their own and the block each."""
+    study = make_study(store, tmp_path, items=10, seats=2, agreement_items=2)
+    first = item_of_first(service)
+    service.join("Sample", "Bea")
+    service.save("Sample", "Ada", first, valid(), "token-00")
+    block = {item.item_id for item in store.items(study.study_id) if item.in_block}
+    released = release(store, study, "ada")
+    assert (released.items, released.block, released.freed) == ((4, 1, False) if first in block else (3, 2, False))
+    pass_all(service, "Bea")
+    assert service.more("Sample", "Bea")[0] == released.items
+    pass_all(service, "Bea")
+    counts = store.counts(study.study_id)
+    assert counts["done"] == counts["assignments"] == 7 + released.items
+    # Ada comes back, and asks for more: it is the rest of the block.
+    assert service.desk("Sample", "Ada").item is None
+    added, desk = service.more("Sample", "Ada")
+    assert added == released.block and desk.item is not None and desk.item.item_id in block
+
+
+def test_who_lost_the_seat_may_come_again(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
+    study = make_study(store, tmp_path)
+    first = item_of_first(service)
+    assert release(store, study, "Ada").freed
+    assert not service.desk("Sample", "Ada").joined   # also where the service had known better
+    with pytest.raises(NotJoined):
+        service.save("Sample", "Ada", first, valid(), "token-01")
+    again = service.join("Sample", "Ada")
+    assert again.seat == 1 and again.item is not None and again.item.item_id == first
+    with pytest.raises(StudyError, match="Zoe has no seat"):
+        release(store, study, "Zoe")
+
+
 def test_work_of_somebody_away_for_longer_than_the_lease(
     service: StudyService, store: SqlStudyStore, tmp_path: Path, clock: Clock,
 ) -> None:
     make_study(store, tmp_path, items=20, seats=2, lease_hours=24)
     first = item_of_first(service)
-    service.desk("Sample", "Bea")
+    service.join("Sample", "Bea")
     clock.now += timedelta(hours=25)
     service.desk("Sample", "Bea")
-    assert service.desk("Sample", "Cy").total == 10   # 20 open, Bea at work: half, all of it Ada's
+    assert service.join("Sample", "Cy").total == 10   # 20 open, Bea at work: half, all of it Ada's
     assert service.overview("Sample", "Ada") == []
     # Ada comes back: what she had begun she may still answer.
     saved, _ = service.save("Sample", "Ada", first, valid(), "token-01")
@@ -322,8 +454,8 @@ def test_a_seat_emptied_before_anybody_took_it_gets_work_again(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     study = make_study(store, tmp_path, items=36, seats=3)
-    service.desk("Sample", "Ada")
-    service.desk("Sample", "Bea")
+    service.join("Sample", "Ada")
+    service.join("Sample", "Bea")
     pass_all(service, "Ada")
     # 24 are open with Bea and in the free seat: a third, 8 of the seat's; then 16: 6, the seat's 4 and 2 of Bea's.
     for share in (8, 6):
@@ -331,7 +463,7 @@ def test_a_seat_emptied_before_anybody_took_it_gets_work_again(
         pass_all(service, "Ada")
     assert [a for a in store.assignments(study.study_id) if a.seat == 3 and a.state == "open"] == []
     # Cy finds the seat empty and gets half of Bea's 10.
-    desk = service.desk("Sample", "Cy")
+    desk = service.join("Sample", "Cy")
     assert (desk.seat, desk.done, desk.total) == (3, 0, 5)
 
 
@@ -339,8 +471,9 @@ def test_studies_of_another_kind_are_not_shown(store: SqlStudyStore, tmp_path: P
     make_study(store, tmp_path)
     service = StudyService(store, {})
     assert service.mine("Ada") == []
-    with pytest.raises(StudyError, match="cannot show"):
-        service.desk("Sample", "Ada")
+    for enter in (service.desk, service.join):
+        with pytest.raises(StudyError, match="cannot show"):
+            enter("Sample", "Ada")
     with pytest.raises(StudyError, match="cannot show"):
         service.page("Sample")
 
@@ -354,14 +487,14 @@ def test_the_page_knows_the_rubric_and_the_studys_own_settings(
 
 
 def item_of_first(service: StudyService) -> str:
-    item = service.desk("Sample", "Ada").item
+    item = service.join("Sample", "Ada").item
     assert item is not None
     return item.item_id
 
 
 def pass_all(service: StudyService, who: str) -> None:
     """Answer all that is open."""
-    desk = service.desk("Sample", who)
+    desk = service.join("Sample", who)
     while desk.done < desk.total:
         assert desk.item is not None
         _, desk = service.save("Sample", who, desk.item.item_id, valid(), f"token-{desk.done:02}")

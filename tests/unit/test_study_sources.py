@@ -152,7 +152,7 @@ def test_queries_in_m_beirs_form_have_no_panel_and_unknown_labels(mbeir, tmp_pat
     assert one.caption_mode == "single"
     assert found.find_picture("8:90") == tmp_path / "images/t90.jpg"
     assert found.find_picture(three.reference_id) == tmp_path / "images/r3.jpg"
-    assert any(note.startswith("1 queries have no target") for note in found.notes)
+    assert any(note.startswith("1 query has no target in the file, so ") for note in found.notes)
     assert any("no text" in note for note in found.notes) and any("no panel" in note for note in found.notes)
 
 
@@ -299,8 +299,8 @@ def test_turns_that_cannot_be_judged_are_counted(tmp_path):
         a_session(a_turn("t8", "a", "x"), gallery="other", name="s7"), folder=tmp_path)
     assert [one.query_id for one in found.queries] == ["t1"]
     assert set(found.notes) == {
-        "4 turns do not tell what was wanted: left out.", "1 turns ask what an earlier one asks: left out.",
-        "1 turns have no text: left out.", "1 sessions are over another gallery: left out.",
+        "4 turns do not tell what was wanted: left out.", "1 turn asks what an earlier one asks: left out.",
+        "1 turn has no text: left out.", "1 session is over another gallery: left out.",
         "5 sessions give no query: left out."}
     assert found.find_picture(upload).parent == tmp_path and found.find_picture("upload:" + "0" * 32) is None
     with pytest.raises(StudyError, match="No stored session gives a query"):

@@ -15,8 +15,8 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.dialects import postgresql
 
-from annotation.records import Place, Seat, StudyPlan, Taken
-from cir_core.errors import StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy
+from annotation.records import Place, Released, Seat, StudyPlan, Taken
+from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy, UsedToken
 from storage.database import reading, writing
 from storage.studies import SqlStudyStore
 from tests.fakes.databases import DATABASES, open_empty
@@ -208,6 +208,7 @@ def test_what_the_policy_sees(store):
     seen = []
     join(store, "Ann", "Bo")
     save(store, "i0", "Ann", "t", minutes=3)
+    save(store, "i3", "Bo", "t")
     store.release("s1", "Bo")
     join(store, "Cy", at=later(5), policy=lambda work: seen.append(work) or [])
     work, = seen
@@ -252,18 +253,126 @@ def test_more_for_those_who_are_done(store):
     save(store, "i3", "Bo", "t1")
     save(store, "i1", "Bo", "t2")
     assert store.take_more("s1", "Bo", START, take_all) == 0  # nothing to give: Ann is at work
-    assert store.release("s1", "Ann") == 3
-    assert store.take_more("s1", "bo", START, take_all) == 2  # the block's item stays hers
+    save(store, "i0", "Ann", "t")
+    assert store.release("s1", "Ann") == Released(1, 1, freed=False)
+    assert store.take_more("s1", "bo", START, take_all) == 1
     assert store.take_more("s1", "Bo", START, take_all) == 0  # a second press
-    assert states(store, "Bo") == [("i3", "done"), ("i1", "done"), ("i0", "open"), ("i2", "open")]
-    assert states(store, "Ann") == [("i0", "handed_on"), ("i3", "open"), ("i2", "handed_on")]
+    assert states(store, "Bo") == [("i3", "done"), ("i1", "done"), ("i2", "open")]
+    assert states(store, "Ann") == [("i0", "done"), ("i3", "handed_on"), ("i2", "handed_on")]
     assert counters_agree(store)
+
+
+# --- work that is released ----------------------------------------------------------------
+
+
+def test_a_release_counts_what_moves_and_waits_for_no_block(store):
+    """Of Ann's i0, i3 and i2 the first is answered, i3 is everybody's, and i2 alone can go to others."""
+    join(store, "Ann", "Bo")
+    save(store, "i0", "Ann", "t")
+    assert store.release("s1", "Ann") == Released(1, 1, freed=False)
+    assert states(store, "Ann") == [("i0", "done"), ("i3", "handed_on"), ("i2", "open")]
+    assert store.release("s1", "Ann") == Released(1, 0, freed=False)   # once more: nothing else moves
+    for item_id in ("i3", "i1"):
+        save(store, item_id, "Bo", "t")
+    assert store.take_more("s1", "Bo", START, take_all) == 1
+    save(store, "i2", "Bo", "t")
+    counts = store.counts("s1")   # the study is finished: nothing waits for Ann
+    assert (counts["assignments"], counts["done"]) == (4, 4) and counters_agree(store)
+
+
+def test_who_comes_back_gets_the_block_again(store):
+    join(store, "Ann", "Bo")
+    save(store, "i0", "Ann", "t")
+    store.release("s1", "Ann")
+    assert store.take_more("s1", "Ann", START, take_all) == 0   # i2 is still hers, and open
+    save(store, "i2", "Ann", "t")
+    store.release("s1", "Ann")
+    assert store.take_more("s1", "Ann", START, take_nothing) == 1
+    assert states(store, "Ann") == [("i0", "done"), ("i3", "open"), ("i2", "done")]
+    assert store.desk("s1", "Ann").item == ITEMS[3] and counters_agree(store)
+    assert store.take_more("s1", "Ann", START, take_nothing) == 0
+    # She is at work again: what she has is not taken from her.
+    seen = []
+    join(store, "Cy", policy=lambda work: seen.extend(work.seats) or [])
+    assert seen[0].annotator == "Ann" and seen[0].seen_at == START
+
+
+def test_a_late_answer_to_the_block_is_kept(store):
+    join(store, "Ann")
+    save(store, "i0", "Ann", "t")
+    store.release("s1", "Ann")
+    save(store, "i3", "Ann", "t", FLAGGED)
+    assert states(store, "Ann")[1] == ("i3", "done") and store.desk("s1", "Ann").total == 3 and counters_agree(store)
+
+
+def test_a_seat_at_which_nothing_was_answered_is_free_again(store):
+    join(store, "Ann", "Bo")
+    assert store.release("s1", "ANN") == Released(3, 0, freed=True)
+    assert store.seats("s1") == (Seat("s1", 1, None, None, None), Seat("s1", 2, "Bo", START, START))
+    assert store.counts("s1") == {
+        "items": 4, "assignments": 5, "done": 0, "unsure": 0, "people": 1, "decisions": 0}
+    with pytest.raises(NotJoined):
+        store.desk("s1", "Ann")
+    with pytest.raises(NotJoined):
+        save(store, "i0", "Ann", "t")
+    assert join(store, "Cy", "Ann") == [1, 3]
+    assert states(store, "Cy") == [("i0", "open"), ("i3", "open"), ("i2", "open")] and counters_agree(store)
+
+
+def test_what_somebody_began_stays_theirs_and_is_nobody_elses(store):
+    join(store, "Ann", "Bo")
+    store.keep_draft("s1", a_draft("i0", "Ann"), lasting=["seen"])
+    store.keep_draft("s1", replace(a_draft("i2", "Ann"), answer={"seen": True}), lasting=["seen"])
+    assert store.release("s1", "Ann").freed and join(store, "Cy") == [1]
+    assert [store.desk("s1", "Cy", item_id=item_id).draft for item_id in ("i0", "i3", "i2")] == [None] * 3
+    save(store, "i2", "Cy", "t", {"seen": False})
+    store.save(a_judgement("i2", "Cy", "t2", {"seen": False, "n": 2}), unsure=False, lasting=["seen"])
+    assert store.item_judgements("s1", "i2")[0].answer == {"seen": False, "n": 2}   # Ann has looked, not Cy
+    # Ann is at a seat of her own now, without work but for what she had begun.
+    assert states(store, "Ann") == [("i0", "handed_on"), ("i2", "handed_on")] and store.desk("s1", "Ann").total == 0
+    assert store.desk("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
+    for _ in range(2):   # there is nothing more to take from her, and no seat to free
+        assert store.release("s1", "Ann") == Released(0, 0, freed=False) and len(store.seats("s1")) == 3
+    save(store, "i0", "Ann", "t")
+    assert store.desk("s1", "Ann").done == 1 and counters_agree(store)
+
+
+def test_items_that_others_had_taken_over_do_not_wait_at_a_free_seat(store):
+    join(store, "Ann", at=later(-60))
+    join(store, "Bo")
+    join(store, "Cy", policy=take_all)
+    assert store.release("s1", "Ann") == Released(1, 0, freed=True)
+    assert join(store, "Di") == [1] and states(store, "Di") == [("i3", "open")] and counters_agree(store)
+
+
+def test_a_release_and_the_first_answer_at_once(store):
+    """Whoever comes first: an answer that was acknowledged is somebody's, and a free seat has none."""
+    for name in ("Ann", "Bo"):
+        join(store, name)
+        item_id, start = store.desk("s1", name).item.item_id, threading.Barrier(2)
+
+        def answer(name=name, item_id=item_id, start=start):
+            start.wait(timeout=30)
+            try:
+                return save(store, item_id, name, "t")
+            except NotJoined:
+                return None
+
+        def release(name=name, start=start):
+            start.wait(timeout=30)
+            return store.release("s1", name)
+
+        with ThreadPoolExecutor(2) as people:
+            answered, released = people.submit(answer), people.submit(release)
+        assert (answered.result() is None) == released.result().freed
+        assert counters_agree(store)
 
 
 def test_saving_ends_a_release(store):
     join(store, "Ann", "Bo")
+    save(store, "i0", "Ann", "t")
     store.release("s1", "Ann")
-    save(store, "i0", "Ann", "t", minutes=1)
+    save(store, "i3", "Ann", "t", minutes=1)
     join(store, "Cy", policy=take_all)
     assert states(store, "Cy") == [("i3", "open")]
 
@@ -392,12 +501,59 @@ def test_a_save(store):
 def test_the_same_press_again_changes_nothing(store):
     join(store, "Ann")
     first = save(store, "i0", "Ann", "t1")
-    again = save(store, "i0", "Ann", "t1", FLAGGED)
+    again = save(store, "i0", "Ann", "t1")
     assert (again.judgement, again.repeated) == (first.judgement, True)
     second = save(store, "i0", "Ann", "t2", FLAGGED)
     late = save(store, "i0", "Ann", "t1")  # what counts now is the answer, not what it was then
     assert (late.judgement, late.repeated) == (second.judgement, True)
     assert [one.revision for one in store.judgements("s1", history=True)] == [1, 2]
+
+
+def test_a_token_is_one_answers(store):
+    join(store, "Ann", "Bo")
+    save(store, "i3", "Ann", "t1")
+    save(store, "i3", "Ann", "t2", FLAGGED)
+    for token, answer in (("t1", FLAGGED), ("t2", VALID), ("t1", VALID | {"note": "new"})):
+        with pytest.raises(UsedToken, match=r"used for another answer to this item. Send a new token"):
+            save(store, "i3", "Ann", token, answer)
+    store.set_accepting("s1", False)
+    with pytest.raises(UsedToken):
+        save(store, "i3", "Ann", "t1", FLAGGED)
+    store.set_accepting("s1", True)
+    assert len(store.judgements("s1", history=True)) == 2
+    for item_id, name in (("i0", "Ann"), ("i3", "Bo")):   # another item, another person: another answer
+        assert not save(store, item_id, name, "t1", FLAGGED).repeated
+
+
+def test_what_was_seen_stays_seen_and_is_no_answer(store):
+    join(store, "Ann")
+
+    def answer(token, seen, note=""):
+        saved = store.save(
+            a_judgement("i0", "Ann", token, {"seen": seen, "note": note}), unsure=False, lasting=["seen"])
+        return saved.judgement.revision, saved.repeated, saved.judgement.answer["seen"]
+
+    def draft(seen):
+        given = replace(a_draft("i0", "Ann"), answer={"seen": seen, "note": "begun"})
+        store.keep_draft("s1", given, lasting=["seen"])
+        return store.desk("s1", "Ann", item_id="i0").draft.answer["seen"]
+
+    assert answer("t1", False) == (1, False, False)
+    assert answer("t2", True) == (1, True, False)          # alone it is nothing new
+    assert answer("t1", True) == (1, True, False)          # nor another answer under a token
+    assert answer("t3", False, "a") == (2, False, True)    # it comes with the next change, though this one denies it
+    assert answer("t4", False, "a") == (2, True, True)
+    assert [draft(False), draft(True)] == [True, True]
+
+    join(store, "Bo")
+    assert "seen" not in store.desk("s1", "Bo", item_id="i3").extra
+    given = replace(a_draft("i3", "Bo"), answer={"seen": True})
+    store.keep_draft("s1", given, lasting=["seen"])
+    store.drop_draft("s1", "i3", "Bo")                     # what was written is discarded, what was seen is not
+    first = store.save(a_judgement("i3", "Bo", "t", {"seen": False}), unsure=False, lasting=["seen"])
+    assert first.judgement.answer == {"seen": True}
+    other = store.save(a_judgement("i1", "Bo", "t", {"seen": False}), unsure=False, lasting=["seen"])
+    assert other.judgement.answer == {"seen": False}
 
 
 def test_the_same_answer_again_adds_no_revision(store):
@@ -483,7 +639,6 @@ def test_four_windows_of_one_person(store):
 def test_answers_while_the_work_is_handed_on(store):
     """Whoever comes first: the counters stay true, and what was answered before is not handed on."""
     join(store, "Ann", "Bo")
-    store.release("s1", "Ann")
     start, given = threading.Barrier(3), []
 
     def policy(work):
@@ -560,7 +715,11 @@ def test_drafts(store):
 def test_decisions(store):
     first = store.decide(a_decision("i1", "t1"))
     assert first == replace(a_decision("i1", "t1"), revision=1)
-    assert store.decide(a_decision("i1", "t1", FLAGGED)) == first  # the same press
+    assert store.decide(a_decision("i1", "t1")) == first           # the same press
+    for other in (a_decision("i1", "t1", FLAGGED), a_decision("i1", "t1", reason="others"),
+                  a_decision("i1", "t1", adjudicator="Bea")):
+        with pytest.raises(UsedToken, match="another decision on this item"):
+            store.decide(other)
     assert store.decide(a_decision("i1", "t2")) == first           # the same decision
     store.set_accepting("s1", False)
     second = store.decide(a_decision("i1", "t3", FLAGGED, adjudicator="Bea"))

@@ -56,6 +56,28 @@ def test_categories_and_reasons_add_up():
     assert sum(row.primary.values()) + row.undecided + row.unlabelled == row.audited == 8
     assert row.flags == {TEXT: 1, "INVALID_IMAGE_QUERY": 0, TARGET: 2, BROAD: 2}
     assert row.reasons == {"1a": 1, "1b": 0, "1c": 0, "2a": 0, "2b": 0, "2c": 0, "3a": 2, "3b": 1, "3c": 0}
+    assert row.reasons_differ == {TEXT: 0, "INVALID_IMAGE_QUERY": 0, TARGET: 0}
+
+
+def test_a_flag_whose_reasons_differ_is_counted():
+    """Otherwise its reasons would add up to less than the flag, and nothing would say why."""
+    image = "INVALID_IMAGE_QUERY"
+    answers = [
+        [answer_of(image, reasons=["2a"]), answer_of(image, reasons=["2b"])],          # differ
+        [answer_of(image, reasons=["2a"]), answer_of(image, reasons=["2a", "2b"])],    # 2a
+        [answer_of(image), answer_of(image)],                                          # none, as in CIRCUS's files
+        [answer_of(image, reasons=["2c"], note="x")],                                  # 2c
+    ]
+    items = [item_of(number) for number in range(len(answers))]
+    judgements = [judgement_of(item, name, answer) for item, of in zip(items, answers, strict=True)
+                  for name, answer in zip("ab", of, strict=False)]
+    total = counted(items, judgements).total
+    assert total.flags[image] == 4 and {code: n for code, n in total.reasons.items() if n} == {"2a": 1, "2c": 1}
+    assert total.reasons_differ == {TEXT: 0, image: 1, TARGET: 0}
+    # An adjudicator's word is one, and so is the one that is kept.
+    assert counted(items, judgements, [decision_of(items[0], answer_of(image, reasons=["2b"]))]).total.reasons_differ[
+        image] == 0
+    assert counted(items, judgements, rule="single_kept").total.reasons["2a"] == 2
 
 
 def test_queries_without_an_audit_stand_under_other():

@@ -38,7 +38,7 @@ def test_settling_a_settled_answer_changes_nothing():
 
 
 def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
-    settled = settle(validated=True, unsure=True, flags=[IMAGE], note="a hand?", alternatives=["t2"])
+    settled = settle(validated=None, unsure=True, flags=[IMAGE], note="a hand?", alternatives=["t2"])
     assert settled.unsure
     assert settled.answer == answer_of(IMAGE, unsure=True, note="a hand?", alternatives=["t2"])
     assert settle(unsure=True, reasons=["2c"], flags=[IMAGE]).answer["note"] == ""
@@ -51,6 +51,8 @@ def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
     ({"validated": None, "note": "hm"}, "Nothing is chosen yet"),
     ({"validated": False}, "no flag says why"),
     ({"validated": True, "flags": [BROAD, TARGET]}, r"valid and flagged as “Wrong target” \(INVALID_TARGET_IMAGE\)"),
+    ({"unsure": True, "validated": True}, "marked as valid and left to an adjudicator as well. Take “unsure” away"),
+    ({"unsure": True, "validated": False, "flags": [BROAD]}, "marked as not valid and left to an adjudicator as well"),
     ({"validated": True, "reasons": ["1a"]}, "The reason 1a “Makes no sense” belongs to “Unclear text”"),
     ({"flags": [TEXT]}, r"“Unclear text” \(INVALID_TEXT_QUERY\) needs a reason.*1a Makes no sense; 1b .*; 1c"),
     ({"flags": [TEXT, IMAGE], "reasons": ["1b"]}, "“Unusable reference” .* needs a reason"),

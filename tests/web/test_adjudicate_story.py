@@ -224,10 +224,15 @@ def test_planning_a_study_and_running_one_that_one_judges_in(meet: Meet, server:
     expect(forecast).to_contain_text("An overlap of 9 needs 9 people")
 
     with stores(server.home) as opened:
-        make_study(opened.studies, server.home, name="Mine", items=2, pictures=6, panel=2)
-    assert page.request.get(f"{server.url}/study/at?study=Mine").ok     # Olga takes a seat
+        make_study(opened.studies, server.home, name="Mine", items=2, pictures=6, panel=2,
+                   source={"form": "audit", "dataset": "sample", "retrievers": ["slerp", "cirevl"]})
+    assert page.request.post(f"{server.url}/study/join", data={"study": "Mine"}).ok     # Olga takes a seat
     page.goto(f"{server.url}/studies?study=Mine")
     expect(page.get_by_text("You judge in this study.")).to_be_visible()
     expect(page.locator(".cq-ststack")).to_have_count(0)
+    plan = page.locator(".cq-stfacts")
+    expect(plan).to_contain_text("Seed")
+    expect(plan).not_to_contain_text(re.compile("audit|sample|slerp|cirevl"))
     page.get_by_role("button", name="Show them all the same").click()
     expect(page.locator(".cq-ststack")).to_have_count(1)
+    expect(plan).to_contain_text("slerp, cirevl")

@@ -81,3 +81,29 @@ def test_time_goes_on_where_it_was_left(meet: Meet, server: Server) -> None:
     first, second, third = (it.seconds for it in history(server.home, study))
     assert first >= LOOKED_MS / 1000 and second >= LOOKED_MS / 1000
     assert third < LOOKED_MS / 1000
+
+
+def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> None:
+    """With a flag set and its reasons open, the rubric takes less than half of the screen; the rest of it scrolls."""
+    study = a_study(server.home, "Phone")
+    max_ = meet("Max")
+    page = max_.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert page.request.post(f"{server.url}/study/join", data={"study": study.name}).ok
+    max_.open(study)
+    page.get_by_role("button", name="Unclear text").click()
+    page.get_by_role("button", name="Something else").click()
+    sheet = page.get_by_role("complementary", name="Rubric").bounding_box()
+    assert sheet and sheet["height"] <= 0.45 * 844 + 1
+    for picture in page.locator(".st-frame").all():
+        box = picture.bounding_box()
+        assert box and box["y"] + box["height"] <= sheet["y"], "nothing lies over the pictures"
+    note = page.get_by_role("textbox", name="Note")
+    note.click()          # scrolls to it within the sheet
+    expect(note).to_be_in_viewport(ratio=1)
+    page.keyboard.type("half a sentence")
+    expect(page.get_by_role("button", name="Save and go on")).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    max_.save()
+    [saved] = history(server.home, study)
+    assert saved.answer["reasons"] == ["1c"] and saved.answer["note"] == "half a sentence"

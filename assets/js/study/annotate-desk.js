@@ -11,6 +11,7 @@ import { createPlaces } from "./annotate-places.js";
 import { createProgress } from "./annotate-progress.js";
 import { createSending } from "./annotate-sending.js";
 import { openSheet } from "./annotate-sheet.js";
+import { remember } from "./annotate-begin.js";
 import { createView } from "./annotate-view.js";
 import { createWork } from "./annotate-work.js";
 import { createPictures, fetchAhead } from "./pictures.js";
@@ -43,6 +44,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     progress.draw(desk.study.name, desk.progress);
     if (!desk.item) return finished();
     const { item, revision } = desk;
+    remember(item.id);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer ?? {}, rubric);
     // What was looked at, and for how long, goes on where it was left, whatever was answered.
@@ -70,7 +72,8 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   }
 
   function finished() {
-    const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more });
+    remember(null);
+    const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -80,6 +83,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   function keep() {
     keptAt = clock.seconds;
+    places.begun(desk.item.id, !same(edit.answer, desk.answer ?? {}, rubric));
     drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(edit.answer, rubric), seconds: keptAt, revision: desk.revision });
   }
 
@@ -113,6 +117,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   function discard() {
     edit.replace({ ...desk.answer, panel_opened: edit.answer.panel_opened });
     drafts.discard(desk.study.name, desk.item.id);
+    places.begun(desk.item.id, false);
     view.show({ ...desk, number: places.number(desk.item), restored: false });
     draw();
   }
@@ -121,7 +126,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   async function save() {
     if (!desk?.item || performance.now() - shownAt < JUST_SHOWN_MS) return;
-    if (!desk.study.accepting) return view.problem("This study is closed: answers are no longer taken.");
+    if (!desk.study.accepting && !(await reopened())) return;
     const lacks = missing(edit.answer, rubric);
     form.complain(lacks);
     if (lacks) return say(lacks.text);
@@ -141,6 +146,15 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     work.acknowledged(told, { same: (sent) => same(edit.answer, sent, rubric), stayed, left: () => desk !== visits.get(item.id) });
   }
 
+  async function reopened() {
+    const { item } = desk, accepting = await work.reopened();
+    if (accepting === null || desk?.item?.id !== item.id) return false;
+    if (!accepting) return view.problem("This study is closed: answers are no longer taken.");
+    desk = { ...desk, study: { ...desk.study, accepting } };
+    view.accepting(desk.study);
+    return true;
+  }
+
   function stayed(saved, sent, next) {
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(edit.answer, sent.answer, rubric);
@@ -154,13 +168,16 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   // --- begin -----------------------------------------------------------------------------------
 
+  // A key pressed while the answer is on its way was meant for the next item, which is not there yet.
+  const leaving = () => Boolean(desk?.item) && sending.flying({ study: desk.study.name, item: desk.item.id });
+
   slot.replaceChildren(progress.element);
   setKeys(KEYS);
   const withItem = (action) => (...given) => desk?.item && action(...given);
   listen(rubric, {
     flag: (code) => act("flag", code), valid: () => act("valid"), reason: withItem(reason), unsure: () => act("unsure"),
     note: withItem(() => form.note.focus()), leaveNote: () => view.title.focus({ preventScroll: true }), panel: withItem(() => panel.toggle()),
-    save, step: work.step, sheet, map: work.map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
+    save, leaving, step: work.step, sheet, map: work.map, undo: withItem(() => edit.undo() && say("Undone")), zoom: withItem(pictures.zoom), zoomed: () => pictures.zoomed, pan: pictures.pan,
   });
   setInterval(() => { if (desk?.item && !document.hidden) view.late(clock.seconds >= rubric.unsure_after); }, 1000);
   await work.begin(first);

@@ -12,7 +12,7 @@ export function createDrafts(name) {
   let answering = () => null, leaving = () => {};
 
   const post = ({ revision, ...draft }, how = {}) =>
-    api("POST", "study/draft", { ...draft, by: name }, { ask: false, ...how });
+    api("POST", "study/draft", draft, { ask: false, ...how });
 
   function hold(draft) {
     here.put(draft);

@@ -13,7 +13,7 @@ export const KEYS = [
 const HELD_MS = 350;
 const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
 
-// ``does``: flag(code), reason(key), valid, save, step(by), note, leaveNote, panel, unsure, sheet, map, undo, zoom(on), zoomed(), pan(dx, dy)
+// ``does``: leaving() (whether keys come too soon for what is shown next), flag(code), reason(key), valid, save, step(by), note, leaveNote, panel, unsure, sheet, map, undo, zoom(on), zoomed(), pan(dx, dy)
 export function listen(rubric, does) {
   let pressedAt = 0;
   const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -22,9 +22,10 @@ export function listen(rubric, does) {
     if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
     const mine = (action) => { event.preventDefault(); action(); };
     const { key } = event;
+    const inTime = (action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") return mine(() => event.repeat || does.save());
-      if (key.toLowerCase() === "z" && !event.shiftKey && !typing(event.target)) mine(does.undo);
+      if (key.toLowerCase() === "z" && !event.shiftKey && !typing(event.target)) inTime(does.undo);
       return;
     }
     if (event.altKey) return;
@@ -47,11 +48,13 @@ export function listen(rubric, does) {
     if (key === "z") return mine(() => { pressedAt = performance.now(); does.zoom(!does.zoomed()); });
     if (key === "Escape" && does.zoomed()) return mine(() => does.zoom(false));
     const flag = byKey(rubric, key);
-    if (flag) return mine(() => does.flag(flag.code));
-    if (key === rubric.valid.key) return mine(does.valid);
-    const simple = { n: does.note, p: does.panel, u: does.unsure, d: does.sheet, o: does.map }[key];
-    if (simple) return mine(simple);
-    if (/^[a-c]$/.test(key)) mine(() => does.reason(key));
+    if (flag) return inTime(() => does.flag(flag.code));
+    if (key === rubric.valid.key) return inTime(does.valid);
+    const simple = { n: does.note, p: does.panel, u: does.unsure }[key];
+    if (simple) return inTime(simple);
+    const always = { d: does.sheet, o: does.map }[key];
+    if (always) return mine(always);
+    if (/^[a-c]$/.test(key)) inTime(() => does.reason(key));
   });
   document.addEventListener("keyup", (event) => {
     if (event.key === "z" && does.zoomed() && performance.now() - pressedAt > HELD_MS && pressedAt) does.zoom(false);

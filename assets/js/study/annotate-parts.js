@@ -35,7 +35,7 @@ export function createFoot({ save, retry, above = null, beside = null }) {
     element: h("footer", { class: "st-foot" }, problem, waiting, above, h("div", { class: "st-buttons" }, beside, saves)),
     problem: say,
     show({ accepting }) {
-      saves.disabled = !accepting;
+      saves.classList.toggle("closed", !accepting); // pressed, it asks whether that is still so
       say(accepting ? "" : "This study is closed. You can look, but answers are no longer taken.");
     },
     draw: (unchanged) => { words.textContent = unchanged ? "Go on" : "Save and go on"; },

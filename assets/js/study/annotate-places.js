@@ -1,6 +1,7 @@
 // All items of a person: what comes before and behind one, and a map to go to any of them.
 import { api, closer, dialog, h, kbd } from "./common.js";
 
+const CHANGED = "not saved";
 const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "handed on" };
 
 // What is before and behind an item, in the person's own order. ``one``: what an item is called.
@@ -30,8 +31,16 @@ export function createPlaces(study, { one = "item" } = {}) {
     },
     note(item, state) {
       const place = places[indexOf(item)];
-      if (place) place.state = state;
+      if (place) Object.assign(place, { state, draft: false });
     },
+    // Something was begun, or changed, that is not saved; or no longer.
+    begun(item, draft = true) {
+      const place = places[indexOf(item)];
+      if (place) place.draft = draft;
+    },
+    // [{item, name}] of answers that were changed, and the change is not saved.
+    changed: () => places.filter(({ state, draft }) => draft && state !== "open")
+      .map(({ item }) => ({ item, name: `${one} ${indexOf(item) + 1}` })),
     // A dialog with all of them, there at once; resolves to the id of the one to go to, or null.
     choose: (now) => map(places, now, one),
   };
@@ -42,14 +51,17 @@ function map(sorted, now, one) {
   const count = (state) => sorted.filter((place) => place.state === state).length;
   return new Promise((resolve) => {
     let chosen = null;
-    const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, tabindex: -1,
-      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${STATES[place.state]}`, title: `${number + 1}: ${STATES[place.state]}`,
+    const changes = sorted.filter((place) => place.draft).length;
+    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "begun, not saved" : `${STATES[place.state]}, a change is not saved`);
+    const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
+      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
       onclick: () => { chosen = place.item; map.close(); } }));
     const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
     const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
       h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
       h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
-        h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`))),
+        h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
+      changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
       grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
     map.addEventListener("keydown", (event) => {
       const at = squares.indexOf(document.activeElement);

@@ -7,7 +7,7 @@ import { keptByItem, sameItem } from "./annotate-kept.js";
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
 
-// ``name``: whom the page was opened for. Should somebody else sign in on it, the server does not take
+// ``name``: whom the page was opened for. Should somebody else have signed in, the server does not take
 // the answer as theirs; it waits here for ``name``.
 // ``says({state, text})``: "saving", "waiting" with a sentence, "signed-out", or "" when done.
 export function createSending(name, says) {
@@ -45,7 +45,7 @@ export function createSending(name, says) {
         says({ state: "saving", text: "" });
         await first.before();
         ({ body } = first);
-        const answer = await api("POST", "study/save", { ...body, by: name });
+        const answer = await api("POST", "study/save", body);
         forget(body);
         row.shift();
         wait = FIRST_WAIT_MS;
@@ -74,6 +74,8 @@ export function createSending(name, says) {
   return {
     // The answer to this item that is not acknowledged yet, or null.
     pending: (one) => pressOf(one)?.body ?? null,
+    // Whether the answer to this item is with the server at this moment.
+    flying: (one) => !waits && Boolean(row.length) && sameItem(row[0].body, one),
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
     // the first of the same item is on its way is the same press, and answers null. It leaves once
     // ``ready`` is.

@@ -37,6 +37,7 @@ export function createView({ rubric, form, pictures, panel, save, unsure, sheet,
       offer.hidden = doubt.getAttribute("aria-pressed") === "true";
       doubt.hidden = false;
     },
+    accepting: foot.show,
     problem: foot.problem,
     sending: foot.sending,
   };

@@ -9,12 +9,13 @@ const LINGER_MS = 1500;
 export function createWork({ name, drafts, sending, places, progress, now, show, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
-  let asked = 0;
+  let asked = 0, headed = null; // the item on its way: steps count from there
   drafts.join(sending.pending, leave);
 
   // To the item with this id; without one, to the first that is open.
   async function go(item) {
     const mine = ++asked;
+    headed = item ?? null;
     problem("");
     leave();
     await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
@@ -24,13 +25,27 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       if (mine === asked) show(next);
     } catch (error) {
       if (mine === asked) problem(error.message);
+    } finally {
+      if (mine === asked) headed = null;
     }
   }
+  const here = () => (headed ? { id: headed } : now().item);
 
   return {
     go,
+    get headed() { return headed; },
+    // Whether the study takes answers: asked anew, where it did not.
+    async reopened() {
+      try {
+        const { study } = await api("GET", `study/at?${query}&item=${encodeURIComponent(now().item.id)}`);
+        return study.accepting;
+      } catch (error) {
+        problem(error.message);
+        return null;
+      }
+    },
     step(by) {
-      const { item } = now();
+      const item = here();
       const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
       if (to) return go(to);
       toast(by < 0 ? "This is the first one." : "This is the last one.");
@@ -55,7 +70,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // ``left()``: whether the person has been elsewhere since.
     acknowledged({ saved, desk: next, sent, replaced }, { same, stayed, left = () => false }) {
       places.note(sent.item, saved.unsure ? "unsure" : "done");
-      drafts.follow(sent, saved.revision);
+      if (drafts.follow(sent, saved.revision)) places.begun(sent.item);
       const overtook = saved.overtook && !replaced
         ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
       const there = now().item?.id === sent.item;
@@ -76,7 +91,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     },
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {
-      await places.load();
+      if (desk.joined) await places.load();
       const open = await late.settle();
       if (open === null) return show(desk);
       show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));

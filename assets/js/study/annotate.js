@@ -1,5 +1,6 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, mountNav, setKeys, style } from "./common.js";
+import { beginScreen, deskOf } from "./annotate-begin.js";
 import { openDesk } from "./annotate-desk.js";
 import { studyList } from "./annotate-list.js";
 
@@ -29,9 +30,14 @@ export async function mount(element) {
     const work = async (name) => {
       document.title = `${name} · cirque`;
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
-      const desk = await api("GET", `study/at?study=${encodeURIComponent(name)}`);
-      const open = desk.study.kind === "preference" ? (await import("./survey.js")).openSurvey : openDesk;
-      await open({ body, slot, me, name, others, desk });
+      const desk = await deskOf(name);
+      const go = { body, slot, me, name, others };
+      if (desk.study.kind === "preference") return (await import("./survey.js")).openSurvey({ ...go, desk }); // begins with its guidelines
+      if (desk.joined) return openDesk({ ...go, desk });
+      const first = await beginScreen({ name: desk.study.name, progress: desk.progress }, { others,
+        join: async () => openDesk({ ...go, desk: await api("POST", "study/join", { study: name }) }) });
+      body.replaceChildren(first.element);
+      first.focus();
     };
     const named = url().searchParams.get("study");
     if (named) return await work(named);

@@ -4,8 +4,9 @@ import { at } from "./elements.js";
 
 const PATIENCE_MS = 30000;
 const AWAY = "The server does not answer.";
+let opener = ""; // whom the page was opened for
 
-// kind: "incomplete", "not-yours", "closed", "unknown", "signed-out", "forbidden", "storage",
+// kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
 // "other" (said by the server), or "away" (status 0: no answer came).
 export class ApiProblem extends Error {
   constructor(status, problem, kind) {
@@ -13,6 +14,10 @@ export class ApiProblem extends Error {
     Object.assign(this, { status, problem, kind });
   }
 }
+
+// From now on every call says whom the page was opened for. Should somebody else have signed in since, in
+// another tab, the server refuses: nothing is shown or kept as theirs.
+export const openedBy = (name) => { opener = name; };
 
 // api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
 // Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for
@@ -28,7 +33,8 @@ export async function api(method, path, body, { ask = true, keepalive = false } 
 }
 
 async function once(method, path, body, keepalive) {
-  const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }) };
+  const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
+    ...(opener && { "X-Cirque-Person": encodeURIComponent(opener) }) };
   const giveUp = new AbortController();
   const timer = setTimeout(() => giveUp.abort(), PATIENCE_MS);
   let answer, read;

@@ -1,5 +1,5 @@
 // The bar at the top: the screens this person may see, who they are, light or dark.
-import { api } from "./calls.js";
+import { api, openedBy } from "./calls.js";
 import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
 import { ROOT, at, h, icon, kept, typing } from "./elements.js";
 
@@ -56,6 +56,7 @@ export async function mountNav(element, { page } = {}) {
       h("button", { class: "cq-tool", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme }, icon("moon")))));
 
   const me = await api("GET", "me");
+  openedBy(me.name);
   signedInAs(me.open ? "" : me.name);
   const links = () => PAGES.filter(({ needs }) => needs.some((need) => me.may.includes(need)))
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.name, "aria-current": to.page === page ? "page" : null }));

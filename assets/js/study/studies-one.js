@@ -24,19 +24,24 @@ export async function oneView(screen, name) {
   const head = h("div", {}), tiles = h("div", { class: "cq-sttiles" }), people = h("section", {}), plan = h("section", {});
   const asks = known.study.kind === "preference" ? "question" : "item";
   const menu = downloads(query, rule, EXPORTS[known.study.kind]);
-  const results = asks === "question" ? surveyPart(screen, query, known.study.name, known.you_judge) : resultsPart(screen, query, rule, known.you_judge);
+  // What judges should not know of a study is kept from them until they ask for it all the same.
+  const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
+  const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret) : resultsPart(screen, query, rule, secret);
 
   const change = async (path, asks, done) => {
     if (asks && !(await confirm(...asks))) return;
     if (await screen.does("POST", `studies/${path}`, { study: known.study.name }, done)) await afresh();
   };
   const release = async (person) => {
-    const sure = await confirm(`Hand on ${person.name}’s open work?`,
-      `${plural(person.open, `open ${asks}`)} will go to whoever joins next or asks for more. What ${person.name} has answered stays, and a late answer is kept too.`,
-      "Hand it on");
+    const { name: who, open, done: answered } = person;
+    const block = known.study.plan.agreement_items ? " Those of the agreement block, which everybody judges, are no longer waited for." : "";
+    const sure = await confirm(`Hand on ${who}’s open work?`, answered
+      ? `What is open can go to whoever joins next or asks for more.${block} What ${who} has answered stays, and a late answer is kept too.`
+      : `${who} has answered nothing: the seat becomes free, with ${plural(open, `open ${asks}`)}.`, "Hand it on");
     if (!sure) return;
     const done = await screen.does("POST", "studies/release", { study: known.study.name, annotator: person.name },
-      ({ released }) => `${plural(released, asks)} free for others`);
+      ({ released, block: left, freed }) => (freed ? `The seat is free, with ${plural(released, asks)}`
+        : `${plural(released, asks)} free for others${left ? `, ${plural(left, asks)} of the agreement block no longer waited for` : ""}`));
     if (done) await afresh();
   };
 
@@ -74,7 +79,7 @@ export async function oneView(screen, name) {
     drawHead();
     drawTiles(known.study.counts);
     people.replaceChildren(...peopleTable(screen, known, release));
-    plan.replaceChildren(...planPart(known.study));
+    plan.replaceChildren(...planPart(known.study, secret.kept));
   }
   async function afresh() {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
@@ -140,7 +145,7 @@ async function fetchFile(address) {
   }
 }
 
-function planPart(study) {
+function planPart(study, secret) {
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
   const { plan } = study;
@@ -149,7 +154,7 @@ function planPart(study) {
   return [h("h2", { text: "Plan" }), h("dl", { class: "cq-stfacts" },
     of.map(([name, value]) => fact(name, value)), fact("Seed", String(plan.seed)), fact("Away after", plural(Math.round(plan.lease_hours), "hour")),
     fact("Made", `${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`),
-    study.source.map(([name, value]) => fact(name, value)))];
+    secret ? fact("Made from", "Shown with the results, for you judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
 }
 
 function ofSurvey({ protocol, plan, survey }) {

@@ -8,23 +8,21 @@ const RULES = {
 };
 const REST = [["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]];
 
-// ``rule.value`` is shared with the downloads. Judges of the study see nothing before they ask to.
-export function resultsPart(screen, query, rule, judges) {
+// ``rule.value`` is shared with the downloads. Judges of the study see nothing before they ask to: see ``secret`` in oneView.
+export function resultsPart(screen, query, rule, secret) {
   const body = h("div", {}), buttons = Object.keys(RULES).map((value) => h("button", { type: "button", text: RULES[value][0], "data-rule": value,
     onclick: () => { rule.value = value; again(); } }));
   const explained = h("p", { class: "cq-quiet" });
   const element = h("section", { "aria-label": "Results" },
     h("div", { class: "cq-sttitle" }, h("h2", { text: "Results" }), h("div", { class: "cq-adfilter", role: "group", "aria-label": "Whose word counts" }, buttons)),
     explained, body);
-  let hidden = judges;
-
   async function again() {
     for (const button of buttons) toggle(button, button.dataset.rule === rule.value);
     explained.textContent = RULES[rule.value][1];
-    if (hidden) {
+    if (secret.kept) {
       return body.replaceChildren(h("div", { class: "cq-stcovered" },
         h("p", { text: "You judge in this study. Its results show what judges should not know." }),
-        h("button", { class: "cq-btn small", type: "button", text: "Show them all the same", onclick: () => { hidden = false; again(); } })));
+        h("button", { class: "cq-btn small", type: "button", text: "Show them all the same", onclick: () => { secret.tell(); again(); } })));
     }
     try {
       body.replaceChildren(...shown(await api("GET", `studies/results?${query}&rule=${rule.value}`)));

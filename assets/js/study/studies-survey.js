@@ -2,7 +2,7 @@
 import { api, h } from "./common.js";
 import { count, lasting, plural } from "./studies-words.js";
 
-// name, first limit, words before and behind the number, step, and how many of them are one in the rule
+// name, first limit, words before and behind the number, its bounds, and how many of it are one in the rule
 const RULES = [
   ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
   ["failed-checks", 2, "People with more than", "wrong answers to checks", { min: 0, step: 1 }],
@@ -14,8 +14,8 @@ const NONE = "none";
 const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
 const range = ({ low, high }) => (low === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
 
-// ``judges``: somebody who answers in the study sees nothing of it before they ask to.
-export function surveyPart(screen, query, name, judges) {
+// Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
+export function surveyPart(screen, query, name, secret) {
   const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const lines = RULES.map(line);
@@ -25,7 +25,7 @@ export function surveyPart(screen, query, name, judges) {
       if (done) await again();
     } });
   const element = h("section", { "aria-label": "Quality and methods" });
-  let hidden = judges, kept = null, asked = 0;
+  let kept = null, asked = 0;
 
   function line([rule, usual, before, behind = "", props = {}]) {
     const { unit = 1, ...limits } = props;
@@ -51,10 +51,10 @@ export function surveyPart(screen, query, name, judges) {
   };
 
   async function again() {
-    if (hidden) {
+    if (secret.kept) {
       return element.replaceChildren(h("h2", { text: "Quality and methods" }), h("div", { class: "cq-stcovered" },
         h("p", { text: "You answer in this study. This shows what participants should not know." }),
-        h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => { hidden = false; again(); } })));
+        h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => { secret.tell(); again(); } })));
     }
     if (!people.isConnected) fresh();
     const mine = ++asked;
@@ -109,9 +109,9 @@ function qualityTable(people) {
 function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
   const row = (name, it) => h("tr", {}, h("th", { scope: "row", text: name }), number(it.n ? `${count(it.count)} of ${count(it.n)}` : "–"), number(share(it.value)),
     number(range(it)), number(it.p === null ? "" : it.p < 0.001 ? "< 0.001" : it.p.toFixed(3)));
-  return table([["Preferred"], ["answers"], ["share"], ["95 %"], ["p", "Against one half, exact binomial"]], [
+  return table([["Preferred"], ["Answers"], ["Share"], ["95 %"], ["p", "Against one half, exact binomial"]], [
     row("What stood first", first), row("What stood first, both rated the same", equal),
-    row("What is stored first (the check: it should be even)", stored), row("Stored first, both rated the same", storedEqual)]);
+    row("What is stored first: about half, if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
 }
 
 function methodTables({ methods, pairs }) {

@@ -22,7 +22,6 @@ export function createChoice({ label, options, pick, ...props }) {
 
   return {
     element,
-    focus: () => (buttons.find((button) => button.tabIndex === 0) ?? buttons[0]).focus({ preventScroll: true }),
     draw(chosen, { disabled = false } = {}) {
       const at = options.findIndex(({ value }) => value === chosen);
       buttons.forEach((button, number) => {

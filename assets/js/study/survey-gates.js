@@ -5,12 +5,15 @@ import { checkPage, consentPage, guidelinesPage } from "./survey-pages.js";
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for this page
 const WRONG = "That was not it. Take your time: here is another one.";
 
+// ``joined``: whether the person has a seat; if not, going past the first gate takes one.
 // ``show(desk, {said})`` shows what comes next; ``back`` leads to the answer before.
-export function createGates({ name, by, page, body, show, others, back }) {
+export function createGates({ name, joined, page, body, show, others, back }) {
   async function pass(gate, answer, press) {
     const { kind, number, attempt } = gate;
     try {
-      const done = await api("POST", "study/gate", { study: name, by, kind, token: press,
+      if (!joined) await api("POST", "study/join", { study: name });
+      joined = true;
+      const done = await api("POST", "study/gate", { study: name, kind, token: press,
         ...(kind === "check" ? { number, attempt, answer } : kind === "consent" ? { answer } : {}) });
       show(done.desk, { said: done.passed ? "" : WRONG });
       return "";

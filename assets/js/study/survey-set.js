@@ -22,7 +22,6 @@ export function createSet(side, page, act, large) {
 
   return {
     element,
-    focus: scale.focus,
     show(images) {
       row.replaceChildren(...images.map((image, number) => {
         const label = `${name}, picture ${number + 1} of ${images.length}`;

@@ -50,7 +50,9 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
   }
 
   return {
-    element, title, reason, focusOn: (side) => sets[side].focus(),
+    element, title, reason,
+    // To where something is missing, on a screen that does not show all at once.
+    lead: (side) => sets[side].element.scrollIntoView({ block: "center" }),
     show({ item: next, name, revision, restored, study, finished }) {
       item = next;
       locked = finished || !study.accepting;

@@ -1,5 +1,6 @@
 // One person in one preference study: what stands before the questions, the questions, the end.
 import { api, say, setKeys, style, toast } from "./common.js";
+import { remember } from "./annotate-begin.js";
 import { createClock } from "./annotate-clock.js";
 import { createDrafts } from "./annotate-drafts.js";
 import { endScreen } from "./annotate-end.js";
@@ -27,7 +28,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const progress = createProgress(() => work.map());
   const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, leave,
     problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
-  const gates = createGates({ name, by: me.name, page, body, show, others, back: () => step(-1) });
+  const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
   const whereOf = (item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
@@ -42,6 +43,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shownAt = performance.now();
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
+    remember(item?.id ?? null);
     if (!item) return gate && gate.kind !== "finished" ? gates.show(desk, said) : finished(gate);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer);
@@ -67,7 +69,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
 
   function finished(gate) {
-    const end = endScreen(desk, { others, back: () => step(-1), more: work.more, one: "question", below: gate ? codeBox(gate.code) : null });
+    const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question", below: gate ? codeBox(gate.code) : null });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -77,6 +79,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   function keep() {
     keptAt = clock.seconds;
+    places.begun(desk.item.id, !same(answer, desk.answer));
     drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(answer), seconds: keptAt, revision: desk.revision });
   }
 
@@ -115,6 +118,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     answer = start(desk.answer);
     [lacks, asks] = [null, false];
     drafts.discard(desk.study.name, desk.item.id);
+    places.begun(desk.item.id, false);
     shown(false);
   }
 
@@ -132,12 +136,14 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   async function save() {
     if (!desk?.item || performance.now() - shownAt < JUST_SHOWN_MS) return;
-    if (view.locked) return desk.study.accepting ? work.go() : view.problem("This study is closed: answers are no longer taken.");
+    if (!desk.study.accepting) return (await work.reopened()) ? work.go(desk.item.id) : view.problem("This study is closed: answers are no longer taken.");
+    if (view.locked) return work.go();
     if (asks) return say("Press y to keep it, n to change it.");
     lacks = missing(answer, page, desk.item.ask_reason);
     if (lacks) {
       if (SIDES.includes(lacks.at)) active = lacks.at;
       draw();
+      if (active === lacks.at) view.lead(active);
       if (lacks.at === "reason") view.reason.focus();
       return say(lacks.text);
     }
@@ -180,7 +186,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   // Between the questions, back leads to the one answered last.
   function step(by) {
     const before = places.before();
-    if (desk.item || by > 0 || !before) return work.step(by);
+    if (desk.item || work.headed || by > 0 || !before) return work.step(by);
     work.go(before);
   }
 
@@ -194,5 +200,5 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     reason: () => (desk.item.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
   });
-  await work.begin(first);
+  await work.begin(first.joined ? first : { ...first, gate: { kind: "guidelines" } });
 }

@@ -111,6 +111,7 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("state", sa.String(16), nullable=False),
         sa.Column("extra", sa.JSON()),
+        sa.Column("lasting", sa.JSON()),
         sa.ForeignKeyConstraint(["item_id"], ["study_items.item_id"],
                                 name="fk_assignments_item_id", ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["study_id", "seat"], ["study_seats.study_id", "study_seats.number"],
