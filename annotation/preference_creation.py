@@ -165,7 +165,8 @@ def _items(
         sets = []
         for which, image_ids in enumerate(question.sets):
             order = list(image_ids)
-            random.Random(f"{seed}/set/{query.key}/{which}").shuffle(order)
+            # The order of retrieval is a rank, and who knows a seed can undo what it has shuffled.
+            random.SystemRandom().shuffle(order)
             sets.append([token(image_id, item_id, which, place) for place, image_id in enumerate(order)])
         shown = {"text": query.text, "reference": token(query.reference_id, item_id, "reference"), "sets": sets}
         items.append(Item(item_id, study_id, number, query.key, question.stratum, False, shown, {

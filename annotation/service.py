@@ -195,8 +195,10 @@ class StudyService:
         """Ids of the items at which a draft of the person says anything that their answer does not."""
         found = set()
         for draft, answer in self._store.drafts(self._study_id(study), annotator):
-            _, kept, item, extra = self._before(study, annotator, draft.item_id)
+            study_id, kept, item, extra = self._before(study, annotator, draft.item_id)
             kind = self._kind(kept)
+            if kind.flow is not None:
+                extra = self._store.desk(study_id, annotator, item_id=draft.item_id).extra   # as it is now
             saved = kind.draft(kind.entered(answer, extra=extra) if answer else {}, item, kept, extra=extra)
             if any(_trimmed(draft.answer.get(name)) != _trimmed(value)
                    for name, value in saved.items() if name not in kind.lasting):

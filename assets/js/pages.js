@@ -20,7 +20,7 @@
       make("div", { class: "cq-pagelinks" }, ...links()),
       make("details", { class: "cq-menu" },
         make("summary", { class: "cq-tool", title: known.open ? "No sign-in" : known.name },
-          make("span", { class: "cq-who", "aria-hidden": "true", text: known.open ? "Local" : [...known.name][0].toUpperCase() }),
+          make("span", { class: "cq-who", "aria-hidden": "true" }, make("span", { text: known.open ? "Local" : [...known.name][0].toUpperCase() })),
           make("span", { class: "sr", text: known.open ? "Other screens" : `${known.name}: other screens, sign out` })),
         make("div", { class: "cq-menubox" }, make("nav", { "aria-label": "Screens" }, ...links()), who)),
     );

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import zipfile
 from datetime import UTC, datetime
@@ -14,6 +15,8 @@ import pytest
 from typer.testing import CliRunner
 
 from annotation.records import Judgement
+from annotation.service import StudyService
+from annotation.validity import Validity
 from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
@@ -151,7 +154,10 @@ def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
     assert ", circus/1, answers are taken" in study("show", "one").output
     [listed] = json.loads(study("list", "--json").output)
     assert listed["study"] == "one" and listed["counts"]["done"] == 1 and listed["counts"]["assignments"] == open_items
-    assert "open items of Ada go to whoever joins one" in study("release", "one", "Ada").output
+    assert "of Ada can go to whoever joins one or asks for more" in study("release", "one", "Ada").output
+    StudyService(stores.studies, {"validity": Validity()}).join("one", "Cy")
+    assert re.search(r"Cy has answered nothing: the seat in one is free again, with its \d+ open items?\.",
+                     " ".join(study("release", "one", "Cy").output.split()))
     with pytest.raises(StudyError, match="Bob"):
         study("release", "one", "Bob")
     with pytest.raises(UnknownStudy, match="No study 'two'"):

@@ -73,7 +73,7 @@ def test_a_released_file_is_a_closed_study(store, released):
     assert created.notes[1:] == ("Questions that show the same images twice: 1.",)
     study = store.study("shops")
     assert (study.kind, study.protocol, study.accepting) == ("preference", "hs-fashioniq/1", False)
-    assert study.source == {"form": "hp-fashioniq", "file": "hpfiq.json", "people": 2, "questions": 5}
+    assert study.source == {"form": "hp-fashioniq-answers", "file": "hpfiq.json", "people": 2, "questions": 5}
     assert [seat.annotator for seat in store.seats(study.study_id)] == ["user_2", "user_10"]
     assert store.counts(study.study_id)["done"] == 5
 

@@ -145,16 +145,21 @@ def test_files_are_copied_where_they_cannot_be_linked(tmp_path, pictures, monkey
 
 
 def test_the_same_seed_makes_the_same_study(store, tmp_path, pictures):
+    shown: list[list[list[str]]] = []
+
     def layout(name: str, seed: int):
         study = made(store, tmp_path, pictures, name=name, layout=SurveyLayout(per_person=4, seed=seed)).study
         names = {image.token: image.image_id for image in store.images(study.study_id).values()}
         keys = {item.item_id: item.key for item in store.items(study.study_id)}
-        return ([(item.key, item.hidden, [[names[token] for token in one] for one in item.shown["sets"]])
-                 for item in store.items(study.study_id)],
+        # Not the order within a set: that tells a rank, and must not follow from what others may know.
+        shown.append([[names[token] for token in one] for item in store.items(study.study_id)
+                      for one in item.shown["sets"]])
+        return ([(item.key, item.hidden) for item in store.items(study.study_id)],
                 sorted((one.seat, one.position, keys[one.item_id], sorted(one.extra.items()))
                        for one in store.assignments(study.study_id)))
 
     assert layout("one", 3) == layout("two", 3) != layout("three", 4)
+    assert shown[0] != shown[1] and [sorted(one) for one in shown[0]] == [sorted(one) for one in shown[1]]
 
 
 def test_queries_whose_sets_are_the_same_are_skipped_and_counted(store, tmp_path, pictures):

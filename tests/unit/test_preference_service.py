@@ -433,3 +433,20 @@ def test_an_answer_is_read_by_the_side_that_is_shown_now(
     saved, _ = service.save("Shops", "Ada", second, rated(5, 2), "token-001")
     assert saved.judgement.answer["first"] == now
     assert saved.judgement.answer["ratings"] == ([5, 2] if now == 1 else [2, 5])
+
+
+def test_what_is_begun_is_told_by_the_sides_that_are_shown(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada").go_on()
+    sides, ids = set(), []
+    for _ in range(3):
+        sides.add(ada.desk.extra["first"])
+        ids.append(ada.rate(5, 2))
+    assert sides == {1, 2}, "one of the answers is kept the other way round"
+    for item_id in ids:
+        service.keep_draft("Shops", "Ada", item_id, rated(5, 2))      # looked at again
+    assert service.begun("Shops", "Ada") == frozenset()
+    service.keep_draft("Shops", "Ada", ids[0], rated(5, 3))
+    assert service.begun("Shops", "Ada") == {ids[0]}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import ANY
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
@@ -21,6 +22,7 @@ from annotation.creation import import_circus_study
 from annotation.exports.study_files import FORMS, TABLES, study_files
 from annotation.hp_studies import import_hp_study
 from annotation.labels import LabelRule
+from annotation.preference import Preference
 from annotation.records import Role, Study
 from annotation.roles import may
 from annotation.service import StudyService
@@ -136,6 +138,10 @@ def test_an_adjudicator_sees_nobody_s_name_and_nothing_hidden(visit: Open, study
     decided = client.post("adjudicate/decide", json=sent)
     assert decided.json() == {"decision": {"answer": BROAD, "reason": "too many", "revision": 1, "by_you": True},
                               "overtook": False}
+    for who, changes in (("Olga", {"reason": "far too many"}), ("Olga", {"answer": valid()}), ("Petra", {})):
+        other = visit("researcher", who).post("adjudicate/decide", json=sent | changes)
+        assert (other.status_code, other.json()["kind"]) == (409, "token")
+        assert "another decision on this item. Send a new token" in other.json()["problem"]
     again = visit("researcher", "Petra").post("adjudicate/decide", json=sent | {"token": "token-02"})
     assert again.json()["decision"]["revision"] == 2 and again.json()["overtook"] is True
     client.post("adjudicate/decide", json=sent | {"token": "token-03", "seen_revision": 2})
@@ -184,6 +190,10 @@ def test_closing_opening_and_handing_on(visit: Open, study: Study, store: SqlStu
     assert client.post("studies/open", json={"study": study.name}).json()["study"]["accepting"] is True
     released = client.post("studies/release", json={"study": study.name, "annotator": "bea"})
     assert released.json() == {"released": 1, "block": 0, "freed": False}
+    StudyService(store, {"validity": Validity()}).join(study.study_id, "Cem")   # has a seat of all that is open
+    released = client.post("studies/release", json={"study": study.name, "annotator": "Cem"}).json()
+    assert released == {"released": ANY, "block": 0, "freed": True} and released["released"] > 0
+    assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", "Bea", None]
     for nobody in ("Zoe", "", None, 7):
         assert client.post("studies/release", json={"study": study.name, "annotator": nobody}).status_code == 400
     for unknown in ("nosuch", "", 7, None, "x" * 300):
@@ -204,6 +214,13 @@ def test_an_imported_study_cannot_be_opened(visit: Open, store: SqlStudyStore, t
         assert answer.status_code == 400 and f"{name} was imported" in answer.json()["problem"]
         assert not store.study(name).accepting
         assert visit("admin").post("studies/close", json={"study": name}).status_code == 200
+        seats = store.seats(store.study(name).study_id)
+        released = visit("admin").post("studies/release", json={"study": name, "annotator": seats[0].annotator})
+        assert released.status_code == 400 and store.seats(store.study(name).study_id) == seats
+        service = StudyService(store, {"validity": Validity(), "preference": Preference()})
+        assert seats[0].annotator and service.mine(seats[0].annotator) == []
+        with pytest.raises(StudyError, match=f"{name} was imported"):
+            service.desk(name, seats[0].annotator)
 
 
 def test_the_plan_of_a_study_that_is_not_there_yet(visit: Open) -> None:

@@ -142,6 +142,50 @@ def test_the_list_the_overview_the_rubric_drafts_and_more(
     assert page.post("/study/more", json={"study": "Sample"}).json()["added"] == 0
 
 
+def test_a_page_that_somebody_else_opened_is_refused_whatever_it_asks(
+    page: TestClient, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    study = make_study(store, tmp_path, items=3)
+    item = at(page)["item"]["id"]
+    body = {"study": "Sample"}
+    answer = body | {"item": item, "answer": valid()}
+    calls: list[tuple[str, str, dict[str, Any]]] = [
+        ("GET", "mine", {}), ("GET", "at", {}), ("GET", "rubric", {}), ("GET", "overview", {}), ("POST", "join", body),
+        ("POST", "more", body), ("POST", "draft", answer), ("POST", "save", answer | {"token": "token-01"})]
+    for verb, path, sent in calls:
+        said = page.request(verb, f"/study/{path}", params=body if verb == "GET" else {}, json=sent or None,
+                            headers={"x-cirque-person": "Zo%C3%AB"})
+        assert problem(said) == (403, "forbidden"), path
+        assert said.json()["problem"].startswith("This page was opened by Zoë, and you are signed in as Ada now.")
+    assert not store.judgements(study.study_id) and at(page)["draft"] is None
+    for same in ("Ada", "ada", "%41da"):   # names are compared without regard to case
+        assert page.get("/study/at", params=body, headers={"x-cirque-person": same}).status_code == 200
+
+
+def test_the_overview_says_where_something_is_not_saved(
+    page: TestClient, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    make_study(store, tmp_path, seats=1, items=4)
+    items = [at(page, position=place)["item"]["id"] for place in range(4)]
+
+    def draft(item: str, answer: dict[str, Any]) -> None:
+        assert page.post("/study/draft", json={"study": "Sample", "item": item, "answer": answer}).status_code == 200
+
+    def begun() -> list[bool]:
+        return [place["draft"] for place in page.get("/study/overview", params={"study": "Sample"}).json()["places"]]
+
+    for number in (0, 1):
+        save(page, items[number], valid(note="so"), f"token-{number}0")
+    assert begun() == [False] * 4
+    draft(items[0], flagged("QUERY_TOO_BROAD"))                  # another answer
+    draft(items[1], valid(note="so ", panel_opened=True))        # the same one, looked at again
+    draft(items[2], valid(validated=None, panel_opened=True))    # looked at only
+    draft(items[3], valid(validated=None, note="hm"))            # begun
+    assert begun() == [True, False, False, True]
+    save(page, items[0], flagged("QUERY_TOO_BROAD"), "token-02")
+    assert begun() == [False, False, False, True]
+
+
 @pytest.mark.parametrize("note", [
     "👩🏽‍🚀 naïve Ünïcode — ‘quotes’", "هذا النص من اليمين إلى اليسار", "שלום\nעולם", "𝔘 \U0001f9d1‍💻 漢字",
     "<b onmouseover=x>&amp;</b>"])

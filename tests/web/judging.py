@@ -103,8 +103,12 @@ class Person:
         expect(self.page.get_by_role("heading", name="Your studies")).to_be_visible()
 
     def open(self, study: Study, page: Page | None = None) -> Page:
+        """The study's items; begins it where the person has not yet."""
         page = page or self.page
         page.goto(f"{self.url}/annotate?study={study.name}")
+        expect(begin_button(page).or_(page.locator(TITLE))).to_be_visible()
+        if begin_button(page).is_visible():
+            begin(page)
         expect(page.locator(TITLE)).to_be_focused()
         return page
 
@@ -127,6 +131,18 @@ class Person:
                 return
             self.page.keyboard.press("Tab")
         raise AssertionError(f"{wanted} cannot be reached with Tab")
+
+
+def begin_button(page: Page) -> Locator:
+    """Of the screen before the first item."""
+    return page.get_by_role("button", name="Begin", exact=True)
+
+
+def begin(page: Page) -> None:
+    """Enter: the button has the focus. It takes none that comes at once."""
+    expect(begin_button(page)).to_be_focused()
+    page.wait_for_timeout(400)
+    page.keyboard.press("Enter")
 
 
 def item(page: Page, number: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from annotation.circus_users import circus_files
 from tests.fakes.studies import flagged, valid
@@ -19,11 +19,14 @@ from tests.web.judging import (
     a_server,
     a_study,
     answers,
+    begin,
+    begin_button,
     draft_kept,
     history,
     item,
     order_of,
     pressed,
+    row,
     stores,
     visitors,
 )
@@ -35,7 +38,7 @@ MIXED = "ليست حمراء 🙂 — “quoted” <b>not bold</b>"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with a_server(tmp_path_factory.mktemp("annotate"), ["Ada", "Hal", "Ida"]) as server:
+    with a_server(tmp_path_factory.mktemp("annotate"), ["Ada", "Hal", "Ida", "Oda", "Pia", "Uli"]) as server:
         yield server
 
 
@@ -52,6 +55,7 @@ def test_twenty_items_with_the_keyboard_alone(meet: Meet, server: Server) -> Non
     page.reload()
     ada.tab_to(page.get_by_role("button", name="Begin: Twenty"))
     ada.press("Enter")
+    begin(page)
     item(page, 1)
     order = order_of(server.home, study, "Ada")
     expected: list[dict[str, Any]] = []
@@ -272,3 +276,104 @@ def test_finished_and_more(meet: Meet, server: Server) -> None:
     ida.press("ArrowLeft")
     item(page, 2)
     assert sorted(answers(server.home, study).values(), key=str) == sorted([valid(), flagged(BROAD)], key=str)
+
+
+def test_looking_takes_nothing_and_begin_begins(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Looked at", items=4, seats=2)
+    oda = meet("Oda")
+    page = oda.page
+    page.goto(f"{server.url}/annotate?study=Looked at")
+    expect(page.get_by_role("heading", name="Looked at")).to_be_visible()
+    expect(page.get_by_text("About 2 items for you.")).to_be_visible()
+    expect(begin_button(page)).to_be_focused()
+    page.reload()
+    expect(begin_button(page)).to_be_focused()
+    with stores(server.home) as opened:
+        assert {seat.annotator for seat in opened.studies.seats(study.study_id)} == {None}
+    begin(page)
+    item(page, 1)
+    expect(page.locator(".st-pace")).to_contain_text("0 of 2")
+    with stores(server.home) as opened:
+        assert {seat.annotator for seat in opened.studies.seats(study.study_id)} == {None, "Oda"}
+
+
+def test_a_change_that_is_not_saved_is_said(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Changed", items=2)
+    pia = meet("Pia")
+    page = pia.open(study)
+    for number in (1, 2):
+        item(page, number)
+        pia.press("5")
+        pia.save()
+    end = page.get_by_role("heading", name="That was the last one. Thank you.")
+    expect(end).to_be_visible()
+    expect(page.locator(".st-unsaved")).to_have_count(0)
+
+    pia.press("ArrowLeft", "ArrowLeft")
+    item(page, 1)
+    with draft_kept(page):
+        pia.press("4")
+    page.reload()   # one stays where one was, with what one has begun
+    item(page, 1)
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+    assert pressed(page) == ["Too broad"]
+    pia.press("o")
+    squares = page.get_by_role("dialog", name="All items")
+    expect(squares).to_contain_text("1 not saved")
+    expect(squares.get_by_role("button", name="Item 1: answered, a change is not saved")).to_be_visible()
+    pia.press("o", "ArrowRight")
+    item(page, 2)
+    pia.save()   # nothing was changed here: on to the end
+    expect(end).to_be_visible()
+    expect(page.locator(".st-unsaved")).to_have_text("1 change is not saved: item 1.")
+    page.reload()
+    expect(page.locator(".st-unsaved")).to_have_text("1 change is not saved: item 1.")
+    page.get_by_role("button", name="item 1").click()
+    item(page, 1)
+    assert pressed(page) == ["Too broad"]
+    pia.save()
+    expect(end).to_be_visible()
+    expect(page.locator(".st-unsaved")).to_have_count(0)
+    assert sorted(map(str, answers(server.home, study).values())) == sorted(map(str, (valid(), flagged(BROAD))))
+
+
+def test_typing_ahead(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Ahead", items=8)
+    uli = meet("Uli")
+    page = uli.open(study)
+
+    def slowly(route: Route) -> None:
+        page.wait_for_timeout(300)
+        route.continue_()
+
+    page.route(re.compile("study/(save|at)"), slowly)
+    page.wait_for_timeout(400)
+    uli.press("5", "Enter", "5", "1", "b", "u", "Enter")   # of the second item nothing is there yet
+    item(page, 2)
+    assert pressed(page) == []
+    page.wait_for_timeout(400)
+    assert list(answers(server.home, study).values()) == [valid()]
+    expect(page.get_by_text("is not saved yet")).to_be_hidden()
+
+    # Five steps are five steps, however fast.
+    uli.press(*5 * ["ArrowRight"])
+    item(page, 7)
+    uli.press(*3 * ["ArrowLeft"])
+    item(page, 4)
+
+
+def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Small")
+    hal = meet("Hal")
+    page = hal.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    hal.open(study)
+    row(page, "Unclear text").click()
+    expect(page.locator(".st-reason").filter(has_text="Does not say enough")).to_be_in_viewport()
+    sheet = page.locator(".st-side").bounding_box()
+    assert sheet and sheet["height"] <= 0.45 * 844 + 1
+    for name in ("Reference", "Target"):
+        picture = page.get_by_role("button", name=f"{name} picture").bounding_box()
+        assert picture and picture["y"] >= 0 and picture["y"] + picture["height"] <= sheet["y"], name
+    page.get_by_label("Note").scroll_into_view_if_needed()
+    expect(page.get_by_label("Note")).to_be_in_viewport(ratio=1)

@@ -284,3 +284,13 @@ def test_a_note_too_long_and_a_study_that_closes(meet: Meet, server: Server) -> 
     expect(page.locator(TITLE)).to_be_visible()
     expect(page.get_by_text("This study is closed.")).to_be_visible()
     expect(row(page, "Valid")).to_have_attribute("aria-pressed", "true")
+
+    # Open again: the next Enter finds out, without a reload.
+    page.wait_for_timeout(400)
+    gus.press("Enter")
+    expect(page.get_by_role("alert").filter(has_text="This study is closed: answers are no longer")).to_be_visible()
+    with stores(server.home) as opened:
+        opened.studies.set_accepting(study.study_id, True)
+    gus.press("Enter")
+    item(page, 2)
+    assert [one.answer for one in history(server.home, study)] == [valid(note="short")]

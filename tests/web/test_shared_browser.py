@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.fakes.studies import flagged
 from tests.integration.crowd import PASSWORD, Server
-from tests.web.judging import Meet, Person, a_server, a_study, history, item, visitors
+from tests.web.judging import Meet, Person, a_server, a_study, history, item, stores, visitors
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +44,13 @@ def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server)
            ).to_be_visible()
     item(page, 1)
     page.wait_for_timeout(700)   # the draft is not taken as Ivy's either
+
+    # Nor does it show anything as hers, or get her anything.
+    hal.press("ArrowRight")
+    expect(page.get_by_role("alert").filter(has_text="This page was opened by Hal")).to_be_visible()
+    item(page, 1)
+    with stores(server.home) as opened:
+        assert "Ivy" not in {seat.annotator for seat in opened.studies.seats(study.study_id)}
 
     ivy = hal.tab()
     hal.open(study, ivy)

@@ -21,7 +21,7 @@ export async function deskOf(name) {
 }
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
-export async function beginScreen({ name, progress: { total } }, { join, others }) {
+export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
   const { intro } = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
   const shownAt = performance.now();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
@@ -38,7 +38,7 @@ export async function beginScreen({ name, progress: { total } }, { join, others 
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
     h("p", { class: "cq-lead", text: intro }),
     h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You may stop at any time and go on later: every answer is kept."),
-    h("p", { class: "cq-quiet st-forkeys" }, "Everything can be done with the keyboard. ", kbd("?"), " shows the keys, ", kbd("d"), " the definitions with examples."),
+    h("p", { class: "cq-quiet st-forkeys" }, "Everything can be done with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
   return { element, focus: () => begin.focus({ preventScroll: true }) };
 }

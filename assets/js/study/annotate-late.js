@@ -21,6 +21,7 @@ export function createLate({ name, drafts, sending, places }) {
   // What was begun after that answer is the later draft.
   function hold({ study, item, answer, seconds, seen_revision: seen }, revision = seen) {
     if (!drafts.follow({ study, item }, revision)) drafts.hold({ study, item, answer, seconds, revision });
+    if (study === name) places.begun(item);
   }
 
   // What to show first after ``found``: an item's id, "" for the first that is open, null for what was asked for.
@@ -30,8 +31,8 @@ export function createLate({ name, drafts, sending, places }) {
     const refused = found.filter(({ problem }) => problem && !["overtaken", "forbidden"].includes(problem.kind));
     for (const { sent, problem } of [...overtaken, ...refused]) hold(sent, problem.revision);
     for (const { sent, saved: { revision, unsure } } of saved) {
-      drafts.follow(sent, revision);
-      if (sent.study === name) places.note(sent.item, unsure ? "unsure" : "done");
+      const more = drafts.follow(sent, revision);
+      if (sent.study === name) places.note(sent.item, unsure ? "unsure" : "done", more);
     }
     const words = [];
     if (saved.length) words.push(saved.length === 1 ? "An answer from before was still waiting here; it is saved now." : `${saved.length} answers from before were still waiting here; they are saved now.`);

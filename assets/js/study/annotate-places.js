@@ -29,11 +29,11 @@ export function createPlaces(study, { one = "item" } = {}) {
       if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
       return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
     },
-    note(item, state) {
+    note(item, state, draft = false) {
       const place = places[indexOf(item)];
-      if (place) Object.assign(place, { state, draft: false });
+      if (place) Object.assign(place, { state, draft });
     },
-    // Something was begun, or changed, that is not saved; or no longer.
+    // Something was begun, or changed, and is not saved; or no longer.
     begun(item, draft = true) {
       const place = places[indexOf(item)];
       if (place) place.draft = draft;

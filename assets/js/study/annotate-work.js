@@ -69,8 +69,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // ``same(answer)``: whether the page still shows what was sent; if not, ``stayed(saved, sent, next)``.
     // ``left()``: whether the person has been elsewhere since.
     acknowledged({ saved, desk: next, sent, replaced }, { same, stayed, left = () => false }) {
-      places.note(sent.item, saved.unsure ? "unsure" : "done");
-      if (drafts.follow(sent, saved.revision)) places.begun(sent.item);
+      places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
       const overtook = saved.overtook && !replaced
         ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
       const there = now().item?.id === sent.item;
@@ -93,7 +92,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     async begin(desk) {
       if (desk.joined) await places.load();
       const open = await late.settle();
-      if (open === null) return show(desk);
+      if (open === null || !desk.joined) return show(desk);
       show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));
     },
   };

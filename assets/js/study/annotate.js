@@ -1,6 +1,7 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, mountNav, setKeys, style } from "./common.js";
 import { beginScreen, deskOf } from "./annotate-begin.js";
+import { KEYS } from "./annotate-keys.js";
 import { openDesk } from "./annotate-desk.js";
 import { studyList } from "./annotate-list.js";
 
@@ -34,8 +35,11 @@ export async function mount(element) {
       const go = { body, slot, me, name, others };
       if (desk.study.kind === "preference") return (await import("./survey.js")).openSurvey({ ...go, desk }); // begins with its guidelines
       if (desk.joined) return openDesk({ ...go, desk });
-      const first = await beginScreen({ name: desk.study.name, progress: desk.progress }, { others,
-        join: async () => openDesk({ ...go, desk: await api("POST", "study/join", { study: name }) }) });
+      const first = await beginScreen(desk, { others, join: async () => {
+        const mine = await api("POST", "study/join", { study: name });
+        openDesk({ ...go, desk: mine }).catch((problem) => failed(problem, reload));
+      } });
+      setKeys(KEYS);
       body.replaceChildren(first.element);
       first.focus();
     };

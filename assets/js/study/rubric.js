@@ -53,8 +53,10 @@ export function createRubric(rubric, act) {
     draw(answer, active) {
       for (const [code, { button, chips }] of rows) {
         const on = answer.flags.includes(code);
+        const unfolds = chips.hidden && on && chips.childElementCount;
         toggle(button, on);
         chips.hidden = !on || !chips.childElementCount;
+        if (unfolds && code === active) chips.scrollIntoView({ block: "nearest" });
         chips.classList.toggle("active", code === active);
       }
       for (const [code, chip] of reasons) toggle(chip, answer.reasons.includes(code));

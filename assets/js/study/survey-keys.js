@@ -18,12 +18,13 @@ export const keysOf = (page) => [
 
 const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summary"; // Enter is theirs
 
-// ``does``: rate(rating), active(side), prefer(side), flip(to), reason, leaveReason, save, meant(yes) and asking(), step(by), zoom, map, sheet
+// ``does``: rate(rating), active(side), prefer(side), flip(to), reason, leaveReason, save, leaving() (whether keys come too soon for what is shown next), meant(yes) and asking(), step(by), zoom, map, sheet
 export function listen(does) {
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented || !does.here()) return;
     const mine = (action) => { event.preventDefault(); action(); };
     const { key } = event;
+    const inTime = (action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") mine(() => event.repeat || does.save());
       return;
@@ -41,12 +42,14 @@ export function listen(does) {
     if (event.repeat) return;
     if (key === "Backspace") return mine(() => does.step(event.shiftKey ? 1 : -1));
     if (does.asking() && (key === "y" || key === "n" || key === "Escape")) return mine(() => does.meant(key === "y"));
-    if (/^[1-5]$/.test(key)) return mine(() => does.rate(Number(key)));
+    if (/^[1-5]$/.test(key)) return inTime(() => does.rate(Number(key)));
     const preferred = { ArrowLeft: "A", "[": "A", ArrowRight: "B", "]": "B", "=": TIE, 0: TIE }[key];
-    if (preferred && !event.shiftKey) return mine(() => does.prefer(preferred));
+    if (preferred && !event.shiftKey) return inTime(() => does.prefer(preferred));
     const side = SIDES[["a", "b"].indexOf(key)];
-    if (side) return mine(() => does.active(side));
-    const simple = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason, z: does.zoom, o: does.map, d: does.sheet }[key];
+    if (side) return inTime(() => does.active(side));
+    const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason }[key];
+    if (answers) return inTime(answers);
+    const simple = { z: does.zoom, o: does.map, d: does.sheet }[key];
     if (simple) mine(simple);
   });
 }

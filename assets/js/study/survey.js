@@ -136,7 +136,11 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   async function save() {
     if (!desk?.item || performance.now() - shownAt < JUST_SHOWN_MS) return;
-    if (!desk.study.accepting) return (await work.reopened()) ? work.go(desk.item.id) : view.problem("This study is closed: answers are no longer taken.");
+    if (!desk.study.accepting) {
+      const { id } = desk.item, accepting = await work.reopened();
+      if (accepting) return work.go(id);
+      return accepting === false && view.problem("This study is closed: answers are no longer taken.");
+    }
     if (view.locked) return work.go();
     if (asks) return say("Press y to keep it, n to change it.");
     lacks = missing(answer, page, desk.item.ask_reason);
@@ -195,7 +199,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   slot.replaceChildren(progress.element);
   setKeys(keysOf(page));
   listen({
-    here: () => Boolean(desk?.item), asking: () => asks, save, meant, step, sheet, map: work.map, zoom: view.zoom,
+    here: () => Boolean(desk?.item), asking: () => asks, save,
+    leaving: () => sending.flying({ study: desk.study.name, item: desk.item.id }),
+    meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
     reason: () => (desk.item.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
