@@ -120,6 +120,21 @@ def test_a_person_is_known_however_their_name_is_written(visit: Open, study: Stu
     assert not visit("researcher").get("studies/one", params={"study": study.name}).json()["you_judge"]
 
 
+def test_a_page_that_somebody_else_opened_decides_nothing(visit: Open, study: Study, store: SqlStudyStore) -> None:
+    """Petra has signed in, in another tab, since Olga opened the page."""
+    item = store.items(study.study_id)[1].item_id
+    about, opener = {"study": study.name, "item": item}, {"x-cirque-person": "Olga"}
+    sent = {**about, "answer": BROAD, "reason": "too many", "token": "token-01"}
+    petra = visit("researcher", "Petra")
+    answers = [*(petra.get(path, params=about, headers=opener) for path in ADJUDICATES),
+               petra.post("adjudicate/decide", json=sent, headers=opener),
+               petra.post("studies/close", json={"study": study.name}, headers=opener)]
+    assert {(answer.status_code, answer.json()["kind"]) for answer in answers} == {(403, "forbidden")}
+    assert "opened by Olga, and you are signed in as Petra now" in answers[0].json()["problem"]
+    assert not store.decisions(study.study_id) and store.study(study.study_id).accepting
+    assert visit("researcher", "Olga").post("adjudicate/decide", json=sent, headers=opener).status_code == 200
+
+
 def test_a_change_must_say_that_it_is_json(visit: Open, study: Study, store: SqlStudyStore) -> None:
     answer = visit("admin").post("studies/close", content=json.dumps({"study": study.name}))
     assert answer.status_code == 400 and store.study(study.study_id).accepting

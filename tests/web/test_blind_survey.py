@@ -144,6 +144,8 @@ def go_through(ida: Person) -> str:
     page.get_by_role("button", name="Look back").click()
     question(page, QUESTIONS)
     page.reload()
+    question(page, QUESTIONS)
+    ida.save()
     expect(page.get_by_label("Completion code")).to_be_visible()
     held += [all_of(page), json.dumps(ida.context.storage_state())]
     return "\n".join(held)

@@ -53,6 +53,8 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
     # Guidelines, and a consent that must be given.
     expect(page.get_by_text("does not fit at all")).to_be_visible()
+    with stores(server.home) as looking:
+        assert looking.studies.counts(study.study_id)["people"] == 0, "looking takes no seat"
     enter(page)
     expect(page.get_by_role("checkbox")).to_be_focused()
     expect(page.get_by_text("You may stop at any time.")).to_be_visible()
