@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from math import isfinite
 from typing import Any
 
-from annotation.quality import PersonQuality
+from annotation.quality import PersonQuality, flagged
 from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
 
@@ -53,10 +53,12 @@ class Rules:
 
 @dataclass(frozen=True)
 class Removal:
-    """``judgements`` by id. ``people``: of whom no answer is left."""
+    """``judgements`` by id. ``people``: of whom no answer is left. ``recorded``: False where there are answers, and
+    of none of them or of their authors what the rule looks at is known."""
 
     judgements: frozenset[str]
     people: tuple[str, ...]
+    recorded: bool = True
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def apply_rules(rules: Rules, judgements: Sequence[Judgement], people: Iterable[
         people: those of :func:`annotation.quality.people_quality`, over the same judgements.
     """
     people = list(people)
-    by_rule = {name: _removal(_taken(name, rules, judgements, people), judgements) for name in rules.set}
+    by_rule = {name: _removal(_taken(name, rules, judgements, people), judgements,
+                              recorded=not judgements or _recorded(name, judgements, people)) for name in rules.set}
     excluded = {
         judgement.judgement_id: names for judgement in judgements
         if (names := tuple(name for name, one in by_rule.items() if judgement.judgement_id in one.judgements))
@@ -126,15 +129,21 @@ def shown(name: str) -> str:
 
 def _taken(name: str, rules: Rules, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> set[str]:
     if name == "irrelevant":
-        return {one.judgement_id for one in judgements if any(one.answer["irrelevant"].values())}
+        return {one.judgement_id for one in judgements if flagged(one.answer)}
     limit = getattr(rules, name)
     out = {name_key(person.annotator) for person in people if _is_out(name, limit, person)}
     return {one.judgement_id for one in judgements if name_key(one.annotator) in out}
 
 
+def _recorded(name: str, judgements: Sequence[Judgement], people: Sequence[PersonQuality]) -> bool:
+    if name == "irrelevant":
+        return any(flagged(one.answer) is not None for one in judgements)
+    return name == "straight_lining" or any(getattr(person, name) is not None for person in people)
+
+
 def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
     if name == "failed_checks":
-        return person.failed_checks > limit
+        return person.failed_checks is not None and person.failed_checks > limit
     if name == "median_seconds":
         return person.median_seconds is not None and person.median_seconds < limit
     if name == "straight_lining":
@@ -142,10 +151,10 @@ def _is_out(name: str, limit: float, person: PersonQuality) -> bool:
     return person.one_side is not None and person.one_side >= limit
 
 
-def _removal(taken: set[str], judgements: Sequence[Judgement]) -> Removal:
+def _removal(taken: set[str], judgements: Sequence[Judgement], *, recorded: bool = True) -> Removal:
     left = {name_key(one.annotator) for one in judgements if one.judgement_id not in taken}
     gone = {name_key(one.annotator): one.annotator for one in judgements if name_key(one.annotator) not in left}
-    return Removal(frozenset(taken), tuple(gone.values()))
+    return Removal(frozenset(taken), tuple(gone.values()), recorded)
 
 
 def _check_names(names: Iterable[str]) -> None:

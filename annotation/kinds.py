@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotation.records import Assignment, Desk, EventKind, Item, OpenWork, Stand, Study, Taken
+from annotation.records import Assignment, Desk, EventKind, Item, OpenWork, Stand, Standing, Study, Taken
 
 Mine = Sequence[Assignment]
 """All that one person has or had in a study, in their order."""
@@ -37,9 +37,9 @@ class Flow(Protocol):
         answered fewer is not at the end."""
         ...
 
-    def admit(self, desk: Desk, annotator: str, mine: Callable[[], Mine], token: str) -> None:
-        """Whether an answer to the desk's item may be kept. Raises ``GateStands`` for a new one behind a
-        gate, ``IncompleteJudgement`` for a change that comes too late."""
+    def admit(self, standing: Standing, annotator: str, token: str) -> None:
+        """Whether an answer may be kept; called in the store's transaction. Raises ``GateStands`` for a new
+        one behind a gate, ``IncompleteJudgement`` for a change that comes too late."""
         ...
 
     def pass_gate(

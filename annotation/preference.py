@@ -88,7 +88,7 @@ class Preference:
         return as_shown(answer, extra)
 
     def hand_over(self, work: OpenWork) -> list[Taken]:
-        """Whole forms that were abandoned: :func:`annotation.survey_plan.hand_over`."""
+        """Questions that were abandoned: :func:`annotation.survey_plan.hand_over`."""
         return survey_plan.hand_over(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:

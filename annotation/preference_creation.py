@@ -18,6 +18,7 @@ from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED
 from annotation.store import StudyStore
 from annotation.survey import HS_FASHIONIQ
+from annotation.survey_flow import SECRET, new_secret
 from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from annotation.survey_settings import checked_settings
 from cir_core.errors import StudyError
@@ -89,7 +90,7 @@ def create_preference_study(
     different images), places, people, shared.
     """
     name = check_name(store, name)
-    kept_settings = {**checked_settings(settings or {}), **layout.settings()}
+    checked = checked_settings(settings or {})
     questions, _ = make_questions(queries, methods, layout.seed)
     plan_survey(len(questions), layout)   # a bad layout is refused before the work
     study_id = new_id()
@@ -101,6 +102,7 @@ def create_preference_study(
         freezer.keep_only(())
         freezer.finish()
         forecast = plan_survey(len(items), layout)
+        kept_settings = {**checked, **layout.settings(len(items)), SECRET: new_secret()}
         plan = StudyPlan(forecast.people, 1, 0, layout.seed, kept_settings["lease_hours"])
         study = Study(study_id, name, "preference", HS_FASHIONIQ, plan, True, kept_settings,
                       {**source, "pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}},

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
-from annotation.exports.columns import Column, Table
+from annotation.exports.columns import Column, Table, in_utc
 from annotation.preference import contradicts
 from annotation.records import Assignment, Item, Judgement, Study, name_key
 
@@ -115,21 +114,26 @@ def set_table(
 class PreferencePairs:
     """JSON lines ``{"query_id", "reference", "text", "chosen": [image ids], "rejected": […], "chosen_score",
     "rejected_score", "annotator", "margin"}``; ``margin`` is chosen less rejected score, and negative where
-    somebody prefers the set with the lower rating. ``ties`` are left out."""
+    somebody prefers the set with the lower rating. ``ties`` are left out, and so is what prefers one of two sets
+    of the same images (``identical``)."""
 
     content: bytes = field(repr=False)
     pairs: int
     ties: int
+    identical: int
 
 
 def preference_pairs(items: Iterable[Item], judgements: Iterable[Judgement]) -> PreferencePairs:
     """Each preference as a pair, in the order given."""
     by_id = {item.item_id: item for item in items}
-    lines, ties = [], 0
+    lines, ties, identical = [], 0, 0
     for judgement in judgements:
         item, answer = by_id[judgement.item_id], judgement.answer
         if answer["preferred"] == 0:
             ties += 1
+            continue
+        if len(set(map(frozenset, item.hidden["set_ids"]))) == 1:
+            identical += 1
             continue
         chosen = answer["preferred"] - 1
         scores = answer["ratings"][chosen], answer["ratings"][1 - chosen]
@@ -139,7 +143,7 @@ def preference_pairs(items: Iterable[Item], judgements: Iterable[Judgement]) -> 
             "chosen_score": scores[0], "rejected_score": scores[1], "annotator": judgement.annotator,
             "margin": scores[0] - scores[1],
         }, ensure_ascii=False))
-    return PreferencePairs("".join(line + "\n" for line in lines).encode(), len(lines), ties)
+    return PreferencePairs("".join(line + "\n" for line in lines).encode(), len(lines), ties, identical)
 
 
 def _joined(
@@ -166,7 +170,7 @@ def _times(judgement: Judgement, excluded: Excluded) -> tuple[Any, ...]:
     at, rules = judgement.created_at, list(excluded.get(judgement.judgement_id, ()))
     if judgement.extra.get("imported"):
         return None, None, rules
-    return judgement.seconds or None, _utc(at), rules
+    return judgement.seconds or None, in_utc(at), rules
 
 
 def _has_target(item: Item, image_ids: Iterable[str]) -> bool | None:
@@ -176,7 +180,3 @@ def _has_target(item: Item, image_ids: Iterable[str]) -> bool | None:
 
 def _text(value: object) -> str | None:
     return None if value in (None, "") else str(value)
-
-
-def _utc(time: datetime) -> datetime:
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -9,6 +9,7 @@ from functools import cached_property
 from annotation.exclusion import Removed, Rules, apply_rules, rules_of
 from annotation.exports.tables import to_csv, to_parquet
 from annotation.hp_studies import hp_form
+from annotation.preference_events import event_table, people_table
 from annotation.preference_exports import judgement_table, preference_pairs, set_table
 from annotation.quality import PersonQuality, SideBias, people_quality, side_bias
 from annotation.records import Judgement, Study
@@ -30,8 +31,8 @@ class Review:
 
     @cached_property
     def bias(self) -> SideBias:
-        """Over all answers: rules look at people, and the bias is what is to be seen of them."""
-        return side_bias(self.judgements)
+        """Of the answers that are left, as the results of methods are."""
+        return side_bias(self.removed.kept)
 
 
 def review(store: StudyStore, study: Study, rules: Rules | None = None) -> Review:
@@ -64,8 +65,11 @@ def preference_files(
     judgements, removed = found.judgements, found.removed
     if form in ("csv", "parquet"):
         excluded = {} if everything else removed.excluded
+        events = store.events(study.study_id)
         tables = {"judgements": judgement_table(study, items, assignments, judgements, excluded),
-                  "sets": set_table(study, items, assignments, judgements, excluded)}
+                  "sets": set_table(study, items, assignments, judgements, excluded),
+                  "people": people_table(study, store.seats(study.study_id), judgements, events),
+                  "events": event_table(study, events)}
         written = to_csv if form == "csv" else to_parquet
         return {f"{table}.{form}": written(content) for table, content in tables.items()}, ()
     kept = judgements if everything else removed.kept
@@ -79,4 +83,6 @@ def preference_files(
     pairs = preference_pairs(items, kept)
     if pairs.ties:
         notes.append(f"Ties left out: {pairs.ties:,}.")
+    if pairs.identical:
+        notes.append(f"Answers left out because both sets hold the same images: {pairs.identical:,}.")
     return {"preferences.jsonl": pairs.content}, tuple(notes)

@@ -1,7 +1,7 @@
 """How carefully people answered a preference study. Nothing is left out here: see :mod:`annotation.exclusion`.
 
-Numbers that cannot be had are None: seconds that nobody measured, sides that nobody recorded, agreement
-without a question that somebody else answered too.
+Numbers that cannot be had are None: seconds that nobody measured, sides, marks and checks that nobody recorded,
+agreement without a question that somebody else answered too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from statistics import fmean, median
+from typing import Any
 
 from annotation.preference import contradicts
 from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
@@ -33,8 +34,8 @@ class Share:
 class PersonQuality:
     annotator: str
     answers: int
-    checks: int                      # answers to checks
-    failed_checks: int               # wrong ones among them
+    checks: int | None               # answers to checks
+    failed_checks: int | None        # wrong ones among them
     median_seconds: float | None     # a question
     longest_run: int                 # questions in a row with the same two ratings, as they were shown
     run_share: float | None          # of the answers
@@ -43,7 +44,7 @@ class PersonQuality:
     first_side: Share                # preferences for what stood first
     agreement: float | None          # mean share of the others who prefer the same, over the shared questions
     shared: int                      # questions that others have answered too
-    flagged: int                     # results flagged as irrelevant, to image or text
+    flagged: int | None              # results flagged as irrelevant, to image or text
 
     @property
     def contradiction_rate(self) -> float | None:
@@ -78,6 +79,12 @@ def share(count: int, n: int) -> Share:
 
     low, high = proportion_confint(count, n, method="wilson")
     return Share(count, n, count / n, float(low), float(high), float(binom_test(count, n)))
+
+
+def flagged(answer: Mapping[str, Any]) -> bool | None:
+    """Whether the results are flagged as irrelevant, to image or text; None where nobody recorded it."""
+    marks = answer["irrelevant"].values()
+    return None if all(mark is None for mark in marks) else any(marks)
 
 
 def people_quality(
@@ -121,14 +128,18 @@ def _person(
     runs = [len(list(same)) for _, same in groupby(_shown_ratings(judgement) for judgement in judgements)]
     same = [_same_preference(judgement, others) for judgement in judgements
             if len(others := by_item[judgement.item_id]) > 1]
+    # Files of answers hold nothing of checks.
+    unseen = not checks and bool(judgements) and all(judgement.extra.get("imported") for judgement in judgements)
+    marked = [flags for answer in answers if (flags := flagged(answer)) is not None]
     return PersonQuality(
-        annotator, len(answers), len(checks), checks.count(False), median(measured) if measured else None,
+        annotator, len(answers), None if unseen else len(checks), None if unseen else checks.count(False),
+        median(measured) if measured else None,
         max(runs, default=0), max(runs) / len(answers) if answers else None,
         sum(contradicts(answer["ratings"], answer["preferred"]) for answer in answers),
         sum(answer["preferred"] != 0 and len(set(answer["ratings"])) > 1 for answer in answers),
         _first_side([judgement for judgement in judgements if judgement.answer["preferred"] != 0]),
         fmean(same) if same else None, len(same),
-        sum(any(answer["irrelevant"].values()) for answer in answers),
+        sum(marked) if marked or not answers else None,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from annotation import incoming
 from annotation.imports import is_imported
-from annotation.kinds import Kind
+from annotation.kinds import Kind, Settled
 from annotation.latest import Latest
 from annotation.progress import Progress, progress_of
 from annotation.records import (
@@ -23,6 +23,7 @@ from annotation.records import (
     Judgement,
     Saved,
     Seat,
+    Standing,
     Study,
     StudyEvent,
     name_key,
@@ -128,18 +129,22 @@ class StudyService:
         incoming.checked_token(token)
         study_id, kept, item, extra = self._before(study, annotator, item_id)
         kind = self._kind(kept)
-        if kind.flow is not None:
-            before = self._store.desk(study_id, annotator, item_id=item_id)
-            kind.flow.admit(before, annotator, lambda: self._store.overview(study_id, annotator), token)
-            kept, extra = before.study, before.extra   # as they are now
-        settled = kind.settle(answer, item, kept, extra=extra)
+        flow = kind.flow
+
+        def admit(standing: Standing) -> tuple[Mapping[str, Any], bool]:
+            assert flow is not None, "asked only then"
+            flow.admit(standing, annotator, token)
+            settled = kind.settle(answer, item, standing.study, extra=standing.extra)   # as they are now
+            return settled.answer, settled.unsure
+
+        settled = Settled({}) if flow else kind.settle(answer, item, kept, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
             incoming.checked_seconds(seconds), self._clock(),
         )
         saved = self._store.save(
             judgement, unsure=settled.unsure, seen_revision=incoming.checked_revision(seen_revision),
-            lasting=kind.lasting)
+            lasting=kind.lasting, admit=admit if flow else None)
         desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
                 else self._store.desk(study_id, annotator, after=item.item_id))
         return saved, self._seen(annotator, desk)

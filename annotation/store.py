@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from annotation.records import (
+    Admit,
     Assignment,
     Decision,
     Desk,
@@ -100,13 +101,17 @@ class StudyStore(Protocol):
 
     def save(
         self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
+        admit: Admit | None = None,
     ) -> Saved:
         """Keep a judgement (its ``revision`` is given here). The same answer again, with the same token or
         another, adds nothing. Ends the draft. Raises ``StudyClosed`` when answers are no longer taken,
         ``UsedToken`` for another answer under the same token.
 
         ``lasting``: fields that stay true for this person and item once an answer or a draft had them true. Answers
-        that differ in nothing else are equal."""
+        that differ in nothing else are equal.
+
+        ``admit`` is called in the transaction, when no other answer of this person can come between: what it
+        returns is kept in place of ``judgement.answer`` and ``unsure``, and what it raises is raised."""
         ...
 
     def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:

@@ -10,13 +10,14 @@ What is noted, by kind of :class:`~annotation.records.StudyEvent`:
 - ``guidelines``: ``{}``
 - ``consent``: ``{"text"}``, what was agreed to. Another text later asks again.
 - ``check``: ``{"number", "attempt", "check", "question" or "instruction", "answer", "right"}``
-- ``finish``: ``{"code"}``
+- ``finish``: ``{"code"}``, null where the study has no codes
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,8 @@ from annotation.survey_checks import Check, draw_check, given_number
 from cir_core.errors import IncompleteJudgement
 
 CODE_LENGTH = 8   # hex digits, behind the prefix
+SECRET = "code_secret"
+"""Of ``Study.settings``: what codes are made with. It never leaves the server. Studies without one have no codes."""
 
 _MOVED_ON = ("This page was answered already, perhaps in another window. Reload it to see what stands here now; "
              "this answer was not counted.")
@@ -38,7 +41,7 @@ def gate(study: Study, annotator: str, progress: Progress, events: Sequence[Stud
 
     ``{"kind": "guidelines"}``, ``{"kind": "consent", "text"}``, ``{"kind": "check", "number",
     "attempt", "check", "question" | "instruction" and "options"}`` or ``{"kind": "finished",
-    "code"}``. ``number``: after how many answers the check stands; ``attempt`` from 0. ``events``
+    "code"}`` (a text, or None). ``number``: after how many answers the check stands; ``attempt`` from 0. ``events``
     are the person's own. In a closed study only what leads to the code of a person who is done.
     """
     over = 0 < progress.total <= progress.done
@@ -52,7 +55,7 @@ def gate(study: Study, annotator: str, progress: Progress, events: Sequence[Stud
     check = standing_check(study, annotator, progress, events)
     if check is not None:
         return {"kind": "check", **check.shown}
-    return {"kind": "finished", "code": completion_code(study, annotator)} if over else None
+    return {"kind": "finished", "code": finished_code(study, annotator, events)} if over else None
 
 
 def standing_check(
@@ -125,11 +128,24 @@ def pass_gate(
     return Passage(kind, {**asked, "answer": given, "right": right}, right)
 
 
-def completion_code(study: Study, annotator: str) -> str:
-    """The same each time, another one for each person and study. Who knows the study's seed can work it
-    out: that somebody finished is proved by their event ``finish``."""
-    digest = hmac.new(f"{study.plan.seed}/{study.study_id}".encode(), name_key(annotator).encode(), hashlib.sha256)
+def new_secret() -> str:
+    """For :data:`SECRET`. Not drawn from the seed: whoever knows that could make codes."""
+    return secrets.token_hex(32)
+
+
+def completion_code(study: Study, annotator: str) -> str | None:
+    """The same each time, another one for each person and study. None where the study has no secret."""
+    secret = study.settings.get(SECRET)
+    if not isinstance(secret, str) or not secret:
+        return None
+    digest = hmac.new(secret.encode(), f"{study.study_id}/{name_key(annotator)}".encode(), hashlib.sha256)
     return str(_setting(study, "completion_prefix")) + digest.hexdigest()[:CODE_LENGTH].upper()
+
+
+def finished_code(study: Study, annotator: str, events: Sequence[StudyEvent]) -> str | None:
+    """The code that this person was given when they finished, else the one they would be given."""
+    given = next((event.payload.get("code") for event in events if event.kind == "finish"), None)
+    return given if isinstance(given, str) else completion_code(study, annotator)
 
 
 def _setting(study: Study, name: str) -> Any:

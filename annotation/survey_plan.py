@@ -32,14 +32,10 @@ class SurveyLayout:
     reason_every: int = 10   # a person is asked for a reason once in so many questions
     seed: int = 0
 
-    @property
-    def form_size(self) -> int:
-        return ceil(self.per_person / self.forms)
-
-    def settings(self) -> dict[str, Any]:
-        """What ``Study.settings`` holds of it."""
-        return {"per_person": self.per_person, "form_size": self.form_size, "shared_every": self.shared_every,
-                "shared_by": self.shared_by, "reason_every": self.reason_every}
+    def settings(self, questions: int) -> dict[str, Any]:
+        """What ``Study.settings`` holds of it, in a study of so many ``questions``."""
+        return {"per_person": self.per_person, "form_size": plan_survey(questions, self).form_size,
+                "shared_every": self.shared_every, "shared_by": self.shared_by, "reason_every": self.reason_every}
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class SurveyForecast:
     answers: int
     people: int
     per_person: int          # of whoever gets most; others have one less at most
-    form_size: int
+    form_size: int           # of whoever gets most: their questions, divided evenly between the forms
     pairs: int               # of answers of two people to one question
     seconds_per_question: float
     hours_per_person: float
@@ -70,9 +66,9 @@ def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: f
     people = max(ceil(answers / layout.per_person), layout.shared_by if shared else 1)
     most = ceil(answers / people)
     return SurveyForecast(
-        questions, shared, layout.shared_by if shared else 1, answers, people, most, layout.form_size,
-        shared * comb(layout.shared_by, 2), seconds_per_question, most * seconds_per_question / 3600,
-        answers * seconds_per_question / 3600,
+        questions, shared, layout.shared_by if shared else 1, answers, people, most,
+        ceil(most / layout.forms), shared * comb(layout.shared_by, 2), seconds_per_question,
+        most * seconds_per_question / 3600, answers * seconds_per_question / 3600,
     )
 
 
@@ -98,22 +94,24 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[Place]:
     showings = [Showing(seat, stratum_of[item_id], item_id) for seat in sorted(dealt)
                 for item_id in _in_order(dealt[seat], stratum_of, random.Random(f"{layout.seed}/order/{seat}"))]
     methods = {item.item_id: item.hidden["methods"] for item in ordered}
-    places, reached = [], Counter[int]()
+    places, reached, settings = [], Counter[int](), layout.settings(len(items))
     for showing, in_turn in zip(showings, draw_sides(showings, layout.seed), strict=True):
         one, other = methods[showing.item_id]
         position = reached[showing.seat]
         reached[showing.seat] += 1
         places.append(Place(showing.item_id, showing.seat, position, {
-            "first": 1 if in_turn == (one <= other) else 2, **_of_position(position, layout.settings())}))
+            "first": 1 if in_turn == (one <= other) else 2, **_of_position(position, settings)}))
     return places
 
 
 def hand_over(work: OpenWork) -> list[Taken]:
-    """What a seat without work takes over: whole forms that were abandoned, ``per_person`` questions at most.
+    """What a seat without work takes over: questions that were abandoned, ``per_person`` at most. They need
+    not be whole forms, and of one person's work the last may stay for whoever comes next.
 
     From people away for longer than the plan's lease, the longest first, then from seats that nobody
     has taken; never from somebody at work, whose survey would become shorter. The same set stands
-    first as it did for the one who left: the new person stands in for them, and the balance stays.
+    first as it did for the one who left, so sides stay balanced over the study, each pair of methods and
+    each shared question. For the person who takes over they need not be: they have parts of several plans.
     """
     settings = work.study.settings
     left = open_by_seat(work)

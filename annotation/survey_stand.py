@@ -8,8 +8,8 @@ from typing import Any
 
 from annotation import survey_flow
 from annotation.kinds import Mine, Passage
-from annotation.progress import progress_of
-from annotation.records import Assignment, Desk, EventKind, Stand
+from annotation.progress import Progress
+from annotation.records import Assignment, Desk, EventKind, Stand, Standing
 from cir_core.errors import GateStands, IncompleteJudgement
 
 _FIRST = {
@@ -44,26 +44,20 @@ class SurveyFlow:
             locked=desk.judgement is not None and form is not None and _is_over(form, own, desk, annotator),
         )
 
-    def admit(self, desk: Desk, annotator: str, mine: Callable[[], Mine], token: str) -> None:
+    def admit(self, standing: Standing, annotator: str, token: str) -> None:
         """An answer to a question that others have taken over is kept although a check stands: the
         person was at it."""
-        assert desk.item is not None, "an answer is to an item"
-        item_id = desk.item.item_id
-        if desk.judgement is not None:
-            if desk.judgement.token == token:
+        if standing.token is not None:
+            if standing.token == token:
                 return
-            own = [one for one in mine() if one.state != "handed_on"]
-            form = next((_form(one) for one in own if one.item_id == item_id), None)
-            if form is not None and _is_over(form, own, desk, annotator):
+            own = [one for one in standing.overview() if one.state != "handed_on"]
+            form = next((_form(one) for one in own if one.item_id == standing.item_id), None)
+            if form is not None and _is_over(form, own, standing, annotator):
                 raise IncompleteJudgement("This question is of a form that you have finished. Its answer stays as it "
                                           "is; the change was not kept.")
             return
-        gate = _gate(desk, annotator)
-        if gate is None or gate["kind"] == "finished":
-            return
-        if gate["kind"] == "check" and any(
-            one.item_id == item_id and one.state == "handed_on" for one in mine()
-        ):
+        gate = _gate(standing, annotator)
+        if gate is None or gate["kind"] == "finished" or (gate["kind"] == "check" and standing.state == "handed_on"):
             return
         raise GateStands(_FIRST[gate["kind"]])
 
@@ -71,15 +65,20 @@ class SurveyFlow:
         self, desk: Desk, annotator: str, kind: EventKind, token: str, *, number: int | None, attempt: int | None,
         answer: object,
     ) -> Passage:
-        return survey_flow.pass_gate(desk.study, annotator, progress_of(desk), desk.events, kind, token,
+        return survey_flow.pass_gate(desk.study, annotator, _progress(desk), desk.events, kind, token,
                                      number=number, attempt=attempt, answer=answer)
 
 
-def _gate(desk: Desk, annotator: str) -> dict[str, Any] | None:
-    return survey_flow.gate(desk.study, annotator, progress_of(desk), desk.events)
+def _gate(where: Desk | Standing, annotator: str) -> dict[str, Any] | None:
+    return survey_flow.gate(where.study, annotator, _progress(where), where.events)
 
 
-def _is_over(form: int, own: Sequence[Assignment], desk: Desk, annotator: str) -> bool:
+def _progress(where: Desk | Standing) -> Progress:
+    """As far as gates need it: without the pace."""
+    return Progress(where.done, where.total, 0, None, None)
+
+
+def _is_over(form: int, own: Sequence[Assignment], where: Desk | Standing, annotator: str) -> bool:
     """A form ends when the next one begins: behind the check at its end, where there is one."""
     waiting = next((_form(one) for one in own if one.state == "open"), None)
     now = max(map(_form, own)) if waiting is None else waiting
@@ -88,7 +87,7 @@ def _is_over(form: int, own: Sequence[Assignment], desk: Desk, annotator: str) -
     answered = {_form(one) for one in own if one.state != "open"}
     if now in answered or form < max(answered):
         return True
-    gate = _gate(desk, annotator)
+    gate = _gate(where, annotator)
     return gate is None or gate["kind"] != "check"
 
 

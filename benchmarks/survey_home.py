@@ -34,7 +34,7 @@ def make_surveys(store: Any, names: Sequence[str], people: Sequence[str], at: da
         study_id = "bench" + name.replace(" ", "0")
         study = Study(
             study_id, name, "preference", HS_FASHIONIQ, StudyPlan(len(people), 1, 0, 1, 3.0), True,
-            {"check": "none", **_LAYOUT.settings()}, {}, people[0], at,
+            {"check": "none", **_LAYOUT.settings(QUESTIONS * len(people))}, {}, people[0], at,
         )
         items = [_item(study, number) for number in range(QUESTIONS * len(people))]
         images = [StudyImage(_token(number), f"picture {number}", 800, 600) for number in range(_PICTURES)]

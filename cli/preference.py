@@ -111,7 +111,7 @@ def create_preference(
             print_pairs(drawn.counts)
             print_survey(forecast)
             for note in notes:
-                out.print(f"Note: {note}")
+                out.print(f"Note: {note}", soft_wrap=True)
         result = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}, "plan": asdict(forecast),
                   "notes": notes}
         if not dry_run:
@@ -129,11 +129,11 @@ def create_preference(
         out.print("Nothing was made: leave --dry-run out to make the study.")
     else:
         for note in new:
-            out.print(f"Note: {note}")
+            out.print(f"Note: {note}", soft_wrap=True)
         counts = created.counts
         people = counted(counts["people"], "person", "people")
         out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
-                  f"shared, for {people}. To answer them: cirque serve, then the page Annotate.")
+                  f"shared, for {people}. To answer them: cirque serve, then the page Annotate.", soft_wrap=True)
 
 
 def print_pairs(counts: Mapping[Pair, int]) -> None:
@@ -153,7 +153,7 @@ def print_survey(plan: SurveyForecast) -> None:
         ("people", f"{plan.people:,}"), ("questions", f"{plan.questions:,}"),
         (f"shared by {plan.shared_by} people", f"{plan.shared:,}" if plan.shared else "none"),
         ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
-        ("questions in a form", f"{min(plan.form_size, plan.per_person):,}"),
+        ("questions in a form", f"{plan.form_size:,}"),
         ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in all", f"{plan.hours_total:.1f}"),
         ("pairs of answers to one question", f"{plan.pairs:,}"),
     ):

@@ -43,11 +43,11 @@ def import_hp_fashioniq(
                               ensure_ascii=False))
         return
     for note in created.notes:
-        out.print(f"Note: {note}")
+        out.print(f"Note: {note}", soft_wrap=True)
     counts = created.counts
     people = counted(counts["people"], "person", "people")
     out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
-              f"{counted(counts['rated_sets'], 'rated set')}. It takes no answers.")
+              f"{counted(counts['rated_sets'], 'rated set')}. It takes no answers.", soft_wrap=True)
 
 
 def quality(
@@ -61,6 +61,7 @@ def quality(
 ) -> None:
     """How carefully people answered a preference study, and what rules would leave out."""
     from annotation.exclusion import parse_rules
+    from annotation.method_results import method_results
     from annotation.preference_review import review
     from cli.quality_tables import print_quality, quality_json
     from storage.stores import open_stores
@@ -69,12 +70,12 @@ def quality(
         store = stores.studies
         study = store.study(name)
         found = review(store, study, None if rule is None else parse_rules(rule))
+        _, pairs = method_results(store.items(study.study_id), found.removed.kept)
         if keep:
             store.change_settings(study.study_id, {**study.settings, "exclude": found.rules.as_settings()})
     if as_json:
-        typer.echo(json.dumps(quality_json(study, found.people, found.bias, found.rules, found.removed), indent=1,
-                              ensure_ascii=False))
+        typer.echo(json.dumps(quality_json(found, pairs), indent=1, ensure_ascii=False))
         return
-    print_quality(found.people, found.bias, found.rules, found.removed)
+    print_quality(found, pairs)
     if keep:
         out.print(f"Kept with {study.name}: {', '.join(rule or ()) or 'its rules, as they were'}.")

@@ -83,7 +83,7 @@ def create_validity(
             print_strata(strata)
             print_plan(forecast)
             for note in found.notes:
-                out.print(f"Note: {note}")
+                out.print(f"Note: {note}", soft_wrap=True)
         result = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
         if not dry_run:
             with progress_bar("Freezing pictures") as bar:
@@ -100,7 +100,7 @@ def create_validity(
             out.print("Nothing was made: leave --dry-run out to make the study.")
             return
         for note in created.notes:
-            out.print(f"Note: {note}")
+            out.print(f"Note: {note}", soft_wrap=True)
         counts = created.counts
         out.print(f"Made {created.study.name}: {counted(counts['items'], 'item')}, "
                   f"{counted(counts['pictures'], 'picture')}. "
@@ -148,21 +148,26 @@ def show(name: Name, as_json: AsJson = False) -> None:
 
     from annotation.exports.results import study_json
     from annotation.overview import seat_progress
+    from annotation.survey_overview import survey_overview
     from cli.study_tables import print_study
 
     with _stores() as (stores, _):
         store = stores.studies
         study = store.study(name)
         counts = store.counts(study.study_id)
-        people = seat_progress(study, store.seats(study.study_id), store.assignments(study.study_id),
-                               store.judgements(study.study_id), datetime.now(UTC))
+        assignments = store.assignments(study.study_id)
+        people = seat_progress(study, store.seats(study.study_id), assignments, store.judgements(study.study_id),
+                               datetime.now(UTC), store.events(study.study_id, kind="finish"))
+    survey = survey_overview(study, assignments) if study.kind == "preference" else None
     if as_json:
         rows = [{**asdict(one), "total": one.total, "joined_at": one.joined_at and one.joined_at.isoformat(),
-                 "seen_at": one.seen_at and one.seen_at.isoformat()} for one in people]
-        content = {**study_json(study, counts), "source": dict(study.source), "people": rows}
+                 "seen_at": one.seen_at and one.seen_at.isoformat(),
+                 "finished_at": one.finished_at and one.finished_at.isoformat()} for one in people]
+        content = {**study_json(study, counts), **({"survey": asdict(survey)} if survey else {}),
+                   "source": dict(study.source), "people": rows}
         typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
     else:
-        print_study(study, counts, people)
+        print_study(study, counts, people, survey)
 
 
 @app.command("open")

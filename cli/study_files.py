@@ -64,7 +64,7 @@ def import_circus(
                               ensure_ascii=False))
         return
     for note in created.notes:
-        out.print(f"Note: {note}")
+        out.print(f"Note: {note}", soft_wrap=True)
     counts = created.counts
     out.print(f"Made {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
               f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
@@ -103,7 +103,7 @@ def export(
         raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
                             ) from error
     for note in notes:
-        out.print(f"Note: {note}")
+        out.print(f"Note: {note}", soft_wrap=True)
     out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)
 
 

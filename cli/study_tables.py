@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from annotation.records import Study
     from annotation.rubric import Rubric
     from annotation.subset import Subset
+    from annotation.survey_overview import SurveyOverview
 
 
 def print_plan(plan: Forecast) -> None:
@@ -56,27 +57,51 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
         column.justify = "right"
     for study, counts in rows:
         table.add_row(study.name, f"{counts['items']:,}", f"{counts['people']:,}",
-                      f"{counts['done']:,} of {counts['assignments']:,}", f"{counts['unsure']:,}", _state(study),
+                      f"{counts['done']:,} of {counts['assignments']:,}",
+                      f"{counts['unsure']:,}" if study.kind == "validity" else "", _state(study),
                       f"{study.created_at:%Y-%m-%d %H:%M}")
     out.print(table if table.row_count else
-              "No study yet. Make one: cirque study create validity NAME --from-audit DIR")
+              "No study yet. Make one.\n"
+              "  Are queries valid? cirque study create validity NAME --from-audit DIR\n"
+              "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B",
+              soft_wrap=not table.row_count)
 
 
-def print_study(study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress]) -> None:
-    plan = study.plan
-    out.print(f"{study.name}: {counted(counts['items'], 'item')}, {study.protocol}, "
-              f"{'answers are taken' if study.accepting else 'closed'}")
-    out.print(f"Planned for {counted(plan.seats, 'person', 'people')}, {plan.overlap:,} per item, "
-              f"{counted(plan.agreement_items, 'item')} for everybody, seed {plan.seed}.")
-    table = Table("seat", "person", "done", "unsure", "median", "last seen", "", box=None)
-    for column in (0, 2, 3, 4):
-        table.columns[column].justify = "right"
+def print_study(
+    study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
+) -> None:
+    """``survey``: of a preference study."""
+    plan, state = study.plan, "answers are taken" if study.accepting else "closed"
+    asked = "item" if survey is None else "question"
+    out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
+    planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
+    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, 'item')} for everybody, seed "
+              f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
+              soft_wrap=True)
+    heads = ("seat", "person", "done", "unsure", "median", "last seen", "")
+    if survey is not None:
+        heads = ("seat", "person", "done", "median", "last seen", "", "finished, code")
+    table = Table(*heads, box=None)
+    for column in table.columns:
+        if column.header in ("seat", "done", "unsure", "median"):
+            column.justify = "right"
     for one in people:
         table.add_row(
-            str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}", f"{one.unsure:,}",
+            str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
+            *((f"{one.unsure:,}",) if survey is None else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
-            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "away" if one.away else "")
+            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "away" if one.away else "",
+            *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))
     out.print(table)
+
+
+def _laid_out(survey: SurveyOverview) -> str:
+    shared = (f"{counted(survey.shared, 'question')} shared by up to {survey.shared_by:,} people" if survey.shared
+              else "no question shared")
+    forms = f"in up to {survey.forms:,} forms" if survey.forms > 1 else "in one form"
+    check = ("no checks" if survey.check == "none"
+             else f"a check ({survey.check}) after every {counted(survey.check_every, 'question')} and each form")
+    return f"{shared}, up to {counted(survey.per_person, 'question')} per person {forms}, {check}"
 
 
 def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
@@ -88,25 +113,25 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
              *([("other", "validated_other", "audited_other")] if total.audited_other else []),
              ("all", "validated", "audited")]
     out.print("Valid of audited queries")
-    _print_counts(("data set", *(name for name, _, _ in parts)), (
+    print_rows(("data set", *(name for name, _, _ in parts)), (
         (row.dataset, *(f"{getattr(row, valid):,} of {getattr(row, audited):,}" for _, valid, audited in parts))
         for row in rows))
     if any(row.unlabelled or row.undecided or row.adjudicated for row in rows):
-        _print_counts(("data set", "not judged", "undecided", "adjudicated"), (
+        print_rows(("data set", "not judged", "undecided", "adjudicated"), (
             (row.dataset, *(f"{count:,}" for count in (row.unlabelled, row.undecided, row.adjudicated)))
             for row in rows))
     given = {code: count for code, count in total.primary.items() if count}
     if given:
-        _print_counts(("category", "items"), ((code, f"{count:,}") for code, count in given.items()))
+        print_rows(("category", "items"), ((code, f"{count:,}") for code, count in given.items()))
     reasons = [(f"{reason.code} {reason.name}", total.reasons[reason.code])
                for flag in rubric.flags for reason in flag.reasons]
     reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
     if any(count for _, count in reasons):
-        _print_counts(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
+        print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
     out.print(f"Rule: {rule}. An adjudicator's decision comes first.", soft_wrap=True)
 
 
-def _print_counts(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """The first column gives way where the terminal is narrow; numbers stay whole."""
     table = Table(*heads, box=None)
     table.columns[0].overflow = "fold"

@@ -7,15 +7,17 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Select, and_, bindparam, delete, insert, select, update
 
-from annotation.records import Draft, Judgement, Saved, name_key
+from annotation.records import Admit, Draft, Judgement, Saved, Standing, name_key
 from cir_core.errors import UsedToken
 from storage import tables
+from storage.checks import check_study_texts
 from storage.database import waits_for_rows
 from storage.seats import closed
-from storage.study_lookups import find_study, not_joined, unknown_item
-from storage.study_rows import draft_from, judgement_from, judgement_values
+from storage.study_events import own_events
+from storage.study_lookups import find_study, not_joined, own_assignments, unknown_item
+from storage.study_rows import draft_from, judgement_from, judgement_values, study_from
 
 _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _j, _d = tables.judgements.c, tables.drafts.c
@@ -23,11 +25,12 @@ _ANSWERED = ("done", "unsure")
 
 _SEAT = (_t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
 _LOCK = select(_t.number).where(*_SEAT).with_for_update()
-_MINE = select(
-    _s.name, _s.accepting, _t.number, _t.annotator, _a.state, _a.lasting,
-).join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
-    tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
-).where(*_SEAT)
+_MINE, _STANDING = (
+    select(*columns, _t.number, _t.annotator, _a.state, _a.lasting)
+    .join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
+        tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
+    ).where(*_SEAT)
+    for columns in ((_s.name, _s.accepting), (tables.studies, _t.total, _t.done, _a.extra)))
 _REVISIONS = select(tables.judgements).where(
     _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat"), (_j.token == bindparam("token")) | _j.current,
 ).order_by(_j.revision)
@@ -47,12 +50,19 @@ _DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d
 
 def keep_judgement(
     connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None, lasting: Collection[str],
+    admit: Admit | None,
 ) -> Saved:
-    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``, ``UsedToken``."""
-    mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator)
+    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``, ``UsedToken``, and
+    what ``admit`` raises."""
+    mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator,
+                _MINE if admit is None else _STANDING)
     rows = connection.execute(_REVISIONS, {
         "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
     before = judgement_from(rows[-1]) if rows else None
+    if admit is not None:
+        answer, unsure = admit(_standing(connection, mine, judgement, None if before is None else before.token))
+        judgement = replace(judgement, answer=answer)
+        check_study_texts(judgement)
     if before is not None and (press := next((row for row in rows if row.token == judgement.token), None)):
         if not _same(press.answer, judgement.answer, lasting):
             raise UsedToken("This token was used for another answer to this item. Send a new token with every new "
@@ -60,11 +70,11 @@ def keep_judgement(
         return Saved(before, repeated=True)
     if not mine.accepting:
         raise closed(mine.name)
-    answer = _keep_lasting(connection, judgement.item_id, mine, judgement.answer, lasting)
-    repeated = before is not None and _same(before.answer, answer, lasting)
+    kept_answer = _keep_lasting(connection, judgement.item_id, mine, judgement.answer, lasting)
+    repeated = before is not None and _same(before.answer, kept_answer, lasting)
     if before is None or not repeated:
         revision = 1 if before is None else before.revision + 1
-        kept = replace(judgement, answer=answer, annotator=mine.annotator, revision=revision)
+        kept = replace(judgement, answer=kept_answer, annotator=mine.annotator, revision=revision)
         if before is not None:
             connection.execute(_NOT_CURRENT, {"of_id": before.judgement_id})
         connection.execute(_ADD, judgement_values(kept, mine.number))
@@ -107,7 +117,16 @@ def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[
     return [(draft_from(row), row.answered) for row in found]
 
 
-def _own(connection: Connection, study_id: str, item_id: str, annotator: str) -> Any:
+def _standing(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> Standing:
+    return Standing(
+        study_from(mine), mine.total, mine.done, judgement.item_id, mine.state, mine.extra or {}, token,
+        own_events(connection, {"study_id": judgement.study_id, "seat": mine.number}),
+        lambda: own_assignments(connection, judgement.study_id, judgement.annotator))
+
+
+def _own(
+    connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE,
+) -> Any:
     """The study, the person's seat, and the state of the item for it.
 
     The seat is locked: answers of one person come one after the other, and none while work is handed on.
@@ -115,7 +134,7 @@ def _own(connection: Connection, study_id: str, item_id: str, annotator: str) ->
     seat = {"study_id": study_id, "key": name_key(annotator)}
     if waits_for_rows(connection):
         connection.execute(_LOCK, seat)
-    mine = connection.execute(_MINE, seat | {"item_id": item_id}).first()
+    mine = connection.execute(query, seat | {"item_id": item_id}).first()
     if mine is None:
         raise not_joined(find_study(connection, study_id).name)
     if mine.state is None:

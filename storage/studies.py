@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Engine, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
+    Admit,
     Assignment,
     Decision,
     Desk,
@@ -39,7 +40,7 @@ from storage.judging import keep_judgement, put_draft, read_drafts, remove_draft
 from storage.seats import release_work, take_more_work, take_seat
 from storage.study_creation import check_study, name_taken, put_study
 from storage.study_events import keep_event, read_events
-from storage.study_lookups import find_seat, find_study, known_seat, unknown_study
+from storage.study_lookups import find_seat, find_study, known_seat, own_assignments, unknown_study
 from storage.study_removal import remove_study
 from storage.study_rows import assignment_from, image_from, item_from, judgement_from, seat_from, study_from
 
@@ -171,10 +172,12 @@ class SqlStudyStore:
 
     def save(
         self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
+        admit: Admit | None = None,
     ) -> Saved:
         check_study_texts(judgement)
         with writing(self.engine) as connection:
-            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting)
+            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting,
+                                  admit=admit)
 
     def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
         check_study_texts(draft)
@@ -187,8 +190,7 @@ class SqlStudyStore:
 
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
         with reading(self.engine) as connection:
-            seat = known_seat(connection, find_study(connection, study_id), annotator)
-            return _assignments(connection, _a.study_id == study_id, _a.seat == seat.number)
+            return own_assignments(connection, study_id, annotator)
 
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         with reading(self.engine) as connection:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, ScalarSelect, Select, bindparam, func, select, update
+from sqlalchemy import Connection, Row, ScalarSelect, Select, and_, bindparam, func, select, update
 
-from annotation.records import Study, name_key
+from annotation.records import Assignment, Study, name_key
 from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
 from storage import tables
-from storage.study_rows import study_from
+from storage.study_rows import assignment_from, study_from
 
 _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 
@@ -17,6 +18,10 @@ _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
 _SEAT = select(tables.study_seats).where(
     _t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator"))
 _LOCKED_SEAT = _SEAT.with_for_update()
+_OWN: Select[Any] = select(_a.item_id, _a.seat, _a.position, _a.state, _a.extra, _t.annotator).join(
+    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
+).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).order_by(
+    _a.position, _a.item_id)
 
 
 def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
@@ -39,6 +44,14 @@ def known_seat(connection: Connection, study: Study, annotator: str, *, lock: bo
     if seat is None:
         raise not_joined(study.name)
     return seat
+
+
+def own_assignments(connection: Connection, study_id: str, annotator: str) -> Sequence[Assignment]:
+    """A person's, in their order. Raises ``UnknownStudy``, ``NotJoined``."""
+    rows = connection.execute(_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).all()
+    if not rows:   # also of somebody who has a seat, and lost all to others
+        known_seat(connection, find_study(connection, study_id), annotator)
+    return tuple(assignment_from(row, row.annotator) for row in rows)
 
 
 def recount(connection: Connection, study_id: str, seats: set[int] | None = None) -> None:

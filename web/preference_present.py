@@ -21,8 +21,8 @@ def parts(found: Desk) -> Json:
     Behind a gate there is no item yet. Raises ``StudyError`` for a question that was imported, and cannot be shown.
     """
     stand = found.stand
-    fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "draft": None, "handed_on": 0,
-                    "ahead": []}
+    fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "seconds": 0, "draft": None,
+                    "handed_on": 0, "ahead": []}
     if not found.joined:
         return fields
     assert stand is not None, "the service says where somebody stands"
@@ -50,6 +50,7 @@ def _question(found: Desk, item: Item) -> Json:
         },
         "answer": None if judgement is None else as_shown(judgement.answer, found.extra),
         "revision": 0 if judgement is None else judgement.revision,
+        "seconds": 0 if judgement is None else judgement.seconds,
         "draft": None if draft is None else {"answer": draft.answer, "seconds": draft.seconds},
     }
 

@@ -55,4 +55,5 @@ def _person(one: PersonQuality, found: Review) -> Json:
 
 
 def _removal(one: Removal) -> Json:
-    return {"answers": len(one.judgements), "people": list(one.people)}
+    """``answers`` is null where nobody recorded what the rule looks at."""
+    return {"answers": len(one.judgements) if one.recorded else None, "people": list(one.people)}

@@ -39,6 +39,7 @@ def people(rows: Sequence[SeatProgress]) -> list[Json]:
         "seat": row.seat, "name": row.annotator, "done": row.done, "unsure": row.unsure, "open": row.open,
         "total": row.total, "median_seconds": None if row.median_seconds is None else round(row.median_seconds, 1),
         "seen_at": row.seen_at.isoformat() if row.seen_at else None, "away": row.away,
+        "finished_at": row.finished_at.isoformat() if row.finished_at else None, "code": row.code,
     } for row in rows]
 
 

@@ -39,7 +39,8 @@ def studies_routes(services: Services) -> APIRouter:
     def one(visitor: Visitor, query: Mapping[str, str]) -> object:
         study = _reading(visitor, query)
         seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
-        progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC))
+        progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
+                                 store.events(study.study_id, kind="finish"))
         cases = ([] if study.kind == "preference" else
                  queue(store.items(study.study_id), judgements, store.decisions(study.study_id)))
         return {

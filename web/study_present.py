@@ -36,6 +36,7 @@ def _validity_parts(found: Desk) -> Json:
         "item": None if found.item is None else item(found.item, found.position, images),
         "answer": None if found.judgement is None else found.judgement.answer,
         "revision": 0 if found.judgement is None else found.judgement.revision,
+        "seconds": 0 if found.judgement is None else found.judgement.seconds,
         "draft": None if found.draft is None else {"answer": found.draft.answer, "seconds": found.draft.seconds},
         "ahead": [{"images": _addresses(study_id, each, images)} for each in found.ahead],
     }

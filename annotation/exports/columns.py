@@ -95,7 +95,8 @@ def judgement_table(
             judgement.annotator, judgement.revision, judgement.protocol,
             answer.get("validated"), primary(answer, rubric), *_flags(rubric, answer.get("flags", ())),
             list(answer.get("reasons", ())), answer.get("note", ""), sorted(marked),
-            bool(answer.get("panel_opened")), bool(answer.get("unsure")), judgement.seconds, _utc(judgement.created_at),
+            bool(answer.get("panel_opened")), bool(answer.get("unsure")), judgement.seconds,
+            in_utc(judgement.created_at),
         ))
     return Table(study, (*_ITEM, *_JUDGEMENT, *_flag_columns(rubric), *_ANSWER), tuple(rows))
 
@@ -114,7 +115,7 @@ def item_table(
             *_of_item(study, item), votes.valid + votes.invalid + votes.unlabelled,
             votes.valid, votes.invalid, votes.unlabelled, label.validated, label.primary, label.by, label.kept,
             *_flags(rubric, label.flags), list(label.reasons),
-            *((decision.adjudicator, decision.reason, decision.answer.get("note", ""), _utc(decision.created_at))
+            *((decision.adjudicator, decision.reason, decision.answer.get("note", ""), in_utc(decision.created_at))
               if decision else (None,) * 4),
         ))
     return Table(study, (*_ITEM, *_LABEL, *_flag_columns(rubric), *_DECISION), tuple(rows))
@@ -143,5 +144,6 @@ def _flags(rubric: Rubric, given: Iterable[str]) -> list[bool]:
     return [flag.code in there for flag in rubric.flags]
 
 
-def _utc(time: datetime) -> datetime:
+def in_utc(time: datetime) -> datetime:
+    """Times without a zone are UTC."""
     return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

@@ -7,6 +7,7 @@ from annotation.records.people import Invitation as Invitation
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role
 from annotation.records.people import SignIn as SignIn
+from annotation.records.studies import Admit as Admit
 from annotation.records.studies import Assignment as Assignment
 from annotation.records.studies import AssignmentState as AssignmentState
 from annotation.records.studies import Decision as Decision
@@ -22,6 +23,7 @@ from annotation.records.studies import Released as Released
 from annotation.records.studies import Saved as Saved
 from annotation.records.studies import Seat as Seat
 from annotation.records.studies import Stand as Stand
+from annotation.records.studies import Standing as Standing
 from annotation.records.studies import Study as Study
 from annotation.records.studies import StudyEvent as StudyEvent
 from annotation.records.studies import StudyImage as StudyImage

@@ -206,6 +206,25 @@ class Desk:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """Where a person stands as they answer an item, read inside the transaction that keeps the answer."""
+
+    study: Study
+    total: int                         # as in Desk
+    done: int
+    item_id: str
+    state: AssignmentState             # of the item for this person
+    extra: Mapping[str, Any]           # of their assignment
+    token: str | None                  # of their answer that counts now; None: not answered yet
+    events: Sequence[StudyEvent]       # this person's, oldest first
+    overview: Callable[[], Sequence[Assignment]]   # all that they have or had, in their order; read when called
+
+
+Admit = Callable[[Standing], tuple[Mapping[str, Any], bool]]
+"""A policy: the answer to keep, and whether it is one for an adjudicator; raises where nothing is to be kept."""
+
+
+@dataclass(frozen=True)
 class OpenWork:
     """What may be handed to ``seat``, read inside the transaction that hands it over."""
 

@@ -17,9 +17,11 @@ from annotation.assignment import plan_places
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.store import StudyStore
 from annotation.survey import HS_FASHIONIQ, SETTINGS
+from annotation.survey_flow import SECRET
 from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from cir_core.ids import new_id
 
+CODE_SECRET = "0123456789abcdef" * 4
 TEXTS = ("is red and has long sleeves", "shows the same dog from behind", "with a shorter skirt", "at night, in rain")
 
 
@@ -67,7 +69,8 @@ def make_preference_study(
     study = Study(
         new_id(), name, "preference", HS_FASHIONIQ,
         StudyPlan(plan_survey(questions, layout).people, 1, 0, seed, lease_hours), accepting,
-        {**SETTINGS, "lease_hours": lease_hours, **layout.settings(), **(settings or {})}, {"from": "tests"}, "local",
+        {**SETTINGS, "lease_hours": lease_hours, **layout.settings(questions), SECRET: CODE_SECRET,
+         **(settings or {})}, {"from": "tests"}, "local",
         datetime.now(UTC),
     )
     folder = home / "studies" / study.study_id

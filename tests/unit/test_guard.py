@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -16,6 +14,7 @@ from annotation.records import Person
 from annotation.roles import EVERYTHING, may
 from cir_core.errors import AccessError, SettingsError, StorageError
 from cir_core.settings import Settings
+from tests.fakes.loops import run
 from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
 from web.access import after_sign_in, first_page, is_open, needed
@@ -296,7 +295,7 @@ def test_the_start_and_the_end_of_the_server_pass(people):
     async def app(scope, receive, send):
         began.append(scope["type"])
 
-    asyncio.run(Guard(app, people)({"type": "lifespan"}, None, None))
+    run(Guard(app, people)({"type": "lifespan"}, None, None))
     assert began == ["lifespan"]
 
 
@@ -312,8 +311,8 @@ def test_the_state_of_the_server_is_not_shared_between_requests(people):
                  "headers": [(b"cookie", f"cirque={secret}".encode())]}
         await Guard(app, people)(scope, None, None)
 
-    asyncio.run(ask(people.sign_in("Admin", PASSWORD)))
-    asyncio.run(ask(people.sign_in("Analyst", PASSWORD)))
+    run(ask(people.sign_in("Admin", PASSWORD)))
+    run(ask(people.sign_in("Analyst", PASSWORD)))
     assert [(one["visitor"].name, one["database"]) for one in seen] == [("Admin", 1), ("Analyst", 1)]
     assert state == {"database": 1}
 

@@ -40,3 +40,42 @@ def test_methods_and_pairs():
 def test_unknown_methods_are_left_out():
     assert method_results([an_item(0, methods=[None, None])], [a_judgement(0, "Ada", an_answer())]) == ([], [])
     assert method_results([], []) == ([], [])
+
+
+def test_a_preference_for_sides_is_taken_out():
+    # Item 0: set 1 of slerp; item 2: set 1 of text. slerp led three times: in answers 1, 2 and 4.
+    judgements = [
+        a_judgement(0, "Ada", an_answer(4, 2, 1, first=1)),   # slerp led, and is preferred
+        a_judgement(0, "Bea", an_answer(4, 4, 1, first=1)),   # slerp led, and is preferred
+        a_judgement(0, "Cleo", an_answer(3, 4, 2, first=2)),  # text led, and is preferred
+        a_judgement(2, "Ada", an_answer(5, 1, 1, first=2)),   # slerp led; text is preferred
+        a_judgement(2, "Bea", an_answer(2, 4, 2, first=1)),   # text led; slerp is preferred
+        a_judgement(2, "Cleo", an_answer(3, 3, 0, first=1)),  # text led; a tie
+        a_judgement(2, "Dan", an_answer(1, 5, 2, first=None)),   # slerp, on a side that nobody recorded
+    ]
+    _, (pair,) = method_results(ITEMS, judgements)
+    assert (pair.first_led, pair.second_led) == (3, 3)
+    assert (pair.first_leading.count, pair.first_leading.n) == (2, 3)
+    assert (pair.second_leading.count, pair.second_leading.n) == (1, 2)
+    # (2/3 + 1/2) / 2 = 7/12, where 4 of all 6 preferences are slerp's.
+    assert pair.adjusted == pytest.approx(7 / 12) and pair.unadjusted == ""
+    assert pair.first_preferred.value == pytest.approx(4 / 6)
+
+
+def test_whoever_always_takes_the_first_side_says_nothing_of_methods():
+    # Nine times slerp led, once text did: 90 % of all preferences are slerp's, and 1/2 is left of it.
+    items = [an_item(number) for number in range(10)]
+    judgements = [a_judgement(number, "Ada", an_answer(3, 3, first, first=first))
+                  for number, first in enumerate([1] * 9 + [2])]
+    _, (pair,) = method_results(items, judgements)
+    assert (pair.first_preferred.value, pair.adjusted) == (0.9, 0.5)
+
+
+def test_what_cannot_be_adjusted_says_why():
+    one_side = [a_judgement(0, "Ada", an_answer(first=1)), a_judgement(0, "Bea", an_answer(3, 3, 0, first=2))]
+    _, (pair,) = method_results(ITEMS, one_side)
+    assert (pair.first_led, pair.second_led, pair.adjusted) == (1, 1, None)
+    assert pair.unadjusted == "no answer that prefers one of the two was given where text stood first"
+    _, (pair,) = method_results(ITEMS, [a_judgement(0, "Ada", an_answer(first=None))])
+    assert (pair.first_led, pair.second_led, pair.adjusted, pair.unadjusted) == (
+        0, 0, None, "nobody recorded which set stood first")

@@ -12,6 +12,7 @@ from annotation.freezing import freezing, studies_folder
 from annotation.preference_creation import create_preference_study, make_questions
 from annotation.preference_sources import SurveyQuery
 from annotation.survey import SETTINGS
+from annotation.survey_flow import SECRET
 from annotation.survey_plan import SurveyLayout
 from cir_core.errors import StorageError, StudyError
 from storage.migrate import open_migrated
@@ -71,9 +72,11 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
                    progress=lambda done, total: told.append((done, total)))
     study = store.study("ONE")
     assert study == created.study and study.accepting and study.protocol == "hs-fashioniq/1"
+    secret = study.settings[SECRET]
+    assert len(secret) == 64
     assert study.kind == "preference" and study.settings == {
-        **SETTINGS, "set_names": ["Mall 1", "Mall 2"], "lease_hours": 2, "per_person": 4, "form_size": 2,
-        "shared_every": 5, "shared_by": 2, "reason_every": 2}
+        **SETTINGS, SECRET: secret, "set_names": ["Mall 1", "Mall 2"], "lease_hours": 2, "per_person": 4,
+        "form_size": 2, "shared_every": 5, "shared_by": 2, "reason_every": 2}
     # 15 queries, 3 pairs of methods; 15 / 5 = 3 questions for two people: 18 answers, 4 per person at most: 5 people.
     assert study.source == {"form": "test", "pairs": {
         "cirevl|slerp": 5, "cirevl|text-only": 5, "slerp|text-only": 5}}

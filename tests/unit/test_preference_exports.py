@@ -90,3 +90,12 @@ def test_pairs_for_training():
     # Preferred against the ratings: the margin says so.
     assert (two["chosen"][0], two["chosen_score"], two["rejected_score"], two["margin"]) == ("1-a0", 3, 5, -2)
     assert preference_pairs(ITEMS, []).content == b""
+
+
+def test_two_sets_of_the_same_images_teach_nothing():
+    same = [["x", "y", "z"], ["z", "x", "y"]]
+    items = [ITEMS[0], an_item(1, set_ids=same)]
+    judgements = [JUDGEMENTS[0], a_judgement(1, "Ada", an_answer()), a_judgement(1, "Ben", an_answer(preferred=0))]
+    found = preference_pairs(items, judgements)
+    assert (found.pairs, found.identical, found.ties) == (1, 1, 1)
+    assert json.loads(found.content)["query_id"] == "query-0"

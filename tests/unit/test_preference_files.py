@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from annotation.records import Place
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
-from cli import console, preference_files, study_files
+from cli import console, preference_files, studies, study_files
 from storage.stores import open_stores
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
@@ -24,6 +24,8 @@ preference_files.register(app)
 app.add_typer(import_app, name="import")
 app.command("export")(study_files.export)
 app.command("results")(study_files.results)
+app.command("show")(studies.show)
+app.command("list")(studies.list_)
 
 
 @pytest.fixture
@@ -100,7 +102,11 @@ def test_what_rules_leave_out_is_shown_and_nothing_changes(shops, stores):
     ada, ben = found["people"]
     assert (ada["longest_run"], ada["flagged"], ada["agreement"], ada["shared"]) == (3, 1, 0.0, 1)
     assert (ben["median_seconds"], ben["first_side"]["count"], ben["contradiction_rate"]) == (3.0, 1, 0.0)
-    assert found["sides"]["first"]["n"] == 3
+    # Sides and pairs are of what is left, Ben's answer: the second set, of text, stood first and is preferred.
+    assert found["sides"]["first"]["n"] == 1
+    (pair,) = found["pairs"]
+    assert (pair["first_led"], pair["second_led"], pair["second_leading"]["n"], pair["adjusted"]) == (0, 1, 1, None)
+    assert "where slerp stood first" in pair["unadjusted"] and "Sides, of the 1 answer left" in printed
     assert stores.studies.study("Shops").settings["exclude"] == {}
     assert "No rule: every answer counts." in run("quality", "Shops")
 
@@ -147,3 +153,56 @@ def test_each_kind_of_study_has_its_own_forms(home, stores, shops, tmp_path):
         run("quality", "Valid")
     with pytest.raises(StudyError, match="This is for validity studies"):
         run("results", "Shops")
+
+
+def test_what_nobody_recorded_is_not_printed_as_nought(home, released):
+    run("import", "hp-fashioniq", "HP", released)
+    lines = run("quality", "HP", "--rule", "irrelevant", "--rule", "failed-checks=1").splitlines()
+    people = [line for line in lines if line.count("not recorded") == 2]
+    assert len(people) == 2, "checks and flags of both"
+    rules = [line.split() for line in lines if line.strip().startswith(("irrelevant", "failed-checks=1"))]
+    assert [line[1:] for line in rules] == [["not", "recorded"]] * 2
+    found = json.loads(run("quality", "HP", "--rule", "irrelevant", "--json"))
+    assert found["removed"] == {"irrelevant": {"judgements": None, "people": []}} and found["pairs"] == []
+    assert {(one["flagged"], one["checks"], one["failed_checks"]) for one in found["people"]} == {(None, None, None)}
+
+
+def test_quality_in_a_narrow_terminal(shops, monkeypatch):
+    monkeypatch.setattr(console.out, "width", 80)
+    printed = run("quality", "Shops")
+    table, side = (next(line for line in printed.splitlines() if head in line) for head in ("wrong checks", "95 %"))
+    assert table.split("  ")[0].strip() == side.split("  ")[0].strip() == "person"
+    for head in ("answers", "median", "longest run", "flagged"):
+        assert head in table
+    for head in ("contradictions", "first side", "agrees"):
+        assert head in side
+    # Ada's 1 and 1 and Ben's 2 are for what stood first; slerp led in three answers, one of them a tie.
+    (pair,) = [line.split() for line in printed.splitlines() if line.strip().startswith("slerp and text ")]
+    assert " ".join(pair) == "slerp and text 3 (100 %) 1 (0 %) 67 % 50 %"
+    long = "Adjusted: the mean of both shares."
+    assert any(line.startswith("Led: ") and line.endswith(long) for line in printed.splitlines()), "no line is broken"
+
+
+def test_a_preference_study_is_described_in_its_own_words(shops, stores):
+    printed = run("show", "Shops")
+    assert "Shops: 3 questions, hs-fashioniq/1, answers are taken" in printed
+    assert ("Planned for 2 people: 1 question shared by up to 2 people, up to 3 questions per person in one form, a "
+            "check (sum) after every 5 questions and each form, seed 7.") in printed
+    assert "per item" not in printed and "unsure" not in printed
+    assert json.loads(run("show", "Shops", "--json"))["survey"] == {
+        "questions": 3, "people": 2, "shared": 1, "shared_by": 2, "per_person": 3, "forms": 1, "form_size": 3,
+        "check": "sum", "check_every": 5}
+
+
+def test_without_a_study_the_list_names_both_kinds(home):
+    printed = run("list")
+    assert "cirque study create validity NAME" in printed and "cirque study create preference NAME" in printed
+
+
+def test_two_sets_of_the_same_images_are_counted(stores, home, tmp_path):
+    same = [["x", "y", "z"], ["z", "x", "y"]]
+    keep(stores.studies, a_study(), [an_item(0, set_ids=same)], [Place("i0", 1, 0, {"first": 1, "form": 1})],
+         seats_of("Ada"), [a_judgement(0, "Ada", an_answer())])
+    printed = run("export", "preferences", "Shops", "--out", tmp_path)
+    assert "Note: Answers left out because both sets hold the same images: 1." in printed
+    assert (tmp_path / "preferences.jsonl").read_bytes() == b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -21,6 +20,7 @@ from annotation.service import StudyService
 from annotation.validity import Validity
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 from web.study_calls import wire_study_calls
@@ -62,7 +62,7 @@ def call(services: Any) -> Iterator[Callable[..., Any]]:
         app.add_middleware(SignedIn)
         return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
 
-    with TestClient(asyncio.run(build())) as client:
+    with TestClient(run(build())) as client:
         yield lambda name, *inputs, who="Ada": client.post(
             f"/gradio_api/run/{name}", json={"data": list(inputs)}, headers={"x-test-name": who})
 
@@ -123,7 +123,8 @@ def marked(store: SqlStudyStore, home: Path, **changes: Any) -> Study:
 def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_preference_study(store, tmp_path, reason_every=1)
     ada = Screen(page)
-    fields = {"study", "joined", "progress", "gate", "item", "answer", "revision", "draft", "ahead", "handed_on"}
+    fields = {"study", "joined", "progress", "gate", "item", "answer", "revision", "seconds", "draft", "ahead",
+              "handed_on"}
     look = ada.get("at").json()
     assert set(look) == fields and store.counts(study.study_id)["people"] == 0
     assert (look["joined"], look["gate"], look["item"], look["progress"]["total"]) == (False, None, None, 6)
@@ -135,7 +136,8 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     item = desk["item"]
     assert {name: item[name] for name in ("position", "number", "of", "form", "forms", "locked", "ask_reason")} == {
         "position": 0, "number": 1, "of": 6, "form": 1, "forms": 2, "locked": False, "ask_reason": True}
-    assert [desk[name] for name in ("answer", "revision", "draft", "gate", "handed_on")] == [None, 0, None, None, 0]
+    assert [desk[name] for name in ("answer", "revision", "seconds", "draft", "gate", "handed_on")] == [
+        None, 0, 0, None, None, 0]
     assert set(item["sets"]) == {"A", "B"} and [len(images) for images in item["sets"].values()] == [5, 5]
     token = item["sets"]["A"][0]["token"]
     assert item["sets"]["A"][0] == {
@@ -161,7 +163,8 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     coming = told["desk"]["item"]
     sets = [image["small"] for images in coming["sets"].values() for image in images]
     assert desk["ahead"][0]["images"] == [coming["reference"]["large"], *sorted(sets)]
-    assert ada.get("at", position=0).json()["answer"] == given
+    again = ada.get("at", position=0).json()
+    assert again["answer"] == given and again["seconds"] == 8.5
 
 
 def test_nothing_hidden_leaves_the_server(

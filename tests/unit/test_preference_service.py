@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from threading import Barrier
 
 import pytest
+from sqlalchemy import update
 
 from annotation.preference import Preference
 from annotation.records import Desk, Released, Study, StudyEvent
@@ -22,6 +25,7 @@ from cir_core.errors import (
     StudyError,
     UnknownItem,
 )
+from storage import tables
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
@@ -149,6 +153,50 @@ def test_a_new_answer_behind_a_gate_is_not_kept(service: StudyService, store: Sq
         2, False, 2, True)
     ada.go_on().rate()
     assert len(store.judgements(study.study_id)) == 4
+
+
+def test_answers_at_once_do_not_get_past_a_check(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """A check after every 4 answers: of ten that come at the same moment four are kept."""
+    study = make_preference_study(
+        store, tmp_path, questions=12, per_person=12, forms=1, settings={"check_every": 4})
+    Person(service, "Ada").go_on()
+    ids = [one.item_id for one in service.overview("Shops", "Ada")][:10]
+    together = Barrier(len(ids))
+
+    def press(item_id: str) -> str:
+        window = StudyService(store, {"preference": Preference()})   # as another process of the server
+        window.desk("Shops", "Ada", item_id=item_id)
+        together.wait(timeout=30)
+        try:
+            window.save("Shops", "Ada", item_id, rated(), f"token-{item_id}")
+        except GateStands as error:
+            return str(error)
+        return "kept"
+
+    with ThreadPoolExecutor(len(ids)) as threads:
+        told = Counter(threads.map(press, ids))
+    assert told == {"kept": 4, "A short check comes first: reload the page. Nothing was saved yet.": 6}
+    assert len(store.judgements(study.study_id)) == 4
+    ada = Person(service, "Ada").go_on()
+    ada.rate()
+    assert len(store.judgements(study.study_id)) == 5
+
+
+def test_an_answer_is_kept_by_the_side_that_stands_when_it_is_kept(
+    service: StudyService, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """The service remembers a question that is looked at; since then the plan may give it another side."""
+    study = make_preference_study(store, tmp_path)
+    ada = Person(service, "Ada").go_on()
+    assert ada.desk.item is not None
+    first = 3 - ada.desk.extra["first"]
+    with store.engine.begin() as connection:
+        connection.execute(update(tables.assignments).values(extra={**ada.desk.extra, "first": first}))
+    ada.rate(5, 2)
+    kept, = store.judgements(study.study_id)
+    assert kept.answer["first"] == first == kept.answer["preferred"]
 
 
 def test_a_wrong_answer_is_counted_and_another_sum_stands_there(

@@ -171,6 +171,26 @@ def test_what_is_not_known_is_held_against_nobody():
     assert len(found.kept) == 5
 
 
+def test_what_a_released_file_lacks_is_not_nought():
+    unknown = {"irrelevant": {"image": None, "text": None}}
+    imported = [a_judgement(n, ADA, an_answer(3, 3, 1, first=None, **unknown), seconds=0, extra={"imported": "hp"})
+                for n in range(5)]
+    people = people_quality(seats_of(ADA), (), imported)
+    (one,) = people
+    assert (one.flagged, one.checks, one.failed_checks) == (None, None, None)
+    rules = parse_rules(["irrelevant", "failed-checks=0", "straight-lining=6"])
+    found = apply_rules(rules, imported, people)
+    assert {name: one.recorded for name, one in found.by_rule.items()} == {
+        "irrelevant": False, "failed_checks": False, "straight_lining": True}
+    assert len(found.kept) == 5 and found.together.recorded
+    # A mark of one answer, and one person's checks, are something to look at; so is a study that nobody has answered.
+    mixed = [*imported, a_judgement(9, BEN, an_answer())]
+    people = people_quality(seats_of(ADA, BEN), (), mixed)
+    assert [(one.flagged, one.checks) for one in people] == [(None, None), (0, 0)]
+    assert all(one.recorded for one in apply_rules(rules, mixed, people).by_rule.values())
+    assert all(one.recorded for one in apply_rules(rules, [], people_quality(seats_of(ADA), (), [])).by_rule.values())
+
+
 def test_rules_go_into_a_study_and_come_back():
     rules = parse_rules(["failed-checks=0", "one-side=0.9", "irrelevant"])
     assert rules.as_settings() == {"irrelevant": True, "failed_checks": 0, "one_side": 0.9}

@@ -123,7 +123,14 @@ def test_rules_are_kept_and_followed(visit: Open, study: Study, store: SqlStudyS
     methods = client.get("studies/methods", params={"study": study.name}).json()
     assert [(one["method"], one["rated"], one["preferred"]["count"]) for one in methods["methods"]] == [
         ("slerp", 3, 2), ("text", 3, 1)]
-    assert methods["pairs"][0]["first_preferred"]["n"] == 3
+    (pair,) = methods["pairs"]
+    assert pair["first_preferred"]["n"] == 3
+    # slerp stood first in all three that are left, and is preferred in Ada's two.
+    assert (pair["first_led"], pair["second_led"], pair["adjusted"]) == (3, 0, None)
+    assert (pair["first_leading"]["count"], pair["first_leading"]["n"]) == (2, 3)
+    assert pair["unadjusted"].endswith("where text stood first")
+    # And so are the sides, of what is left.
+    assert (found["sides"]["first"]["n"], without["sides"]["first"]["n"]) == (3, 4)
     for wrong in ("irrelevant", [1], [["irrelevant"]], ["failed-checks"], ["irrelevant"] * 50):
         answer = client.post("studies/rules", json={"study": study.name, "rules": wrong})
         assert answer.status_code == 400, wrong
@@ -155,9 +162,11 @@ def test_files_to_download(visit: Open, study: Study) -> None:
     assert sorted((line["annotator"], line["chosen_score"], line["rejected_score"]) for line in lines) == [
         ("Ada", 2, 1), ("Ada", 4, 2), ("Ada", 4, 2), ("Bea", 1, 5)]
     with zipfile.ZipFile(io.BytesIO(fetch("csv").content)) as archive:
-        assert sorted(archive.namelist()) == ["judgements.csv", "sets.csv"]
+        assert sorted(archive.namelist()) == [
+            "events.csv", "judgements.csv", "people.csv", "sets.csv"]
     with zipfile.ZipFile(io.BytesIO(fetch("parquet").content)) as archive:
-        assert sorted(archive.namelist()) == ["judgements.parquet", "sets.parquet"]
+        assert sorted(archive.namelist()) == [
+            "events.parquet", "judgements.parquet", "people.parquet", "sets.parquet"]
     visit("admin").post("studies/rules", json={"study": study.name, "rules": ["irrelevant"]})
     with zipfile.ZipFile(io.BytesIO(fetch("preferences").content)) as archive:
         assert "take 1 of 4 answers out" in archive.read("NOTES.txt").decode()

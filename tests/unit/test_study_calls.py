@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
@@ -17,6 +16,7 @@ from annotation.service import StudyService
 from annotation.validity import Validity
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from web.study_calls import wire_study_calls
@@ -36,7 +36,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
         app.add_middleware(SignedIn)
         return gr.mount_gradio_app(app, demo, path="/", ssr_mode=False, show_error=True)
 
-    with TestClient(asyncio.run(build()), headers={"x-test-name": "Ada"}) as client:
+    with TestClient(run(build()), headers={"x-test-name": "Ada"}) as client:
         yield client
 
 

@@ -61,7 +61,7 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
     assert desk["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1",
                              "accepting": True}
     assert desk["progress"] == {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
-    assert (desk["answer"], desk["revision"], desk["draft"]) == (None, 0, None)
+    assert (desk["answer"], desk["revision"], desk["seconds"], desk["draft"]) == (None, 0, 0, None)
     item = desk["item"]
     assert set(item) == {"id", "position", "text", "reference", "target", "panel"} and item["position"] == 0
     token = item["reference"]["token"]
@@ -82,7 +82,7 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
     assert desk["ahead"][0]["images"][:2] == [following["reference"]["large"], following["target"]["large"]]
 
     back = at(page, position=0)
-    assert back["revision"] == 1 and back["answer"]["reasons"] == ["1b"]
+    assert back["revision"] == 1 and back["answer"]["reasons"] == ["1b"] and back["seconds"] == 8.5
     stay = save(page, item["id"], valid(), "token-02", then="stay", seen_revision=1).json()
     assert stay["desk"]["item"]["id"] == item["id"] and stay["desk"]["revision"] == 2
 
@@ -94,7 +94,7 @@ def test_looking_takes_no_seat_and_joining_does(page: TestClient, store: SqlStud
     for query in ({}, {"position": "0"}, {"item": store.items(study.study_id)[0].item_id}):
         assert page.get("/study/at", params={"study": "Sample"} | query).json() == {
             "study": about, "joined": False, "progress": none, "item": None, "answer": None, "revision": 0,
-            "draft": None, "ahead": []}
+            "seconds": 0, "draft": None, "ahead": []}
     assert problem(page.get("/study/overview", params={"study": "Sample"})) == (404, "not-yours")
     assert problem(page.post("/study/more", json={"study": "Sample"})) == (404, "not-yours")
     assert store.counts(study.study_id)["people"] == 0

@@ -12,15 +12,15 @@ from annotation.progress import Progress
 from annotation.records import Study, StudyEvent, StudyPlan
 from annotation.survey import SETTINGS
 from annotation.survey_checks import draw_check
-from annotation.survey_flow import check_due, completion_code, gate, pass_gate, standing_check
+from annotation.survey_flow import SECRET, check_due, completion_code, gate, new_secret, pass_gate, standing_check
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.study_records import START
 
 STUDY = Study(
     "s1", "Shirts", "preference", "hs-fashioniq/1", StudyPlan(2, 1, 0, 7), True,
-    {**SETTINGS, "consent": "I take part of my own will."}, {}, "local", START,
+    {**SETTINGS, SECRET: "5" * 64, "consent": "I take part of my own will."}, {}, "local", START,
 )
-CHECKS_ONLY = replace(STUDY, settings={**SETTINGS})
+CHECKS_ONLY = replace(STUDY, settings={**SETTINGS, SECRET: "5" * 64})
 
 
 def at(done, total=50):
@@ -268,7 +268,7 @@ def test_an_answer_that_names_no_check():
 
 
 def test_the_code_comes_behind_the_last_check():
-    ann = ready(replace(CHECKS_ONLY, settings={**SETTINGS, "completion_prefix": "LAB-"}))
+    ann = ready(replace(CHECKS_ONLY, settings={**CHECKS_ONLY.settings, "completion_prefix": "LAB-"}))
     assert ann.gate(50)["kind"] == "check"
     with pytest.raises(IncompleteJudgement):
         ann.give("finish", 50)
@@ -283,8 +283,30 @@ def test_codes_are_one_per_person_and_study():
     codes = {completion_code(CHECKS_ONLY, f"person {number}") for number in range(1000)}
     assert len(codes) == 1000
     assert completion_code(CHECKS_ONLY, "Ann") == completion_code(STUDY, " aNN")
-    others = [replace(STUDY, study_id="s2"), replace(STUDY, plan=StudyPlan(2, 1, 0, 8))]
+    others = [replace(STUDY, study_id="s2"), replace(STUDY, settings={**STUDY.settings, SECRET: "6" * 64})]
     assert len({completion_code(study, "Ann") for study in (STUDY, *others)}) == 3
+
+
+def test_nothing_that_is_public_makes_a_code():
+    """Not the seed, nor the id: studies that differ in nothing else have other codes."""
+    made = [replace(STUDY, settings={**STUDY.settings, SECRET: new_secret()}) for _ in range(100)]
+    assert len({completion_code(study, "Ann") for study in made}) == 100
+    assert completion_code(replace(STUDY, plan=StudyPlan(2, 1, 0, 8)), "Ann") == completion_code(STUDY, "Ann")
+
+
+def test_a_study_without_a_secret_has_no_code():
+    ann = ready(replace(CHECKS_ONLY, settings={**SETTINGS}))
+    ann.check(50)
+    assert ann.gate(50) == {"kind": "finished", "code": None}
+    assert ann.give("finish", 50).payload == {"code": None}
+
+
+def test_the_code_that_was_given_stays():
+    ann = ready()
+    ann.check(50)
+    code = ann.give("finish", 50).payload["code"]
+    ann.study = replace(CHECKS_ONLY, settings={**SETTINGS})
+    assert ann.gate(50) == {"kind": "finished", "code": code}
 
 
 def test_somebody_who_got_nothing_has_not_finished():

@@ -114,6 +114,20 @@ def test_forms_and_reasons_go_by_position():
     assert not any(one.extra["reason"] for one in survey_places(items(20), replace(layout, reason_every=0)))
 
 
+def test_forms_are_even_where_a_person_has_fewer_questions_than_the_most():
+    """At most 50 in 2 forms: what a person really has is halved."""
+    layout = SurveyLayout(per_person=50, forms=2, shared_every=2, shared_by=3, seed=1)
+    # 12 questions, 6 of them for three people: 6 + 3 · 6 = 24 answers of 3 people, 8 each, 4 in a form.
+    assert plan_survey(12, layout).form_size == layout.settings(12)["form_size"] == 4
+    places = survey_places(items(12), layout)
+    assert Counter((one.seat, one.extra["form"]) for one in places) == {
+        (seat, form): 4 for seat in (1, 2, 3) for form in (1, 2)}
+    # One person alone with 12: 6 and 6. Of 11 the last form has what is left.
+    alone = replace(layout, shared_every=0)
+    assert Counter(one.extra["form"] for one in survey_places(items(12), alone)) == {1: 6, 2: 6}
+    assert Counter(one.extra["form"] for one in survey_places(items(11), alone)) == {1: 6, 2: 5}
+
+
 def test_pairs_are_spread_over_a_persons_order():
     """60 questions of six pairs, 10 of each: every run of 12 has one to three of each pair, two on average."""
     of = {item.item_id: item for item in items(60)}
@@ -174,7 +188,7 @@ def a_seat(number: int, annotator: str | None, hours_ago: float | None) -> Seat:
 
 def work(seats, still_open, mine=(), seat=9) -> OpenWork:
     study = Study("s", "S", "preference", "hs-fashioniq/1", StudyPlan(4, 1, 0, 1, 3.0), True,
-                  {**SETTINGS, **LAYOUT.settings()}, {}, "local", NOW)
+                  {**SETTINGS, **LAYOUT.settings(8)}, {}, "local", NOW)
     assignments = [Assignment(item, number, position, "open", None, {"first": 2, "form": 1, "reason": False})
                    for number, names in still_open.items() for position, item in enumerate(names)]
     return OpenWork(study, seat, seats, assignments, frozenset(mine), (), NOW)

@@ -8,9 +8,12 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, expect
 
+from annotation.survey_plan import SurveyLayout
 from tests.fakes.studies import valid
 from tests.integration.crowd import Server
 from tests.web.judging import Meet, a_server, a_study, draft_kept, history, item, pressed, visitors
+from tests.web.surveying import a_survey, question
+from tests.web.surveying import begin as begin_survey
 
 LOOKED_MS = 2600   # longer than what is worth keeping
 
@@ -81,6 +84,48 @@ def test_time_goes_on_where_it_was_left(meet: Meet, server: Server) -> None:
     first, second, third = (it.seconds for it in history(server.home, study))
     assert first >= LOOKED_MS / 1000 and second >= LOOKED_MS / 1000
     assert third < LOOKED_MS / 1000
+
+
+def test_time_of_a_change_is_added_to_the_time_before(meet: Meet, server: Server) -> None:
+    """In both kinds of studies: a quick second look does not make a slow answer a quick one."""
+    study = a_study(server.home, "Again")
+    nia = meet("Nia")
+    page = nia.open(study)
+    page.wait_for_timeout(LOOKED_MS)
+    nia.press("5")
+    nia.save()
+    item(page, 2)
+    nia.press("ArrowLeft")
+    item(page, 1)
+    nia.press("1", "a")
+    nia.save()
+    item(page, 2)
+    before, after = history(server.home, study)
+    assert LOOKED_MS / 1000 <= before.seconds < after.seconds
+
+    layout = SurveyLayout(per_person=3, forms=1, shared_every=0, reason_every=0, seed=5)
+    survey = a_survey(server.home, "Rated again", questions=3, layout=layout, settings={"check": "none"})
+    page.goto(f"{server.url}/annotate?study={survey.name}")
+    begin_survey(page)
+    page.wait_for_timeout(LOOKED_MS)
+    nia.press("2", "4", "ArrowRight")
+    nia.save()
+    question(page, 2)
+    nia.press("Backspace")
+    question(page, 1)
+    nia.press("i")
+    nia.save()
+    question(page, 2)
+    before, after = history(server.home, survey)
+    assert LOOKED_MS / 1000 <= before.seconds < after.seconds
+
+    # Two of three are 67 percent.
+    nia.press("2", "4", "ArrowRight")
+    nia.save()
+    question(page, 3)
+    owner = meet("Ada Min").page
+    owner.goto(f"{server.url}/studies?study={survey.name}")
+    expect(owner.get_by_text("67 %").first).to_be_visible()
 
 
 def test_on_a_phone_the_pictures_stay_in_sight(meet: Meet, server: Server) -> None:

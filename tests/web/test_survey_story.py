@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from annotation.hp_studies import import_hp_study
 from annotation.preference_review import preference_files
 from annotation.records import Study
 from annotation.survey_flow import completion_code
 from annotation.survey_plan import SurveyLayout
 from tests.fakes.studies import rated
 from tests.integration.crowd import Server
+from tests.unit.test_hp_studies import RELEASED
 from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
 from tests.web.surveying import a_survey, begin, chosen, enter, past_the_check, question, the_sum
 
@@ -129,14 +131,16 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     past_the_check(page)
     entered.append(rated(2, 5, "A", reason="the sleeves, 1 & 2", confirmed=True))
 
-    # Back within the form, another rating; the question was asked before and is not asked again.
+    # Back within the form, another rating: still against the ratings, and nobody has said yes to these.
     question(page, 3)
     ada.press("Backspace")
     question(page, 2)
     expect(page.locator(".st-state")).to_have_text("Answered")
     assert chosen(page) == ["2: hardly fits", "5: fits very well", "Mall 1"]
     ada.press("b", "4")
-    ada.save()
+    enter(page)
+    expect(doubt).to_be_visible()
+    ada.press("y")
     question(page, 3)
     entered[1] = rated(2, 4, "A", reason="the sleeves, 1 & 2", confirmed=True)
 
@@ -151,6 +155,12 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
     enter(page)
     expect(page.locator(".sv-doubt")).to_be_visible()
     page.get_by_role("button", name="No, let me change it").click()
+    enter(page)   # it was denied, so it is asked again
+    expect(page.locator(".sv-doubt")).to_be_visible()
+    there.press("n", "3")   # B, the active set, is rated anew, and is still the better one
+    enter(page)
+    expect(page.locator(".sv-doubt")).to_be_visible()
+    there.press("n", "5")
     there.press("ArrowRight")
     with page.expect_response(lambda answer: "study/save" in answer.url and answer.ok):
         enter(page)
@@ -180,6 +190,7 @@ def test_two_people_from_consent_to_export(meet: Meet, server: Server) -> None:
 
     # The end: a code that is hers, and answers of the last form to look back at.
     expect(page.get_by_role("heading", name="That was the last one. Thank you.")).to_be_focused()
+    expect(page.get_by_text("You can still look back, and change answers of the last form.")).to_be_visible()
     code = page.get_by_label("Completion code").inner_text()
     assert code == completion_code(study, "Ada") and code.startswith("LAB-")
     there.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -265,6 +276,12 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     page.get_by_role("button", name="Keep these rules").click()
     expect(page.get_by_role("button", name="Keep these rules")).to_be_hidden()
     expect(page.get_by_role("rowheader", name="text-only", exact=True)).to_be_visible()
+    # Sides and methods are of what is left, and each answer is one that one of its two methods led.
+    expect(page.get_by_text("Of the 9 answers that the rules leave.")).to_be_visible()
+    sides = page.get_by_role("table").filter(has=page.get_by_role("columnheader", name="Adjusted"))
+    led = sides.locator("tbody tr").evaluate_all(
+        "rows => rows.map((row) => [1, 2].map((place) => parseInt(row.cells[place].textContent)))")
+    assert sum(map(sum, led)) == 9
     page.locator("summary").filter(has_text="Download").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Pairs for training reward models").click()
@@ -272,6 +289,22 @@ def check_studies_screen(meet: Meet, study: Study) -> None:
     page.reload()
     expect(rule.get_by_role("checkbox")).to_be_checked()
     expect(rule).to_contain_text("1 answer out")
+
+
+def test_what_a_released_file_lacks_is_not_shown_as_nought(meet: Meet, server: Server) -> None:
+    (server.home / "hpfiq.json").write_text(json.dumps(RELEASED), "utf-8")
+    with stores(server.home) as opened:
+        import_hp_study(opened.studies, "Released", server.home / "hpfiq.json", created_by="Ada Min")
+    owner = meet("Ada Min")
+    page = owner.page
+    page.goto(f"{owner.url}/studies?study=Released")
+    cells = page.locator(".cq-stquality tbody tr").nth(0).get_by_role("cell")
+    for place in (1, 7):   # wrong checks, flagged
+        expect(cells.nth(place)).to_have_text("–")
+        expect(cells.nth(place)).to_have_attribute("title", "Nobody recorded it")
+    rule = page.get_by_role("listitem").filter(has_text="flag the results as irrelevant")
+    rule.get_by_role("checkbox").check()
+    expect(rule).to_contain_text("not recorded")
 
 
 def test_ties_and_instructions(meet: Meet, server: Server) -> None:
@@ -343,8 +376,11 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     study = a_survey(server.home, "Phone", questions=1, layout=layout, settings={"check": "none"})
     eve = meet("Eve")
     page = eve.page
-    page.set_viewport_size({"width": 390, "height": 844})
+    page.set_viewport_size({"width": 375, "height": 812})
     opened(eve, study)
+    drawn = page.locator(".cq-who").evaluate(
+        "who => [getComputedStyle(who, '::before').content, getComputedStyle(who.firstElementChild).display]")
+    assert drawn == ['"☰"', "none"], "one sign in the bar, not two in one place"
     expect(page.get_by_text("On this screen the two sets stand one below the other.")).to_be_visible()
     begin(page)
     assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "nothing to scroll sideways"
@@ -356,8 +392,21 @@ def test_on_a_phone(meet: Meet, server: Server) -> None:
     expect(page.locator(".sv-asked")).to_be_in_viewport()   # what is looked for stays in sight
     page.get_by_role("radio", name="Set B", exact=True).click()
     page.get_by_role("textbox", name="What decided it for you?").fill("brighter")
-    page.wait_for_timeout(300)
-    page.get_by_role("button", name="Save and go on").click()
+
+    # Whether it was meant: a question that takes no more room than the foot had, and nothing lies over the marks.
+    page.get_by_role("radio", name="Set A", exact=True).click()
+    page.evaluate("() => scrollTo(0, document.body.scrollHeight)")
+    foot, save = page.locator(".st-foot"), page.get_by_role("button", name="Save and go on")
+    before = foot.bounding_box()
+    save.click()
+    expect(page.locator(".sv-doubt")).to_be_in_viewport(ratio=1)
+    expect(save).to_be_hidden()
+    asking, marks = foot.bounding_box(), page.locator(".sv-marks").bounding_box()
+    assert before and asking and marks and asking["height"] <= before["height"]
+    assert marks["y"] + marks["height"] <= asking["y"] + 1
+    page.get_by_role("button", name="No, let me change it").click()
+    page.get_by_role("radio", name="Set B", exact=True).click()
+    save.click()
     expect(page.get_by_label("Completion code")).to_be_visible()
     (kept,) = history(server.home, study)
     assert kept.answer["reason"] == "brighter"

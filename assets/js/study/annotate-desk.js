@@ -52,7 +52,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     edit.reset({ ...desk.answer, ...(restored ? draft.answer : {}), panel_opened: opened });
     shownAt = performance.now();
     if (!places.has(item.id)) places.load().catch(() => {});
-    keptAt = draft?.seconds ?? 0;
+    keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
     clock.start(keptAt);
     pictures.show(item);
     panel.show(item.panel);

@@ -62,7 +62,7 @@ export async function mountNav(element, { page } = {}) {
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.name, "aria-current": to.page === page ? "page" : null }));
   const menu = h("details", { class: "cq-menu" },
     h("summary", { class: "cq-tool", title: me.open ? "No sign-in" : me.name },
-      h("span", { class: "cq-who", "aria-hidden": "true", text: me.open ? "Local" : [...me.name][0].toUpperCase() }),
+      h("span", { class: "cq-who", "aria-hidden": "true" }, h("span", { text: me.open ? "Local" : [...me.name][0].toUpperCase() })),
       h("span", { class: "sr", text: me.open ? "Other screens" : `${me.name}: other screens, sign out` })),
     h("div", { class: "cq-menubox" },
       h("nav", { "aria-label": "Screens" }, links()),

@@ -15,7 +15,7 @@ export function peopleTable(screen, { study, people }, release) {
   }
   const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
     study.kind === "preference" ? null : h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Each, about" }),
-    h("th", { scope: "col", class: "num", text: "Seen" }), screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
+    h("th", { scope: "col", class: "num", text: "Seen" }), study.kind === "preference" ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
   return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
 }
@@ -28,6 +28,7 @@ function line(screen, study, person, release) {
       h("small", { text: `${count(done)} of ${count(total)}${left}` })),
     study.kind === "preference" ? null : h("td", { class: "num", text: count(unsure) }), h("td", { class: "num", text: lasting(person.median_seconds) }),
     h("td", { class: "num", text: ago(person.seen_at) }),
+    study.kind === "preference" ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
     screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
       text: "Hand on open work", "aria-label": `Hand on ${name}’s open work`, onclick: () => release(person) }) : null) : null);
 }

@@ -79,16 +79,17 @@ export function surveyPart(screen, query, name, secret) {
     const { together, left, answers } = found;
     effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} out, ${count(left)} of ${count(answers)} left.` : `No rule: all ${plural(answers, "answer")} count.`;
     keep.hidden = !screen.may("manage") || JSON.stringify(found.rules) === JSON.stringify(found.kept_rules);
-    sides.replaceChildren(sideTable(found.sides));
+    sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} that the rules leave.` })] : []), sideTable(found.sides));
     methods.replaceChildren(...methodTables(of));
   }
   return { element, again };
 }
 
-const taken = (removal, on) => (!on || !removal ? "" : removal.answers
+const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
   ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "nothing out");
 
 const number = (text) => h("td", { class: "num", text });
+const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Nobody recorded it", text: "–" }) : number(told(value)));
 const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
@@ -100,10 +101,10 @@ function qualityTable(people) {
     ["Flagged", "Results flagged as irrelevant"]],
   people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
     it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " out" }) : null),
-  number(count(it.answers)), number(it.checks ? `${count(it.failed_checks)} of ${count(it.checks)}` : "–"), number(lasting(it.median_seconds)),
+  number(count(it.answers)), unrecorded(it.checks, (checks) => (checks ? `${count(it.failed_checks)} of ${count(checks)}` : "–")), number(lasting(it.median_seconds)),
   number(count(it.longest_run)), number(it.contradictable ? `${count(it.contradictions)} of ${count(it.contradictable)}` : "–"),
   h("td", { class: "num" }, share(it.first_side.value), " ", h("small", { text: range(it.first_side) })),
-  number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), number(count(it.flagged)))), "cq-stquality");
+  number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged, count))), "cq-stquality");
 }
 
 function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
@@ -122,5 +123,20 @@ function methodTables({ methods, pairs }) {
   h("p", { class: "cq-quiet", text: "Intervals take answers as independent, though one person gives many: a first look." }),
   table([["Pair"], ["Answers"], ["First preferred"], ["95 %"], ["Ties"], ["Rating difference", "Of the first less that of the second, in one answer"]],
     pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), number(count(it.answers)),
-      number(share(it.first_preferred.value)), number(range(it.first_preferred)), number(count(it.ties)), number(`${it.mean_difference > 0 ? "+" : ""}${it.mean_difference.toFixed(2)}`))))];
+      number(share(it.first_preferred.value)), number(range(it.first_preferred)), number(count(it.ties)), number(`${it.mean_difference > 0 ? "+" : ""}${it.mean_difference.toFixed(2)}`)))),
+  ...adjustedTable(pairs)];
+}
+
+// Which method stood first: balanced in the plan, but not in what came of it.
+function adjustedTable(pairs) {
+  const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
+  const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
+  return [h("h3", { text: "Methods, adjusted for sides" }),
+    table([["Pair"], ["First method led", "Answers in which the first method of the pair stood first, and the share of these that prefer it"],
+      ["Second method led", "Answers in which the second one stood first, and the share of these that prefer the first method"],
+      ["First preferred", "Of all answers that prefer one of the two"], ["Adjusted", "Mean of both shares: as if each had stood first equally often"]],
+    pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), led(it.first_led, it.first_leading),
+      led(it.second_led, it.second_leading), number(share(it.first_preferred.value)),
+      h("td", { class: "num", text: share(it.adjusted), title: it.unadjusted || null })))),
+    ...(why.length ? [h("p", { class: "cq-quiet", text: `Not adjusted. ${why.join("; ")}.`, dir: "auto" })] : [])];
 }

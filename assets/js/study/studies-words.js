@@ -3,7 +3,8 @@ import { h } from "./common.js";
 
 export const count = (number) => Number(number).toLocaleString("en");
 export const plural = (number, one, many = `${one}s`) => `${count(number)} ${number === 1 ? one : many}`;
-export const percent = (part, whole) => (whole ? Math.floor((100 * part) / whole) : 0); // 100 only when all is done
+// 100 only when all is done
+export const percent = (part, whole) => (!whole ? 0 : part >= whole ? 100 : Math.min(99, Math.round((100 * part) / whole)));
 
 export function lasting(seconds) {
   if (seconds === null || seconds === undefined) return "–";

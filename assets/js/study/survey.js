@@ -34,7 +34,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
   const visits = new Map(); // where Save was pressed: the desk, by question
   let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0, keptAt = 0;
-  let asks = false, asked = false; // whether it was meant: now, or before; once for each question
+  let asks = false; // whether it was meant
 
   // --- what is shown -------------------------------------------------------------------------
 
@@ -48,9 +48,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer);
     answer = start(restored ? draft.answer : desk.answer);
-    [active, lacks, asks, asked] = [unrated(answer) ?? "B", null, false, answer.confirmed];
+    [active, lacks, asks] = [unrated(answer) ?? "B", null, false];
     if (!places.has(item.id)) places.load().catch(() => {});
-    keptAt = draft?.seconds ?? 0;
+    keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
     clock.start(keptAt);
     shown(restored);
     body.replaceChildren(view.element);
@@ -69,7 +69,9 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
 
   function finished(gate) {
-    const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question", below: gate ? codeBox(gate.code) : null });
+    const several = page.form_size > 0 && desk.progress.total > page.form_size;
+    const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
+      change: several ? "look back, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
     body.replaceChildren(end.element);
     end.title.focus();
     say(end.title.textContent);
@@ -152,8 +154,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
       return say(lacks.text);
     }
     const question = doubt(answer, page);
-    if (question && !asked && !answer.confirmed) return ask(question);
-    if (question) answer = { ...answer, confirmed: true };
+    if (question && !answer.confirmed) return ask(question);
     const { item, revision, study } = desk;
     const press = sending.save({ study: study.name, item: item.id, answer: settled(answer), seconds: clock.seconds, seen_revision: revision, then: "next" },
       drafts.drop(study.name, item.id));
@@ -173,7 +174,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   }
 
   function ask(question) {
-    asks = asked = true;
+    asks = true;
     draw();
     keep();
     say(question);
