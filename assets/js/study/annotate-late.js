@@ -45,7 +45,13 @@ export function createLate({ name, drafts, sending, places }) {
   return {
     hold,
     nameOf,
-    settle: () => Promise.race([sending.catchUp(check).then(told),
-      new Promise((resolve) => setTimeout(() => resolve(null), PATIENCE_MS))]),
+    // What to show first; after its patience null, and what comes of it then goes to ``afterwards``.
+    settle(afterwards) {
+      let waited = false;
+      const whole = sending.catchUp(check).then(told);
+      const patience = new Promise((resolve) => setTimeout(() => { waited = true; resolve(null); }, PATIENCE_MS));
+      whole.then((open) => { if (waited && open) afterwards(open); });
+      return Promise.race([whole, patience]);
+    },
   };
 }

@@ -91,7 +91,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {
       if (desk.joined) await places.load();
-      const open = await late.settle();
+      const open = await late.settle((item) => { if (!headed && now().item?.id === item) go(item); });
       if (open === null || !desk.joined) return show(desk);
       show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));
     },
