@@ -91,7 +91,12 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {
       if (desk.joined) await places.load();
-      const open = await late.settle((item) => { if (!headed && now().item?.id === item) go(item); });
+      const open = await late.settle(async (item) => {
+        // Not by going there, which would keep what is shown as the draft.
+        if (headed || now().item?.id !== item) return;
+        const again = await api("GET", `study/at?${query}&item=${encodeURIComponent(item)}`).catch(() => null);
+        if (again && !headed && now().item?.id === item) show(again);
+      });
       if (open === null || !desk.joined) return show(desk);
       show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));
     },
