@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from annotation.preference_events import event_table, people_table
 from annotation.preference_review import FORMS, preference_files
 from annotation.records import Seat, Study, StudyEvent
 from annotation.survey_flow import SECRET
+from cir_core.settings import get_settings
 from cli.main import app
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
@@ -75,10 +76,12 @@ def test_what_an_imported_file_does_not_hold_is_empty() -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
     monkeypatch.delenv("CIRQUE_DATABASE_URL", raising=False)
-    return tmp_path
+    get_settings.cache_clear()
+    yield tmp_path
+    get_settings.cache_clear()
 
 
 @pytest.fixture
