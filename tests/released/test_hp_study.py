@@ -81,4 +81,4 @@ def test_tables_and_pairs(imported, stored):
     # Eleven questions showed the same five images twice: there is nothing to learn from those.
     assert (pairs.pairs, pairs.ties, pairs.identical) == (3039, 0, 11)
     margins = [json.loads(line)["margin"] for line in pairs.content.splitlines()]
-    assert (sum(margin < 0 for margin in margins), margins.count(0)) == (32, 774 - 10)   # ten of the eleven have equal scores
+    assert (sum(margin < 0 for margin in margins), margins.count(0)) == (32, 774 - 10)  # ten of them rated alike
