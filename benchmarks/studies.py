@@ -22,7 +22,7 @@ from benchmarks.servers import Server, running
 from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, Room, make_home
 from benchmarks.survey_home import QUESTIONS, alone, together
 
-_AT_MOST = 600       # saves per second that items are laid out for
+_AT_MOST = 1_200       # saves per second that items are laid out for
 TARGET, TARGET_CYCLES = 0.8, 70
 
 
@@ -39,8 +39,8 @@ class Size:
         # Two ways of saving and two cycles for each number of people; of surveys the two ways alone.
         line = round(_AT_MOST * self.seconds * self.slices)
         saves, surveys = 4 * line + 50, 2 * line // QUESTIONS + 1
-        return Room(alone=saves, each=saves // len(PEOPLE) + 50, surveys_alone=surveys,
-                    surveys=surveys // len(PEOPLE) + 2)
+        several = max(self.people)   # so many share what several people may answer
+        return Room(alone=saves, each=saves // several + 100, surveys_alone=surveys, surveys=surveys // several + 3)
 
 
 FULL = Size()
