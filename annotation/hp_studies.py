@@ -84,7 +84,7 @@ def hp_study_of(
                             {"first": None, "form": form, "reason": False}))
         judgements.append(_judgement(study_id, item.item_id, question, at))
         positions[question.user] += 1
-    seats = [Seat(study_id, number, user, at, at) for user, number in seat_of.items()]
+    seats = [Seat(study_id, number, user, at, None) for user, number in seat_of.items()]
     return StudyParts(study, items, images, places, seats, judgements)
 
 

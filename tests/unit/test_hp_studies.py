@@ -75,6 +75,7 @@ def test_a_released_file_is_a_closed_study(store, released):
     assert (study.kind, study.protocol, study.accepting) == ("preference", "hs-fashioniq/1", False)
     assert study.source == {"form": "hp-fashioniq-answers", "file": "hpfiq.json", "people": 2, "questions": 5}
     assert [seat.annotator for seat in store.seats(study.study_id)] == ["user_2", "user_10"]
+    assert all(seat.seen_at is None for seat in store.seats(study.study_id))   # an import is nobody's visit
     assert store.counts(study.study_id)["done"] == 5
 
 
