@@ -50,7 +50,7 @@ def plan_study(
     Fleiss' kappa 0.456. With two people per item the interval of kappa is that of the table two raters
     with these margins and this kappa are expected to fill, by the large-sample variance of Fleiss, Cohen
     and Everitt (1969). With more, the pairs of one item are not independent (nine people make 36 pairs of
-    it, and it is still one item): there studies are drawn, see :func:`_drawn_width`.
+    it, and it is still one item): there studies are drawn, see :func:`drawn_width`.
     Raises ``StudyError`` for numbers that make no plan.
     """
     _check(people, items, overlap, agreement_items, seconds_per_item, valid_rate, kappa)
@@ -104,7 +104,7 @@ def _kappa_width(groups: Mapping[int, int], valid_rate: float, kappa: float) -> 
         return None, ("Nobody judges an item that another person judges too. Agreement needs an overlap of 2 or a few "
                       "agreement items, and two people.")
     if max(shared) > 2 and 0 <= kappa < 1:
-        return _drawn_width(shared, valid_rate, kappa), ""
+        return drawn_width(shared, valid_rate, kappa), ""
     import numpy as np
     from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -112,10 +112,11 @@ def _kappa_width(groups: Mapping[int, int], valid_rate: float, kappa: float) -> 
     return float(found.kappa_upp - found.kappa_low), ""
 
 
-def _drawn_width(shared: Mapping[int, int], valid_rate: float, kappa: float) -> float:
-    """Spread of kappa over studies drawn with a fixed seed: each item has a chance of its own to be called
-    valid, from the beta distribution with this mean and this correlation of two judgements of one item,
-    and its people call it so independently. Kappa is that of all pairs of judgements of one item."""
+def drawn_width(shared: Mapping[int, int], valid_rate: float, kappa: float) -> float:
+    """Width of the interval of kappa, over studies drawn with a fixed seed. ``shared``: people per item, 2 or
+    more, to number of items. Each item has a chance of its own to be called valid, from the beta distribution
+    with this mean and this correlation of two judgements of one item, and its people call it so independently.
+    Kappa is that of all pairs of judgements of one item."""
     import numpy as np
 
     # An interval narrows with the root of the number of items, so large studies need not be drawn whole.

@@ -70,6 +70,8 @@ _SET = (
     Column("preferred", "flag", "whether it is the better one; false for both in a tie"),
     *_TIMES,
 )
+SET_COLUMNS = tuple(column.name for column in _SET)
+"""Columns of :func:`set_table`."""
 NOT_EXCLUDED: Excluded = {}
 
 

@@ -17,6 +17,7 @@ from annotation.records import (
     Invitation,
     Item,
     Judgement,
+    MetricScores,
     Person,
     Place,
     Released,
@@ -146,6 +147,26 @@ class StudyStore(Protocol):
         """Oldest first; of everybody, or of one person; of all kinds, or of one."""
         ...
 
+    # --- scores of metrics, for preference studies -------------------------------------------
+
+    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+        """Replaces those of the same name. Raises ``StudyError`` for a name without letters, for sets of items
+        that the study does not have, and for numbers that are not finite."""
+        ...
+
+    def scores(self, study_id: str) -> Sequence[MetricScores]:
+        """By name."""
+        ...
+
+    def drop_scores(self, study_id: str, name: str) -> None:
+        """Raises ``UnknownScores`` where there are none of that name."""
+        ...
+
+    def stamp(self, study_id: str) -> str:
+        """Another text whenever something has changed that a report is made of: an answer, a seat, a decision, an
+        event, the study itself, scores. Cheap however much is stored."""
+        ...
+
     # --- running --------------------------------------------------------------------------
 
     def set_accepting(self, study_id: str, accepting: bool) -> Study: ...
@@ -161,7 +182,7 @@ class StudyStore(Protocol):
         ...
 
     def remove(self, study_id: str) -> None:
-        """With all its judgements, decisions, drafts and events, at once; its pictures are not the store's."""
+        """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
         ...
 
 

@@ -19,14 +19,14 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import indexing, ranks, reading, rerank, startup, studies, turns
+    from benchmarks import agreement, indexing, ranks, reading, rerank, startup, studies, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    everything = ["turns", "ranks", "rerank", "indexing", "reading", "startup", "studies"]
+    everything = ["turns", "ranks", "rerank", "indexing", "reading", "startup", "agreement", "studies"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
-    parser.add_argument("--quick", action="store_true", help="studies: seconds instead of minutes, to see that it runs")
+    parser.add_argument("--quick", action="store_true", help="agreement, studies: seconds, to see that they run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -41,6 +41,8 @@ def main() -> None:
             reading.run(Path(folder))
         if "startup" in options.what:
             startup.run(Path(folder))
+        if "agreement" in options.what:
+            agreement.run(Path(folder), agreement.QUICK if options.quick else agreement.FULL)
         if "studies" in options.what:
             studies.run(Path(folder), studies.QUICK if options.quick else studies.FULL)
 

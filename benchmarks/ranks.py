@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import statistics
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
-import psutil
 
+from benchmarks.memory import own_memory, peak_memory
 from benchmarks.timing import HEADER, in_turn
 from cir_core.index import FlatIndex
 from cir_core.rank_many import IMAGES, QUERIES
@@ -20,6 +17,7 @@ SIZE, DIM, ASKED = 120_000, 512, 10_000
 BAR = 0.70   # of the product rate
 _PAIRS = 5
 _BLOCK = 10_000
+_MAPPED = SIZE * DIM * 4
 
 
 def run(folder: Path) -> None:
@@ -31,10 +29,10 @@ def run(folder: Path) -> None:
     print(f"\nRanks of {ASKED:,} queries, one target each, over {SIZE:,} x {DIM} memory-mapped vectors.")
     print(f"bare: queries @ features.T of the same tiles ({QUERIES:,} x {IMAGES:,}), nothing done with them")
     print(HEADER)
-    before = _own_memory()
+    before = own_memory(_MAPPED)
     operations = 2 * ASKED * SIZE * DIM
     for label, k in (("ranks", 0), ("ranks and the 20 best", 20)):
-        with _peak_memory(before) as above:
+        with peak_memory(before, _MAPPED) as above:
             index.rank_many(queries, targets, k=k)
 
         def ours(i: int, k: int = k) -> None:
@@ -73,28 +71,3 @@ def _bare(queries: Matrix, features: Matrix) -> None:
         for start in range(0, len(features), IMAGES):
             rows = features[start:start + IMAGES]
             np.matmul(block, rows.T, out=out[:len(block), :len(rows)])
-
-
-def _own_memory() -> int:
-    """Bytes, without the pages of mapped files, which the gallery's vectors are."""
-    memory = psutil.Process().memory_info()
-    return int(memory.rss - getattr(memory, "shared", SIZE * DIM * 4))
-
-
-@contextmanager
-def _peak_memory(before: int) -> Iterator[Callable[[], float]]:
-    """Gives the most memory of our own above ``before``, in MB."""
-    peak, over = 0, threading.Event()
-
-    def watch() -> None:
-        nonlocal peak
-        while not over.wait(0.005):
-            peak = max(peak, _own_memory())
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    try:
-        yield lambda: (peak - before) / 1e6
-    finally:
-        over.set()
-        watching.join()

@@ -17,6 +17,7 @@
     │   └── UnknownSession       a session, turn or branch id that is not in the store
     ├── StudyError               a study that cannot be made or used as asked
     │   ├── UnknownStudy         no study of that name
+    │   ├── UnknownScores        no scores of that name with the study
     │   ├── UnknownItem          an item that is not there, or not this person's
     │   │   └── NotJoined        somebody who has no seat in the study
     │   ├── StudyClosed          answers are no longer taken
@@ -99,6 +100,10 @@ class StudyError(CirqueError):
 
 
 class UnknownStudy(StudyError):
+    pass
+
+
+class UnknownScores(StudyError):
     pass
 
 

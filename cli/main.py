@@ -18,6 +18,7 @@ from cli import (
     galleries,
     methods,
     models,
+    report,
     sample,
     serving,
     sessions,
@@ -43,6 +44,7 @@ app.add_typer(captions.app, name="captions")
 app.add_typer(models.app, name="models")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(studies.app, name="study")
+app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Engine, func, select, update
+from sqlalchemy import Engine, select, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
@@ -21,6 +21,7 @@ from annotation.records import (
     HandOver,
     Item,
     Judgement,
+    MetricScores,
     Place,
     Released,
     Saved,
@@ -40,13 +41,23 @@ from storage.judging import keep_judgement, put_draft, read_drafts, remove_draft
 from storage.seats import release_work, take_more_work, take_seat
 from storage.study_creation import check_study, name_taken, put_study
 from storage.study_events import keep_event, read_events
-from storage.study_lookups import find_seat, find_study, known_seat, own_assignments, unknown_study
+from storage.study_lookups import (
+    all_assignments,
+    count_all,
+    find_seat,
+    find_study,
+    known_seat,
+    own_assignments,
+    unknown_study,
+)
 from storage.study_removal import remove_study
-from storage.study_rows import assignment_from, image_from, item_from, judgement_from, seat_from, study_from
+from storage.study_rows import image_from, item_from, judgement_from, seat_from, study_from
+from storage.study_scores import drop_scores, keep_scores, read_scores
+from storage.study_stamp import read_stamp
 
 _SEEN_EVERY = timedelta(minutes=1)
-_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
-_i, _j, _d, _m = tables.study_items.c, tables.judgements.c, tables.decisions.c, tables.study_images.c
+_s, _t, _i = tables.studies.c, tables.study_seats.c, tables.study_items.c
+_j, _m = tables.judgements.c, tables.study_images.c
 
 
 class SqlStudyStore:
@@ -106,7 +117,7 @@ class SqlStudyStore:
         """By seat, each in its order."""
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            return _assignments(connection, _a.study_id == study_id)
+            return all_assignments(connection, study_id)
 
     def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
         """By item number and seat; revisions of one answer oldest first."""
@@ -132,16 +143,7 @@ class SqlStudyStore:
     def counts(self, study_id: str) -> Mapping[str, int]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            items, decisions = (
-                connection.execute(select(func.count()).where(*where)).scalar_one()
-                for where in ((_i.study_id == study_id,), (_d.study_id == study_id, _d.current)))
-            of_seats = connection.execute(select(
-                func.coalesce(func.sum(_t.total), 0).label("assignments"),
-                func.coalesce(func.sum(_t.done), 0).label("done"),
-                func.coalesce(func.sum(_t.unsure), 0).label("unsure"),
-                func.count(_t.annotator_key).label("people"),
-            ).where(_t.study_id == study_id)).one()
-        return {"items": items, **of_seats._mapping, "decisions": decisions}
+            return count_all(connection, study_id)
 
     def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
         with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
@@ -215,6 +217,23 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             return read_events(connection, study_id, annotator, kind)
 
+    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+        """Also in a study that takes no more answers."""
+        with writing(self.engine) as connection:
+            keep_scores(connection, study_id, scores, by, at)
+
+    def scores(self, study_id: str) -> Sequence[MetricScores]:
+        with reading(self.engine) as connection:
+            return read_scores(connection, study_id)
+
+    def drop_scores(self, study_id: str, name: str) -> None:
+        with writing(self.engine) as connection:
+            drop_scores(connection, study_id, name)
+
+    def stamp(self, study_id: str) -> str:
+        with reading(self.engine) as connection:
+            return read_stamp(connection, study_id)
+
     def set_accepting(self, study_id: str, accepting: bool) -> Study:
         return self._change(study_id, accepting=accepting)
 
@@ -256,11 +275,3 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             return connection.execute(
                 select(_s.study_id).where(_s.name_key == name_key(name))).first() is not None
-
-
-def _assignments(connection: Any, *which: ColumnElement[bool]) -> Sequence[Assignment]:
-    rows = connection.execute(
-        select(tables.assignments, _t.annotator)
-        .join(tables.study_seats, (_t.study_id == _a.study_id) & (_t.number == _a.seat))
-        .where(*which).order_by(_a.seat, _a.position, _a.item_id))
-    return tuple(assignment_from(row, row.annotator) for row in rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, ScalarSelect, Select, and_, bindparam, func, select, update
@@ -13,6 +13,7 @@ from storage import tables
 from storage.study_rows import assignment_from, study_from
 
 _s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_i, _d = tables.study_items.c, tables.decisions.c
 
 # Statements of the way that every judgement takes are built once: building costs as much as running them.
 _SEAT = select(tables.study_seats).where(
@@ -52,6 +53,29 @@ def own_assignments(connection: Connection, study_id: str, annotator: str) -> Se
     if not rows:   # also of somebody who has a seat, and lost all to others
         known_seat(connection, find_study(connection, study_id), annotator)
     return tuple(assignment_from(row, row.annotator) for row in rows)
+
+
+def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
+    """By seat, each in its order."""
+    rows = connection.execute(
+        select(tables.assignments, _t.annotator)
+        .join(tables.study_seats, (_t.study_id == _a.study_id) & (_t.number == _a.seat))
+        .where(_a.study_id == study_id).order_by(_a.seat, _a.position, _a.item_id))
+    return tuple(assignment_from(row, row.annotator) for row in rows)
+
+
+def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:
+    """As ``annotation.store.StudyStore.counts`` has it."""
+    items, decisions = (
+        connection.execute(select(func.count()).where(*where)).scalar_one()
+        for where in ((_i.study_id == study_id,), (_d.study_id == study_id, _d.current)))
+    of_seats = connection.execute(select(
+        func.coalesce(func.sum(_t.total), 0).label("assignments"),
+        func.coalesce(func.sum(_t.done), 0).label("done"),
+        func.coalesce(func.sum(_t.unsure), 0).label("unsure"),
+        func.count(_t.annotator_key).label("people"),
+    ).where(_t.study_id == study_id)).one()
+    return {"items": items, **of_seats._mapping, "decisions": decisions}
 
 
 def recount(connection: Connection, study_id: str, seats: set[int] | None = None) -> None:

@@ -9,8 +9,8 @@ from storage.study_lookups import find_study
 
 _t = tables.study_seats.c
 # What points at something comes before it: nothing that people judged goes by a cascade.
-_IN_ORDER = (tables.decisions, tables.judgements, tables.study_events, tables.drafts, tables.assignments,
-             tables.study_seats, tables.study_items, tables.study_images, tables.studies)
+_IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.study_events, tables.drafts,
+             tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
 
 
 def remove_study(connection: Connection, study_id: str) -> None:

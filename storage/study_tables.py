@@ -183,3 +183,17 @@ decisions = Table(
     UniqueConstraint("item_id", "token"),
     Index(None, "study_id", "current"),
 )
+
+study_scores = Table(
+    "study_scores", metadata,
+    Column("score_id", String(64), primary_key=True),  # another one each time they are kept: see storage.study_stamp
+    Column("study_id", ForeignKey("studies.study_id", ondelete="CASCADE"), nullable=False),
+    Column("name_key", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("description", Text, nullable=False),
+    Column("notes", JSON, nullable=False),
+    Column("scores", JSON, nullable=False),  # {item_id: [of set 1, of set 2]}, null for a set without
+    Column("created_by", Text, nullable=False),
+    Column("created_at", UtcDateTime, nullable=False),
+    UniqueConstraint("study_id", "name_key"),
+)

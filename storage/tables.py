@@ -31,6 +31,7 @@ from storage.study_tables import studies as studies
 from storage.study_tables import study_events as study_events
 from storage.study_tables import study_images as study_images
 from storage.study_tables import study_items as study_items
+from storage.study_tables import study_scores as study_scores
 from storage.study_tables import study_seats as study_seats
 
 sessions = Table(

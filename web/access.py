@@ -10,9 +10,10 @@ from annotation.roles import Capability
 _SEARCH: frozenset[Capability] = frozenset({"search"})
 _JUDGING: frozenset[Capability] = frozenset({"annotate", "adjudicate", "manage", "results"})
 _STUDIES: frozenset[Capability] = frozenset({"manage", "results"})
+_RESULTS: frozenset[Capability] = frozenset({"results"})
 
 PAGES: Mapping[str, frozenset[Capability]] = {
-    "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES,
+    "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES, "/analysis": _RESULTS,
     "/adjudicate": frozenset({"adjudicate"}), "/people": frozenset({"people"}),
 }
 """The screens, in the order in which a person's first one is looked for."""

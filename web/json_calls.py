@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
@@ -23,6 +24,7 @@ from cir_core.errors import (
     StorageError,
     StudyClosed,
     UnknownItem,
+    UnknownScores,
     UnknownStudy,
     UsedToken,
 )
@@ -33,11 +35,13 @@ Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 _BODY_LIMIT = 2**20   # bytes; up to here the study says what is too long
+_TOO_LONG = ("This is too long to keep: more than a megabyte. Shorten the note; what you wrote stays on the page until "
+             "then.")
 _OPENER = "X-Cirque-Person"   # a name, with % where HTTP needs it
 _FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
 _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
-    (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"),
+    (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"), (UnknownScores, 404, "unknown"),
     (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
     (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
@@ -45,6 +49,9 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="cirque-study")
 _slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
+# What takes long piles up among its own kind.
+_longest_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="cirque-analysis")
+_STILL_THERE_EVERY = 1.0   # seconds
 
 
 def reply(payload: object, status: int = 200) -> Response:
@@ -58,9 +65,17 @@ def refused(error: CirqueError) -> Response:
     return reply({"problem": str(error), "kind": kind}, status)
 
 
+@dataclass(frozen=True)
+class Later:
+    """What a call comes to that takes so long that nothing else may wait behind it: ``work`` is done in threads of
+    its own kind, and is not begun when whoever called has gone meanwhile."""
+
+    work: Callable[[], object]
+
+
 def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
     """An endpoint for GET. ``work`` gets the visitor and the query, in a thread. What reads a whole
-    study is ``slow``: no save waits behind it."""
+    study is ``slow``: no save waits behind it. It may give back a :class:`Later`."""
 
     async def endpoint(request: Request) -> Response:
         return await _answer(request, lambda visitor: work(visitor, request.query_params), slow)
@@ -70,19 +85,19 @@ def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = 
 
 def told(
     work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
-    slow: bool = False,
+    slow: bool = False, most_bytes: int = _BODY_LIMIT, too_long: str = _TOO_LONG,
 ) -> Endpoint:
     """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
 
-    The body must say that it is JSON: a form on another site cannot say so.
+    The body must say that it is JSON: a form on another site cannot say so. ``too_long``: what to say to one of more
+    than ``most_bytes``.
     """
 
     async def endpoint(request: Request) -> Response:
         try:
-            fields = _checked(await json_object(request, _BODY_LIMIT), required, optional)
+            fields = _checked(await json_object(request, most_bytes), required, optional)
         except TooLarge:
-            return refused(IncompleteJudgement("This is too long to keep: more than a megabyte. Shorten the note; "
-                                               "what you wrote stays on the page until then."))
+            return refused(IncompleteJudgement(too_long))
         except CirqueError as error:
             return refused(error)
         return await _answer(request, lambda visitor: work(visitor, fields), slow)
@@ -116,14 +131,28 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
     except AccessError as error:
         return refused(error)
 
-    def run() -> Response:
-        try:
-            found = work(visitor)
-            return found if isinstance(found, Response) else reply(found)
-        except CirqueError as error:
-            return refused(error)
+    found = await in_thread(lambda: _answered(lambda: work(visitor)), slow=slow)
+    return await _waited_for(request, found.work) if isinstance(found, Later) else found
 
-    return await in_thread(run, slow=slow)
+
+async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
+    answer = asyncio.get_running_loop().run_in_executor(_longest_threads, lambda: _answered(work))
+    while not answer.done():
+        await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)
+        if not answer.done() and await request.is_disconnected():
+            answer.cancel()   # what has begun goes on: others may wait for it
+            return Response(status_code=499)
+    found = await answer
+    assert isinstance(found, Response), "what comes later is not put off again"
+    return found
+
+
+def _answered(work: Callable[[], object]) -> Response | Later:
+    try:
+        found = work()
+        return found if isinstance(found, Response | Later) else reply(found)
+    except CirqueError as error:
+        return refused(error)
 
 
 def _checked(found: Fields, required: Collection[str], optional: Collection[str]) -> Fields:

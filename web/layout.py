@@ -5,6 +5,7 @@ from __future__ import annotations
 import gradio as gr
 
 from web.adjudicate_page import build_adjudicate_page
+from web.analysis_page import build_analysis_page
 from web.annotate_page import build_annotate_page
 from web.people_page import build_people_page
 from web.search_tab import build_search_tab
@@ -21,5 +22,6 @@ def build_demo(services: Services) -> gr.Blocks:
     build_annotate_page(demo, services)
     build_adjudicate_page(demo, services)
     build_studies_page(demo, services)
+    build_analysis_page(demo, services)
     build_people_page(demo, services)
     return demo

@@ -24,6 +24,7 @@ from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
 from web.adjudicate_routes import adjudicate_routes
+from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
 from web.export import export_routes
 from web.guard import Guard, check_open, greeting
@@ -58,6 +59,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
+        analysis_routes(services),
     ):
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from annotation.quality import Share
 from annotation.records import Assignment, Decision, Item, Judgement, Seat, Study, StudyEvent
+from annotation.records import MetricScores as MetricScores
 
 Undefined = Literal["null", "one"]
 """What an agreement is where everybody used one and the same category throughout, so that chance alone would agree
@@ -73,6 +74,7 @@ class Rater:
     seat: int
     name: str
     judgements: int                # that count, within the selection
+    positive: int | None = None    # of them, those that say valid; None in a preference study
 
 
 @dataclass(frozen=True)
@@ -194,16 +196,6 @@ class Disputed:
 
 
 # --- preference ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class MetricScores:
-    """What a metric gives each set: ``scores[item_id, 1 | 2]``. Sets without a score are not in it."""
-
-    name: str                      # "recall@5"
-    description: str               # one sentence: what it is and where it comes from
-    scores: Mapping[tuple[str, int], float]
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

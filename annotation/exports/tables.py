@@ -11,6 +11,7 @@ import codecs
 import csv
 import io
 import json
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -23,10 +24,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def to_csv(table: Table) -> bytes:
+    return csv_file([column.name for column in table.columns], table.rows)
+
+
+def csv_file(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A line of ``names``, then ``rows``."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")   # with both, a lone one of either is quoted in a text
-    writer.writerow([column.name for column in table.columns])
-    writer.writerows([_cell(value) for value in row] for row in table.rows)
+    writer.writerow(names)
+    writer.writerows([_cell(value) for value in row] for row in rows)
     return codecs.BOM_UTF8 + text.getvalue().encode()
 
 
@@ -49,6 +55,11 @@ def to_parquet(table: Table) -> bytes:
     return sink.getvalue()
 
 
+def as_text(value: str) -> str:
+    """With an apostrophe in front where a spreadsheet would run it as a formula."""
+    return f"'{value}" if value.startswith(_FORMULA) else value
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
@@ -59,5 +70,5 @@ def _cell(value: Any) -> str:
     if isinstance(value, list):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):
-        return f"'{value}" if value.startswith(_FORMULA) else value
+        return as_text(value)
     return str(value)

@@ -1,11 +1,12 @@
 // The other screens, for whoever may see them, in the search page's top bar.
 (() => {
   const { $, make } = cirque;
-  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", people: "People" };
+  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", analysis: "Analysis", people: "People" };
   let known = null;
 
+  const RESULTS = ["studies", "analysis"];
   const open = (may) => Object.keys(NAMES).filter((page) =>
-    page === "studies" ? may.includes("manage") || may.includes("results") : may.includes(page));
+    RESULTS.includes(page) ? may.includes("manage") || may.includes("results") : may.includes(page));
 
   function draw() {
     const place = $("[data-pages]");

@@ -176,7 +176,7 @@ def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array
 def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]:
     """Ends of the intervals, ``[retrievers + 1, measures]``, the last row for the mean over
     retrievers; nan where there is none."""
-    from scipy.stats import bootstrap  # type: ignore[import-untyped]
+    from scipy.stats import bootstrap
 
     retrievers, variants, measures, queries = found.shape
     if queries < 2:

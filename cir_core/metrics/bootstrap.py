@@ -59,7 +59,7 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
 
 def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, Values]:
     """Ends of the intervals, each ``[measures]``; ``samples`` are ``[measures, queries]``."""
-    from scipy.stats import bootstrap  # type: ignore[import-untyped]
+    from scipy.stats import bootstrap
 
     measures, most = len(samples[0]), max(sample.shape[1] for sample in samples)
     found = bootstrap(

@@ -178,6 +178,7 @@ ADDRESSES = {
     "/study/image/s/t-s.webp": "annotate adjudicate manage results",
     "/adjudicate": "adjudicate", "/adjudicate/queue": "adjudicate",
     "/studies": "manage results", "/studies/all": "manage results",
+    "/analysis": "results", "/analysis/": "results", "/analysis/report": "results", "/analysis/scores/run": "results",
     "/people": "people", "/people/all": "people",
     "/gradio_api/upload": "search", "/gradio_api/upload/": "search", "/gradio_api/upload_progress": "search",
     "/gradio_api/file=/tmp/x.png": "search", "/gradio_api/file/x.png": "search",

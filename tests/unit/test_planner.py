@@ -66,8 +66,8 @@ def test_more_people_on_one_item_do_not_make_it_two_items() -> None:
     width = plan_study(60, 50, 1, 50, valid_rate=0.5, kappa=0.5).kappa_width
     assert width == pytest.approx(0.196, rel=0.08)
     # Of two people the drawn interval is the large-sample one.
-    from annotation.planner import _drawn_width
-    assert _drawn_width({2: 400}, 0.36, 0.46) == pytest.approx(plan_study(2, 400, 2).kappa_width, rel=0.06)
+    from annotation.planner import drawn_width
+    assert drawn_width({2: 400}, 0.36, 0.46) == pytest.approx(plan_study(2, 400, 2).kappa_width, rel=0.06)
 
 
 def test_a_plan_tells_the_same_twice() -> None:

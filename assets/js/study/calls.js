@@ -21,31 +21,36 @@ export const openedBy = (name) => { opener = name; };
 
 // api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
 // Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for
-// calls in the background. ``keepalive`` outlives the page.
-export async function api(method, path, body, { ask = true, keepalive = false } = {}) {
+// calls in the background. ``keepalive`` outlives the page. ``patience``: milliseconds until nobody waits for
+// an answer any more; ``signal`` gives up earlier, and throws the signal's own error.
+export async function api(method, path, body, { ask = true, keepalive = false, patience = PATIENCE_MS, signal = null } = {}) {
   for (;;) {
     try {
-      return await once(method, path, body, keepalive);
+      return await once(method, path, body, { keepalive, patience, signal });
     } catch (problem) {
       if (problem.status !== 401 || !ask || !(await signIn())) throw problem;
     }
   }
 }
 
-async function once(method, path, body, keepalive) {
+async function once(method, path, body, { keepalive, patience, signal }) {
   const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
     ...(opener && { "X-Cirque-Person": encodeURIComponent(opener) }) };
   const giveUp = new AbortController();
-  const timer = setTimeout(() => giveUp.abort(), PATIENCE_MS);
+  const stop = () => giveUp.abort();
+  const timer = setTimeout(stop, patience);
+  signal?.addEventListener("abort", stop);
   let answer, read;
   try {
     answer = await fetch(at(path), { method, headers, keepalive, credentials: "same-origin", cache: "no-store",
       redirect: "manual", signal: giveUp.signal, body: method === "GET" ? undefined : JSON.stringify(body ?? {}) });
     read = await answer.text();
   } catch {
+    signal?.throwIfAborted();
     throw new ApiProblem(0, AWAY, "away");
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
   }
   if (answer.type === "opaqueredirect") throw new ApiProblem(401, "Your sign-in has ended.", "signed-out");
   let value = null;

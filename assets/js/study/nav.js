@@ -8,6 +8,7 @@ const PAGES = [
   { page: "annotate", name: "Annotate", path: "annotate", needs: ["annotate"] },
   { page: "adjudicate", name: "Adjudicate", path: "adjudicate", needs: ["adjudicate"] },
   { page: "studies", name: "Studies", path: "studies", needs: ["manage", "results"] },
+  { page: "analysis", name: "Analysis", path: "analysis", needs: ["manage", "results"] },
   { page: "people", name: "People", path: "people", needs: ["people"] },
 ];
 

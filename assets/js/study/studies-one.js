@@ -1,5 +1,6 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
 import { api, at, confirm, h, toast } from "./common.js";
+import { fileMenu } from "./files.js";
 import { peopleTable } from "./studies-people.js";
 import { resultsPart } from "./studies-results.js";
 import { surveyPart } from "./studies-survey.js";
@@ -106,43 +107,9 @@ export async function oneView(screen, name) {
   };
 }
 
-// Links, so that they can be copied; a click fetches, for what cannot be exported is said in a sentence.
 function downloads(query, rule, exports) {
-  const links = exports.map(([form, table, what, kind]) => {
-    const address = () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`);
-    const link = h("a", { href: address(), onclick: async (event) => {
-      event.preventDefault();
-      menu.open = false;
-      const problem = await fetchFile(address());
-      if (problem) toast(problem);
-    } }, what, h("small", { text: kind }));
-    return { link, address };
-  });
-  const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
-    h("summary", { class: "cq-btn small", text: "Download" }), h("div", {}, links.map(({ link }) => link)));
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    menu.firstElementChild.focus();
-  });
-  return menu;
-}
-
-// Hands the file to the browser; answers a sentence where there is none.
-async function fetchFile(address) {
-  try {
-    const answer = await fetch(address, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return (await answer.json()).problem;
-    const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition") || "") || [];
-    const content = URL.createObjectURL(await answer.blob());
-    const link = h("a", { href: content, download: decodeURIComponent(encoded || "study") });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(content), 60000);
-    return "";
-  } catch {
-    return "The server does not answer. Check that it is running and try again.";
-  }
+  return fileMenu("Download", exports.map(([form, table, what, kind]) => ({ what, kind,
+    address: () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`) })), toast);
 }
 
 function planPart(study, secret) {

@@ -1,15 +1,8 @@
 // A preference study in the studies screen: how people answered, what rules would leave out, the methods.
 import { api, h } from "./common.js";
+import { ruleLines } from "./survey-rules.js";
 import { count, lasting, plural } from "./studies-words.js";
 
-// name, first limit, words before and behind the number, its bounds, and how many of it are one in the rule
-const RULES = [
-  ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
-  ["failed-checks", 2, "People with more than", "wrong answers to checks", { min: 0, step: 1 }],
-  ["median-seconds", 5, "People with a median of less than", "seconds a question", { min: 0.5, step: "any" }],
-  ["straight-lining", 12, "People with", "questions in a row rated the same, or more", { min: 2, step: 1 }],
-  ["one-side", 90, "People who chose the same side in", "% of their answers, or more", { min: 51, max: 100, step: "any", unit: 100 }],
-];
 const NONE = "none";
 const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
 const range = ({ low, high }) => (low === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
@@ -18,7 +11,7 @@ const range = ({ low, high }) => (low === null ? "" : `${Math.round(100 * low)}�
 export function surveyPart(screen, query, name, secret) {
   const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-  const lines = RULES.map(line);
+  const lines = ruleLines(() => again());
   const keep = h("button", { class: "cq-btn small", type: "button", text: "Keep these rules", hidden: true, title: "Exports follow the rules that a study keeps",
     onclick: async () => {
       const done = await screen.does("POST", "studies/rules", { study: name, rules: chosen() }, "Kept: exports follow these rules");
@@ -27,21 +20,6 @@ export function surveyPart(screen, query, name, secret) {
   const element = h("section", { "aria-label": "Quality and methods" });
   let kept = null, asked = 0;
 
-  function line([rule, usual, before, behind = "", props = {}]) {
-    const { unit = 1, ...limits } = props;
-    const on = h("input", { type: "checkbox", onchange: () => again() });
-    const limit = usual === null ? null : h("input", { type: "number", class: "cq-strule", "aria-label": `${before} … ${behind}`, value: usual, ...limits,
-      onchange: () => { on.checked = true; again(); } });
-    const takes = h("small", { class: "cq-sttakes" });
-    return { rule, takes, on,
-      element: h("li", {}, h("label", {}, on, h("span", { text: before })), limit ? [limit, h("span", { text: behind })] : null, takes),
-      get text() { return limit ? `${rule}=${unit === 1 ? limit.value : Number(limit.value) / unit}` : rule; },
-      set(given) { // "failed-checks=2", or nothing
-        on.checked = given !== undefined;
-        const value = given?.split("=")[1];
-        if (value !== undefined && limit) limit.value = Math.round(10000 * Number(value) * unit) / 10000;
-      } };
-  }
   const chosen = () => lines.filter(({ on }) => on.checked).map((it) => it.text);
   const fresh = () => {
     element.replaceChildren(h("div", { class: "cq-sttitle" }, h("h2", { text: "Quality" })), people, h("h3", { text: "What to leave out" }),

@@ -1,0 +1,68 @@
+"""What a report is of, for its head and for whoever wants to repeat it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from functools import lru_cache
+from importlib.metadata import version
+from platform import python_version
+from typing import Any
+
+from annotation.analysis.records import About, Options, Selection, StudyAnswers
+from annotation.imports import is_imported
+from cir_core.version import __version__
+
+_LIBRARIES = ("numpy", "scipy", "scikit-learn", "statsmodels", "evalica")
+
+
+def about(
+    answers: StudyAnswers, selected: StudyAnswers, selection: Selection, options: Options, notes: Iterable[str],
+) -> About:
+    """``answers``: all of the study; ``selected``: what is left of them after ``selection``. The first note is that of
+    :func:`unfinished`, whoever asks; ``notes`` come behind it."""
+    study = answers.study
+    latest = max((judgement.created_at for judgement in selected.judgements), default=None)
+    return About(
+        study.name, study.study_id, study.kind, study.protocol, study.accepting, planned(answers),
+        len(answers.judgements), latest.isoformat() if latest else None, selection, options, versions(),
+        tuple(dict.fromkeys([*unfinished(answers), *notes])),
+    )
+
+
+def about_json(of: About) -> dict[str, Any]:
+    """The same as plain JSON: lists for tuples, objects for records."""
+    selection = {name: list(value) if isinstance(value, tuple) else value
+                 for name, value in asdict(of.selection).items()}
+    plain = {name: getattr(of, name) for name in (
+        "study", "study_id", "kind", "protocol", "accepting", "planned", "answered", "latest")}
+    return plain | {"selection": selection, "options": asdict(of.options), "versions": dict(of.versions),
+                    "notes": list(of.notes)}
+
+
+def planned(answers: StudyAnswers) -> int:
+    """Answers that the plan asks for, of places that were not handed on. Nobody is waited for in an imported
+    study: it has what it holds."""
+    if is_imported(answers.study):
+        return len(answers.judgements)
+    return sum(one.state != "handed_on" for one in answers.assignments)
+
+
+def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
+    """A sentence about answers that are missing; none where there are all."""
+    wanted, there = planned(answers), len(answers.judgements)
+    if there >= wanted:
+        return ()
+    state = "The study is not finished" if answers.study.accepting else "The study was closed before its end"
+    return (f"{state}: {there:,} of {wanted:,} planned answers are there.",)
+
+
+def versions() -> dict[str, str]:
+    """Of cirque, Python and the libraries that numbers come from."""
+    return dict(_versions())
+
+
+@lru_cache(maxsize=1)
+def _versions() -> tuple[tuple[str, str], ...]:
+    return (("cirque", __version__), ("python", python_version()),
+            *((name, version(name)) for name in _LIBRARIES))

@@ -1,0 +1,174 @@
+"""A report as files: Markdown, one HTML page that needs no network, JSON, and every table and figure by itself."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from annotation.analysis.formats import (
+    FORMS,
+    markdown_grid,
+    markdown_table,
+    markdown_text,
+    readable,
+    shown,
+    shown_interval,
+    shown_rows,
+    table_file,
+)
+from annotation.analysis.records import About, Figure, Headline, PreferenceReport, Section, ValidityReport
+
+Report = ValidityReport | PreferenceReport
+_ASSETS = Path(__file__).resolve().parents[2] / "assets" / "report"
+_HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
+_NAMES_PX, _CELL_PX = 130, 40    # of a heatmap that can be read on a phone, by scrolling
+
+
+def markdown(report: Report, sections: Sequence[Section]) -> str:
+    """The report with all tables. Figures are named: Markdown cannot hold them."""
+    parts = [f"# {markdown_text(report.about.study)}: {_title(report).lower()}", markdown_text(_facts(report.about))]
+    for section in sections:
+        parts += [f"## {markdown_text(section.title)}", markdown_text(section.intro)]
+        if section.headlines:
+            parts.append(markdown_grid(_HEADLINES, [_headline_row(one) for one in section.headlines],
+                                       [False, True, True, True, False, False]))
+        parts += [f"*Figure {figure.key}, in report.html: {markdown_text(figure.title)}.* {markdown_text(figure.alt)}"
+                  for figure in section.figures]
+        parts += [markdown_table(table).rstrip("\n") for table in section.tables]
+    return "\n\n".join(parts) + "\n"
+
+
+def html(report: Report, sections: Sequence[Section]) -> str:
+    """One page with its figures, its style and plotly inside. Nothing in it may fetch anything, and no script runs but
+    its own: its policy says so."""
+    drawn = any(section.figures for section in sections)
+    scripts = {"script": _asset("report.js"), **({"plotly": _plotly()} if drawn else {})}
+    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts.values())
+    return _fill({
+        "about": report.about, "title": _title(report), "facts": _facts(report.about), "drawn": drawn,
+        "sections": [_page_section(section) for section in sections],
+        # Plotly styles what it draws.
+        "policy": f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
+                  "base-uri 'none'; form-action 'none'",
+    }, {"style": _asset("report.css"), **scripts})
+
+
+def report_files(report: Report, sections: Sequence[Section]) -> Mapping[str, bytes]:
+    """Files by path: the report as Markdown, HTML and JSON, each table in each form, each figure as plotly has it."""
+    found = {
+        "report.md": markdown(report, sections).encode(), "report.html": html(report, sections).encode(),
+        "report.json": (_json(report_json(report), indent=1) + "\n").encode(),
+    }
+    for section in sections:
+        for table in section.tables:
+            found |= {f"tables/{table.key}.{form}": table_file(table, form) for form in FORMS}
+        found |= {f"figures/{figure.key}.json": (_json(figure.spec) + "\n").encode() for figure in section.figures}
+    return found
+
+
+def report_json(report: Report) -> dict[str, Any]:
+    """Under the keys that scripts rely on."""
+    from annotation.analysis.preference_json import preference_json
+    from annotation.analysis.validity_json import validity_json
+
+    return validity_json(report) if isinstance(report, ValidityReport) else preference_json(report)
+
+
+def _title(report: Report) -> str:
+    return "Agreement report" if isinstance(report, ValidityReport) else "Preference report"
+
+
+def _facts(about: About) -> str:
+    parts = [about.protocol, f"{about.answered:,} of {about.planned:,} planned answers",
+             "takes answers" if about.accepting else "closed"]
+    if about.latest:
+        parts.append(f"latest answer {about.latest[:16].replace('T', ' ')}")
+    if version := about.versions.get("cirque"):
+        parts.append(f"cirque {version}")
+    return " · ".join(parts)
+
+
+def _headline_row(one: Headline) -> list[str]:
+    estimate = one.estimate
+    return [one.label, shown(estimate.value, one.kind), shown_interval(estimate.low, estimate.high, one.kind),
+            shown(estimate.n, "count"), one.unit, _remark(one)]
+
+
+def _remark(one: Headline) -> str:
+    return "; ".join(dict.fromkeys(text for text in (one.note, one.estimate.reason) if text))
+
+
+def _page_section(section: Section) -> dict[str, Any]:
+    return {
+        "key": section.key, "title": section.title, "intro": section.intro,
+        "headlines": [_card(one) for one in section.headlines],
+        "figures": [{"key": one.key, "title": one.title, "alt": one.alt, "height": one.spec["layout"]["height"],
+                     "least": _least(one), "spec": _in_script(one.spec)} for one in section.figures],
+        "tables": [{"key": one.key, "title": one.title, "columns": one.columns, "rows": shown_rows(one),
+                    "note": one.note, "empty": one.empty} for one in map(readable, section.tables)],
+    }
+
+
+def _card(one: Headline) -> dict[str, Any]:
+    """With the interval's place on a scale from 0 to 1, or on the whole numbers around it."""
+    value, low, high = one.estimate.value, one.estimate.low, one.estimate.high
+    card: dict[str, Any] = {"label": one.label, "value": shown(value, one.kind), "remark": _remark(one), "interval": "",
+                            "rests": f"n = {shown(one.estimate.n, 'count')} {one.unit}".rstrip()}
+    if value is None or low is None or high is None:
+        return card
+    least, most = (0, 1) if one.kind == "share" else (min(0, int(low // 1)), max(1, -int(-high // 1)))
+
+    def place(at: float) -> float:
+        return round(100 * (min(max(at, least), most) - least) / (most - least), 2)
+
+    return card | {"interval": f"{shown(low, one.kind)} to {shown(high, one.kind)}", "at": place(value),
+                   "left": place(low), "width": round(place(high) - place(low), 2)}
+
+
+def _least(figure: Figure) -> int:
+    """Pixels below which a heatmap cannot be read, so that it scrolls."""
+    cells: list[object] = next((trace["z"] for trace in figure.spec["data"] if trace["type"] == "heatmap"), [])
+    return _NAMES_PX + _CELL_PX * len(cells) if cells else 0
+
+
+def _in_script(spec: Mapping[str, Any]) -> Any:
+    from markupsafe import Markup
+
+    return Markup(_json(spec).replace("<", "\\u003c"))
+
+
+def _json(value: Mapping[str, Any], indent: int | None = None) -> str:
+    separators = None if indent else (",", ":")
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators)
+
+
+def _fill(texts: Mapping[str, Any], own: Mapping[str, str]) -> str:
+    """``texts`` are escaped; ``own`` are cirque's and plotly's, and are not."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    page = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return page.from_string(_asset("report.html")).render(
+        **texts, **{name: Markup(text) for name, text in own.items()})
+
+
+@lru_cache
+def _asset(name: str) -> str:
+    return (_ASSETS / name).read_text("utf-8")
+
+
+@lru_cache(maxsize=1)
+def _plotly() -> str:
+    """The script of the installed package. Its hash is over line ends as a browser reads them."""
+    return (files("plotly") / "package_data" / "plotly.min.js").read_text("utf-8").replace("\r\n", "\n")
+
+
+@lru_cache(maxsize=4)
+def _digest(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

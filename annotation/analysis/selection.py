@@ -1,0 +1,109 @@
+"""Which judgements a report is about: what there is to choose from, and what is left after choosing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from annotation import subset
+from annotation.analysis.people import raters, seat_numbers
+from annotation.analysis.records import Rater, Selection, StudyAnswers
+from annotation.records import Item, Study, name_key
+from cir_core.errors import StudyError
+
+_LISTED = 12   # names in a sentence
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """``datasets`` and ``categories``: names with numbers of items, in the order in which items name them.
+    ``people`` have at least one answer. ``block``: items of the agreement block."""
+
+    datasets: tuple[tuple[str, int], ...]
+    categories: tuple[tuple[str, int], ...]
+    people: tuple[Rater, ...]
+    block: int
+
+
+def category_of(study: Study, item: Item) -> str:
+    """What CIRCUS's audit found of a validity study's item; the data set's category ("shirt") of a preference
+    study's. "unknown" where the item has none."""
+    return subset.category_of(item) if study.kind == "validity" else str(item.hidden.get("category") or UNKNOWN)
+
+
+def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
+    """What a :class:`Selection` may name of this study."""
+    validity = answers.study.kind == "validity"
+    return Choices(
+        tuple(_datasets(answers).items()), tuple(_categories(answers).items()),
+        raters(answers, answers.judgements, hide=hide_names),
+        sum(item.in_block for item in answers.items) if validity else 0,
+    )
+
+
+def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
+    """The items that ``selection`` names, with what the people it names said of them.
+
+    Of several data sets any will do, likewise of categories and people; of different filters all must hold, so
+    that nothing may be left. Raises ``StudyError`` for what the study does not have.
+    """
+    _check(answers, selection)
+    study = answers.study
+    items = tuple(
+        item for item in answers.items
+        if (not selection.datasets or subset.dataset_of(item) in selection.datasets)
+        and (not selection.categories or category_of(study, item) in selection.categories)
+        and (not selection.block_only or item.in_block))
+    kept = {item.item_id for item in items}
+    numbers = set(selection.people) or {seat.number for seat in answers.seats}
+    seats = tuple(seat for seat in answers.seats if seat.number in numbers)
+    names = set(seat_numbers(seats)) if selection.people else None
+    return replace(
+        answers, items=items, seats=seats,
+        assignments=tuple(one for one in answers.assignments if one.item_id in kept and one.seat in numbers),
+        judgements=tuple(one for one in answers.judgements
+                         if one.item_id in kept and (names is None or name_key(one.annotator) in names)),
+        decisions=tuple(one for one in answers.decisions if one.item_id in kept),
+        checks=tuple(one for one in answers.checks if names is None or name_key(one.annotator) in names),
+    )
+
+
+def _check(answers: StudyAnswers, selection: Selection) -> None:
+    study = answers.study
+    _known("data set", selection.datasets, _datasets(answers), study)
+    _known("category", selection.categories, _categories(answers), study)
+    taken = sorted(seat_numbers(answers.seats).values())
+    for number in selection.people:
+        if number not in taken:
+            raise StudyError(f"Nobody has seat {number} in {study.name}. "
+                             + (f"Seats that somebody has: {_listed(map(str, taken))}." if taken
+                                else "Nobody has joined the study yet: leave this filter out."))
+    if selection.block_only and study.kind != "validity":
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement block: its shared questions "
+                         "are spread over everybody. Leave this filter out.")
+    if selection.block_only and not any(item.in_block for item in answers.items):
+        raise StudyError(f"{study.name} has no agreement block: its plan gives no item to everybody. Leave this "
+                         "filter out.")
+
+
+def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) -> None:
+    for name in wanted:
+        if name not in there:
+            raise StudyError(f"No item of {study.name} is of the {what} “{name}”. "
+                             + (f"Choose of these: {_listed(there)}." if there else "The study has no items."))
+
+
+def _datasets(answers: StudyAnswers) -> Counter[str]:
+    return Counter(map(subset.dataset_of, answers.items))
+
+
+def _categories(answers: StudyAnswers) -> Counter[str]:
+    return Counter(category_of(answers.study, item) for item in answers.items)
+
+
+def _listed(names: Iterable[str]) -> str:
+    names = list(names)
+    more = f" and {len(names) - _LISTED:,} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more

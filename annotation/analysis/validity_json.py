@@ -1,0 +1,89 @@
+"""A validity report as plain JSON with keys that scripts can rely on.
+
+A number stands under its own key and is null where there is none. Beside the numbers of an object stand ``ci95``
+(``[low, high]`` or null, by key), ``n`` and ``reasons`` (only where there is something to say).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isfinite
+from typing import Any
+
+from annotation.analysis.about import about_json
+from annotation.analysis.records import Estimate, PairSummary, SignaturePair, TwoWay, ValidityReport
+
+
+def validity_json(report: ValidityReport) -> dict[str, Any]:
+    """``{"n_items", "n_raters", "binary", "flags", "signature", …}``: see the reference of reports in the docs."""
+    exact = report.signature.exact_agreement
+    return {
+        "n_items": report.n_items, "n_raters": len(report.raters),
+        "binary": _two_way(report.binary, exact_agreement_rate=exact, unanimous_rate=report.unanimous),
+        "flags": {flag.key: {"label": flag.label, **_two_way(flag)} for flag in report.flags},
+        "signature": _signature(report),
+        "judged": report.judged, "judgements": report.judgements, "unlabelled": report.unlabelled,
+        "people_per_item": {str(people): items for people, items in report.per_item.items()},
+        "raters": [{"seat": one.seat, "name": one.name, "judgements": one.judgements,
+                    "valid": one.positive} for one in report.raters],
+        "about": about_json(report.about),
+    }
+
+
+def _two_way(of: TwoWay, **first: Estimate) -> dict[str, Any]:
+    pairs = [{
+        "a": pair.a, "b": pair.b, "n": pair.n, **_alone("kappa", pair.kappa), "a_seat": pair.a_seat,
+        "b_seat": pair.b_seat, "agreement": _number(pair.agreement.value), "agreement_ci95": _ci95(pair.agreement),
+        "confusion": [list(row) for row in pair.table],
+    } for pair in of.pairs]
+    return estimates_json({**first, "positive_rate": of.positive_rate, "fleiss_kappa": of.fleiss_kappa,
+                           "krippendorff_alpha": of.krippendorff_alpha}) | {
+        "pairwise_cohen": _pairwise(of.pairwise), "pairs": pairs}
+
+
+def _pairwise(of: PairSummary) -> dict[str, Any]:
+    return {"count": of.count, "mean": _number(of.mean.value), "median": _number(of.median), "min": _number(of.min),
+            "max": _number(of.max), "undefined": of.undefined, "ci95": {"mean": _ci95(of.mean)},
+            "reason": "; ".join(dict.fromkeys(filter(None, (of.reason, of.mean.reason))))}
+
+
+def _signature(report: ValidityReport) -> dict[str, Any]:
+    of = report.signature
+    return estimates_json({
+        "krippendorff_alpha": of.krippendorff_alpha, "exact_agreement_rate": of.exact_agreement,
+        "pairwise_agreement_mean": of.pairwise_agreement,
+    }) | {
+        "pairs": [_signature_pair(pair) for pair in of.pairs],
+        "counts": dict(zip(of.labels, of.counts, strict=True)),
+    }
+
+
+def _signature_pair(pair: SignaturePair) -> dict[str, Any]:
+    return {"a": pair.a, "b": pair.b, "n": pair.n, **_alone("agreement", pair.agreement), "a_seat": pair.a_seat,
+            "b_seat": pair.b_seat,
+            "confusion": [{"a": a, "b": b, "n": count} for (a, b), count in pair.table.items()]}
+
+
+def estimates_json(of: Mapping[str, Estimate]) -> dict[str, Any]:
+    """Estimates by key, with what belongs to them beside."""
+    return {
+        **{key: _number(estimate.value) for key, estimate in of.items()},
+        "ci95": {key: _ci95(estimate) for key, estimate in of.items()},
+        "n": {key: estimate.n for key, estimate in of.items()},
+        "reasons": {key: estimate.reason for key, estimate in of.items() if estimate.reason},
+    }
+
+
+def _alone(key: str, of: Estimate) -> dict[str, Any]:
+    return {key: _number(of.value), "ci95": _ci95(of), "reason": of.reason}
+
+
+def _ci95(of: Estimate) -> list[float] | None:
+    bounds: Iterable[float | None] = (_number(of.low), _number(of.high))
+    there = [bound for bound in bounds if bound is not None]
+    return there if len(there) == 2 else None
+
+
+def _number(value: float | None) -> float | None:
+    """JSON knows no nan."""
+    return value if value is not None and isfinite(value) else None

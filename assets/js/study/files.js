@@ -1,0 +1,49 @@
+// Files that the server makes, and files that the page makes itself.
+import { h } from "./elements.js";
+
+// Hands the file to the browser; answers a sentence where there is none.
+export async function fetchFile(address) {
+  try {
+    const answer = await fetch(address, { headers: { Accept: "application/json" } });
+    if (!answer.ok) return (await answer.json()).problem;
+    const [, encoded] = /filename\*=UTF-8''([^;]+)/.exec(answer.headers.get("content-disposition") || "") || [];
+    const content = URL.createObjectURL(await answer.blob());
+    giveFile(content, decodeURIComponent(encoded || "study"));
+    setTimeout(() => URL.revokeObjectURL(content), 60000);
+    return "";
+  } catch {
+    return "The server does not answer. Check that it is running and try again.";
+  }
+}
+
+// ``content``: an address of this page's own, data: or blob:.
+export const giveFile = (content, name) => h("a", { href: content, download: name }).click();
+
+// A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
+// ``entries``: [{address() , what, kind}]; ``problem(sentence)`` hears what went wrong.
+export function fileMenu(label, entries, problem, { busy = "" } = {}) {
+  const links = entries.map(({ address, what, kind }) => {
+    const link = h("a", { href: address(), onclick: async (event) => {
+      event.preventDefault();
+      menu.open = false;
+      summary.focus({ preventScroll: true });
+      if (busy) problem(busy);
+      const said = await fetchFile(address());
+      if (said) problem(said);
+    } }, what, kind ? h("small", { text: kind }) : null);
+    return { link, address };
+  });
+  const summary = h("summary", { class: "cq-btn small", text: label });
+  const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
+    summary, h("div", {}, links.map(({ link }) => link)));
+  menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
+  menu.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !menu.open) return;
+    menu.open = false;
+    summary.focus();
+  });
+  return menu;
+}
+document.addEventListener("click", (event) => { // one listener for all menus, of which a page makes and drops many
+  for (const menu of document.querySelectorAll("details.cq-menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+});

@@ -1,0 +1,304 @@
+"""``cirque report`` as a person types it: reports, their files, and the scores that they take in."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner
+
+from annotation.assignment import hand_over
+from annotation.records import Judgement
+from cir_core.encoders import load_encoder
+from cir_core.errors import (
+    CirqueError,
+    DatasetError,
+    GalleryError,
+    MethodError,
+    SettingsError,
+    StudyError,
+    UnknownScores,
+    UnknownStudy,
+)
+from cir_core.indexing import index_folder
+from cir_core.settings import get_settings
+from cli import console, report
+from storage.stores import open_stores
+from tests.fakes.preferences import an_answer
+from tests.fakes.studies import flagged, make_preference_study, make_study, valid
+
+AT = datetime(2026, 3, 1, 9, tzinfo=UTC)
+TEXT, BROAD = "INVALID_TEXT_QUERY", "QUERY_TOO_BROAD"
+# Four items, all in the agreement block. Ann and Bob agree on three of four; Çağla judged two.
+VERDICTS = {
+    "Ann": [valid(), valid(), flagged(TEXT), flagged(TEXT)],
+    "Bob": [valid(), valid(), flagged(TEXT), valid()],
+    "Çağla": [valid(), flagged(BROAD)],
+}
+
+root = typer.Typer()
+root.add_typer(report.app, name="report")
+
+
+def answer(stores, study, person, given):
+    """``given`` for the study's items by number, from the first."""
+    store = stores.studies
+    numbers = {item.item_id: item.number for item in store.items(study.study_id)}
+    store.join(study.study_id, person, AT, hand_over)
+    for place in store.overview(study.study_id, person):
+        number = numbers[place.item_id]
+        if number < len(given):
+            store.save(Judgement(
+                f"{study.study_id}-{person}-{number}", study.study_id, place.item_id, person, 0, f"t{number}",
+                study.protocol, given[number], 5.0, AT + timedelta(minutes=number)), unsure=False)
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("CIRQUE_SEED", raising=False)
+    monkeypatch.setattr(console.out, "width", 100)
+    get_settings.cache_clear()
+    yield tmp_path / "home"
+    get_settings.cache_clear()
+
+
+@pytest.fixture
+def stores(home):
+    stores = open_stores(get_settings())
+    yield stores
+    stores.close()
+
+
+@pytest.fixture
+def validity(stores, home):
+    study = make_study(stores.studies, home, name="Well formed?", items=4, seats=3, agreement_items=4, pictures=12)
+    for person, given in VERDICTS.items():
+        answer(stores, study, person, given)
+    return study
+
+
+@pytest.fixture
+def preference(stores, home):
+    """Twelve questions, six for each of two people, who like stored set 1 more the later the question."""
+    study = make_preference_study(stores.studies, home, pictures=24)
+    given = [an_answer(1 + number % 5, 5 - number % 5, 1 if number % 5 > 1 else 2, first=1 + number % 2)
+             for number in range(12)]
+    for person in ("Ann", "Bob"):
+        answer(stores, study, person, given)
+    return study
+
+
+def run(*arguments):
+    """What the command prints; raises what it raises."""
+    result = CliRunner().invoke(root, ["report", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def refused(error: type[CirqueError], sentence: str, *arguments) -> None:
+    with pytest.raises(error, match=sentence):
+        run(*arguments)
+
+
+# --- validity -------------------------------------------------------------------------------------
+
+
+def test_the_json_of_a_validity_study_has_the_fixed_keys(validity):
+    """By hand. Ann and Bob: p_o = 3/4, p_e = 1/2 · 3/4 + 1/2 · 1/4 = 1/2, kappa = (3/4 - 1/2) / (1/2) = 1/2.
+    Ann and Çağla: (valid, valid) and (valid, not): Ann is constant, p_o = p_e = 1/2, kappa = 0; so are Bob and she.
+    All who judged an item gave the same signature on items 0 and 2, two of four."""
+    found = json.loads(run("validity", "WELL formed?", "--json", "--draws", 50))
+    assert (found["n_items"], found["n_raters"]) == (4, 3)
+    binary = found["binary"]
+    assert {(pair["a"], pair["b"]): (pair["n"], pair["kappa"]) for pair in binary["pairs"]} == {
+        ("Ann", "Bob"): (4, 0.5), ("Ann", "Çağla"): (2, 0.0), ("Bob", "Çağla"): (2, 0.0)}
+    assert {key: binary["pairwise_cohen"][key] for key in ("count", "median", "min", "max")} == {
+        "count": 3, "median": 0.0, "min": 0.0, "max": 0.5}
+    assert binary["pairwise_cohen"]["mean"] == pytest.approx(1 / 6)
+    assert binary["exact_agreement_rate"] == binary["unanimous_rate"] == 0.5
+    assert {"fleiss_kappa", "krippendorff_alpha"} <= binary.keys()
+    assert set(found["flags"]) == {"INVALID_TARGET_IMAGE", "INVALID_IMAGE_QUERY", TEXT, BROAD}
+    for flag in found["flags"].values():
+        assert {"positive_rate", "fleiss_kappa", "krippendorff_alpha", "pairwise_cohen"} <= flag.keys()
+    assert {(pair["a"], pair["b"]): (pair["n"], pair["agreement"]) for pair in found["signature"]["pairs"]} == {
+        ("Ann", "Bob"): (4, 0.75), ("Ann", "Çağla"): (2, 0.5), ("Bob", "Çağla"): (2, 0.5)}
+    assert found["about"]["options"]["seed"] == get_settings().seed and found["about"]["options"]["draws"] == 50
+
+
+def test_undefined_kappas_as_the_option_says(validity):
+    keys = ("validity", "Well formed?", "--json", "--draws", 0)
+    image = json.loads(run(*keys))["flags"]["INVALID_IMAGE_QUERY"]["pairwise_cohen"]
+    assert (image["count"], image["undefined"], image["mean"]) == (0, 3, None) and image["reason"]
+    image = json.loads(run(*keys, "--undefined-kappa", "one"))["flags"]["INVALID_IMAGE_QUERY"]["pairwise_cohen"]
+    assert (image["count"], image["mean"]) == (3, 1.0)
+
+
+def test_a_selection_of_people_by_name_or_code(validity):
+    keys = ("validity", "Well formed?", "--json", "--draws", 0)
+    seats = {one["name"]: one["seat"] for one in json.loads(run(*keys))["raters"]}
+    by_name = json.loads(run(*keys, "-p", "ann ", "--person", "ÇAĞLA"))
+    assert [one["name"] for one in by_name["raters"]] == ["Ann", "Çağla"] and by_name["n_items"] == 2
+    by_code = json.loads(run(*keys, "-p", f"P{seats['Ann']:02}", "-p", f"p{seats['Çağla']:02}", "-p", "ann"))
+    assert by_code == by_name
+    assert json.loads(run(*keys, "--block", "-c", "shortcut_free", "-d", "sample"))["judged"] == 2
+    refused(StudyError, r"Nobody called Zoe is in Well formed\?\. In it are Ann, Bob, Çağla", *keys, "-p", "Zoe")
+    with pytest.raises(StudyError) as hidden:
+        run(*keys, "-p", "Zoe", "--hide-names")
+    assert "P01, P02, P03" in str(hidden.value) and "Ann" not in str(hidden.value)
+
+
+def test_hidden_names_are_nowhere(validity, tmp_path):
+    shown = run("validity", "Well formed?", "--hide-names", "--draws", 20, "--out", tmp_path / "made")
+    written = [path.read_bytes().decode() for path in sorted((tmp_path / "made").rglob("*")) if path.is_file()]
+    assert "P01" in shown and len(written) > 10
+    for text in (shown, *written):
+        for person in ("Bob", "Çağla", "\\u00c7"):
+            assert person not in text
+
+
+def test_the_terminal_shows_headlines_and_tables(validity):
+    shown = run("validity", "Well formed?", "--draws", 20)
+    assert shown.startswith("Well formed?: 10 of 12 answers\n")
+    assert "κ of every two people" in shown and "Çağla" in shown and "0.500" in shown
+    assert max(map(len, shown.splitlines())) > 100   # wider than the terminal rather than cut
+    assert "…" not in shown.replace("… and", "")
+
+
+def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
+    refused(StudyError, 'is a preference study. Its report: cirque report preference "Shops"', "validity", "shops")
+    refused(StudyError, r'cirque report validity "Well formed\?"', "preference", "Well formed?")
+    refused(StudyError, "alpha of a validity study is nominal", "validity", "Well formed?", "--scale", "ordinal")
+    refused(StudyError, "alpha of a preference study is ordinal", "preference", "shops", "--scale", "nominal")
+    run("validity", "Well formed?", "--scale", "nominal", "--draws", 0)
+    refused(UnknownStudy, "No study 'nothing'", "validity", "nothing")
+    refused(StudyError, "--width needs --draws", "validity", "Well formed?", "--width", 0.1, "--draws", 0)
+
+
+def test_a_plan_is_part_of_report_and_json(validity):
+    keys = ("validity", "Well formed?", "--width", 0.5, "--draws", 50)
+    assert "HOW SURE" in run(*keys)
+    plan = json.loads(run(*keys, "--json"))["plan"]
+    assert {one["more_of"] for one in plan} == {"items", "people"} and all(one["assumption"] for one in plan)
+
+
+def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path):
+    made = tmp_path / "reports" / "first"
+    keys = ("validity", "Well formed?", "--draws", 20, "--out", made)
+    assert run(*keys).endswith(f"Wrote the report to {made}\n")
+    names = {str(path.relative_to(made)) for path in made.rglob("*") if path.is_file()}
+    assert {"report.md", "report.html", "report.json"} <= names and any(name.startswith("tables/") for name in names)
+    assert not [name for name in names if name.endswith(".part")]
+    assert json.loads((made / "report.json").read_text("utf-8"))["n_items"] == 4
+    (made / "report.md").write_text("mine")
+    refused(SettingsError, "already. Name another folder with --out, or write over it with --force", *keys)
+    assert (made / "report.md").read_text() == "mine"
+    found = json.loads(run(*keys, "--force", "--json"))
+    assert found["n_items"] == 4 and "Well formed?" in (made / "report.md").read_text("utf-8")
+    (tmp_path / "a file").write_text("")
+    refused(SettingsError, "cannot be written", *keys[:-1], tmp_path / "a file")
+
+
+# --- preference and scores ------------------------------------------------------------------------
+
+
+def scores_file(stores, study, folder: Path, name: str = "scores.csv", **columns) -> Path:
+    """A CSV as people make it: questions by key, and a column of numbers for each metric."""
+    text = io.StringIO()
+    rows = csv.writer(text)
+    rows.writerow(["item", "set", *columns])
+    for item in stores.studies.items(study.study_id):
+        for number in (1, 2):
+            rows.writerow([item.key, number, *(of(item.number, number) for of in columns.values())])
+    (folder / name).write_text(text.getvalue(), "utf-8")
+    return folder / name
+
+
+def liking(number, which):
+    """As the two people do: set 1 the better the later within five."""
+    return number % 5 if which == 1 else 4 - number % 5
+
+
+def test_the_json_of_a_preference_study_has_the_fixed_keys(preference, stores, tmp_path):
+    """A column that follows the ratings: rho is 1. Its two scores are equal where n % 5 is 2, two of twelve questions,
+    so the symmetric rate is over the other ten, and all of these follow it."""
+    file = scores_file(stores, preference, tmp_path, mine=liking)
+    found = json.loads(run("preference", "shops", "--json", "--draws", 50, "--scores", file, "--k", 1, "--k", 5))
+    assert (found["n_people"], found["n_questions"], found["n_valid"]) == (2, 12, 12)
+    assert set(found["ratings"]) == set("12345") and sum(found["ratings"].values()) == 24
+    assert set(found["metrics"]) == {"recall@1", "recall@5", "mine"}
+    for metric in found["metrics"].values():
+        assert {"shapiro", "spearman", "preference_rate_ge", "preference_rate_gt", "preference_rate_symmetric",
+                "preference_rate_given_equal_recall"} <= metric.keys()
+        assert {"w", "p"} <= metric["shapiro"].keys() and {"rho", "p", "ci95", "n"} <= metric["spearman"].keys()
+        assert {"rate", "n", "ci95"} <= metric["preference_rate_ge"].keys()
+    mine = found["metrics"]["mine"]
+    assert mine["spearman"]["rho"] == pytest.approx(1.0) and mine["spearman"]["n"] == 24
+    assert (mine["preference_rate_symmetric"]["rate"], mine["preference_rate_symmetric"]["n"]) == (1.0, 10)
+    assert stores.studies.scores(preference.study_id) == ()   # for this report only
+
+
+def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
+    shown = run("preference", "shops", "--draws", 50, "--rule", "none", "--resample", "people", "--width", 0.2,
+                "--out", tmp_path / "made")
+    assert shown.startswith("Shops: 12 of 12 answers\n") and "recall@5" in shown and "HOW SURE" in shown
+    assert (tmp_path / "made" / "report.html").stat().st_size > 1000
+    refused(StudyError, "rule", "preference", "shops", "--rule", "nonsense")
+
+
+def test_scores_are_added_listed_and_removed(preference, stores, tmp_path):
+    assert "keeps no scores" in run("scores", "shops")
+    file = scores_file(stores, preference, tmp_path, mine=liking, other=lambda number, which: number * which)
+    assert "Kept mine with Shops: 24 sets of 24." in run("scores", "shops", "--add", file)
+    assert [(one["name"], one["sets"], one["of"]) for one in json.loads(run("scores", "shops", "--json"))] == [
+        ("mine", 24, 24), ("other", 24, 24)]
+    listed = run("scores", "shops")
+    assert "24 of 24" in listed and "Column mine of scores.csv." in " ".join(listed.split())
+    found = json.loads(run("preference", "shops", "--json", "--draws", 0))
+    assert set(found["metrics"]) == {"recall@5", "mine", "other"}
+    # A file for one report stands in for what is kept under the same name.
+    worse = scores_file(stores, preference, tmp_path, "worse.csv", MINE=lambda *of: -liking(*of))
+    found = json.loads(run("preference", "shops", "--json", "--draws", 0, "--scores", worse))
+    assert found["metrics"]["MINE"]["spearman"]["rho"] == pytest.approx(-1.0) and "mine" not in found["metrics"]
+    assert "Removed other" in run("scores", "shops", "--remove", "other")
+    assert [one["name"] for one in json.loads(run("scores", "shops", "--json"))] == ["mine"]
+    refused(UnknownScores, "It has mine", "scores", "shops", "--remove", "other")
+
+
+def test_scores_by_a_method(preference, stores, home, tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for number in range(24):
+        colour = (number * 53 % 256, number * 97 % 256, number * 29 % 256)
+        Image.new("RGB", (48, 64), colour).save(folder / f"picture-{number:04}.png")
+    index_folder(folder, name="pictures", encoder=load_encoder("atelier"), home=home)
+    said = run("scores", "shops", "--method", "slerp", "--gallery", "pictures", "--name", "cosine")
+    assert "Kept cosine with Shops: 24 sets of 24." in said
+    [kept] = stores.studies.scores(preference.study_id)
+    assert "in the gallery pictures of 24 images with the encoder atelier" in kept.description
+    assert len(set(kept.scores.values())) > 12 and all(-1 <= value <= 1 for value in kept.scores.values())
+    found = json.loads(run("preference", "shops", "--json", "--draws", 0))
+    assert found["metrics"]["cosine"]["spearman"]["n"] == 24
+    refused(GalleryError, "nowhere", "scores", "shops", "--method", "slerp", "--gallery", "nowhere")
+    refused(MethodError, "nothing", "scores", "shops", "--method", "nothing", "--gallery", "pictures")
+
+
+def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tmp_path):
+    file = scores_file(stores, preference, tmp_path, mine=liking)
+    again = scores_file(stores, preference, tmp_path, "again.csv", Mine=liking)
+    refused(StudyError, "one thing at a time", "scores", "shops", "--add", file, "--remove", "mine")
+    refused(StudyError, "belong to --method", "scores", "shops", "--gallery", "pictures")
+    refused(StudyError, "Name it with --gallery", "scores", "shops", "--method", "slerp")
+    refused(StudyError, "one method at a time", "scores", "shops", "--method", "slerp,text-only", "--gallery", "g")
+    refused(StudyError, "recall itself", "scores", "shops", "--method", "slerp", "--gallery", "g", "--name", "recall@5")
+    refused(StudyError, "Two of the files have scores called Mine", "scores", "shops", "--add", file, "--add", again)
+    refused(DatasetError, "cannot be read", "scores", "shops", "--add", tmp_path / "gone.csv")
+    refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")
+    refused(StudyError, "has no sets that a metric could score", "scores", "Well formed?", "--add", file)
+    assert stores.studies.scores(preference.study_id) == ()

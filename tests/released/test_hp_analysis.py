@@ -1,0 +1,79 @@
+"""HP-FashionIQ as released: what its people's answers say of recall, beside the paper's numbers."""
+
+from time import perf_counter
+
+import pytest
+
+from annotation.analysis.loading import load_answers
+from annotation.analysis.precision import rate_precision
+from annotation.analysis.preference_json import preference_json
+from annotation.analysis.preference_report import preference_report
+from annotation.analysis.records import Options, Selection
+from annotation.hp_studies import import_hp_study
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+
+
+@pytest.fixture(scope="module")
+def answers(reference_data, tmp_path_factory):
+    engine = open_migrated(f"sqlite:///{tmp_path_factory.mktemp('home') / 'cirque.db'}")
+    store = SqlStudyStore(engine)
+    created = import_hp_study(store, "HP-FashionIQ", reference_data / "hp_fashioniq/hpfiq.json", created_by="local")
+    yield load_answers(store, created.study)
+    engine.dispose()
+
+
+@pytest.fixture(scope="module")
+def report(answers):
+    begun = perf_counter()
+    found = preference_report(answers)
+    print(f"\nthe report with {found.about.options.draws:,} draws: {perf_counter() - begun:.2f} s")
+    return found
+
+
+def test_counts(report):
+    assert (report.n_people, report.n_questions, report.n_answers, report.n_valid) == (61, 3050, 3050, 3050)
+    assert report.ratings == (368, 1037, 1507, 1914, 1274)
+    assert report.mean_rating.value == pytest.approx(3.441, abs=5e-4)
+    assert (report.rated_equal, report.contradictions, report.ties) == (774, 32, 0)
+    assert report.flagged is None and report.shared_questions == 0
+    assert (report.stored_one.count, report.stored_one_when_equal.n) == (1641, 774)
+
+
+def test_recall_at_5(report):
+    (recall,) = report.metrics
+    # The paper has 0.16 over the 2,743 questions that nobody flagged.
+    rho = recall.spearman.estimate
+    assert (round(rho.value, 5), rho.n) == (0.15349, 6100) and rho.low < rho.value < rho.high
+    # The paper has 0.58, which counts equal recall for set 1.
+    rates = {name: (round(rate.share.value, 5), rate.share.n)
+             for name, rate in (("ge", recall.ge), ("gt", recall.gt), ("symmetric", recall.symmetric))}
+    assert rates == {"ge": (0.58878, 2585), "gt": (0.81069, 449), "symmetric": (0.77681, 914)}
+    assert recall.given_equal_recall.share.n == 0, "recall does not differ where it is equal"
+    assert recall.symmetric.adjusted.reason == "nobody recorded which set stood first"
+
+
+def test_what_the_release_does_not_say(report):
+    said = " ".join(report.about.notes)
+    assert "307 of 3,050" in said and "which set stood first" in said and "answered by two people" in said
+    assert report.methods == () and report.no_methods == "nobody recorded which methods made the sets"
+    assert preference_json(report)["metrics"]["recall@5"]["spearman"]["rho"] == pytest.approx(0.15349, abs=5e-6)
+
+
+def test_people_drawn_whole_and_one_category(answers):
+    by_people = preference_report(answers, options=Options(draws=200, resample="people")).mean_rating
+    by_questions = preference_report(answers, options=Options(draws=200)).mean_rating
+    # People use the scale differently: how sure the mean is depends on how many people there are.
+    assert by_people.high - by_people.low > 2 * (by_questions.high - by_questions.low)
+    shirts = preference_report(answers, Selection(categories=("shirt",)), Options(draws=0))
+    assert (shirts.n_questions, shirts.metrics[0].spearman.estimate.n) == (1800, 3600)
+
+
+def test_planning(answers):
+    begun = perf_counter()
+    questions, people = rate_precision(answers, 0.03)
+    print(f"\nplanning: {perf_counter() - begun:.2f} s; {questions.needed:,} questions or {people.needed:,} people")
+    # Of 914 answers, 78 %: a width of 4 · √(0.777 · 0.223 / 914) · 0.98, and questions with its square.
+    assert questions.width == pytest.approx(0.054, abs=0.002)
+    assert questions.needed == pytest.approx(3050 * (questions.width / 0.03) ** 2, rel=0.05)
+    assert people.have == 61

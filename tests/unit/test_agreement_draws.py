@@ -1,0 +1,169 @@
+"""Every statistic of every draw equals the plain loop: units repeated as often as drawn, given to the library."""
+
+from itertools import combinations
+from unittest.mock import patch
+
+import evalica
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+from statsmodels.stats.inter_rater import fleiss_kappa
+
+from annotation.analysis import agreement_draws as module
+from annotation.analysis.agreement import fleiss, krippendorff, positive_rate, unanimous
+from annotation.analysis.agreement_draws import agreement_draws
+from annotation.analysis.draws import interval, weights
+from annotation.analysis.matrix import Ratings
+
+PAIRS = tuple(combinations(range(4), 2))
+SEED = 4
+
+
+def made(seed, units, categories, missing, people=4, first=0.5):
+    """People who share a leaning, so that there is agreement to find. ``first``: how often they just say 0."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(0, categories, (units, people)).astype(np.int16)
+    table[:, 1:] = np.where(rng.random((units, people - 1)) < 0.5, table[:, :1], table[:, 1:])
+    table[rng.random(table.shape) < first] = 0
+    table[rng.random(table.shape) < missing] = -1
+    return Ratings(table, tuple(map(str, range(categories))))
+
+
+def loop(ratings, pairs, draws, undefined, scale, size=None):
+    """The libraries on the repeated rows, guarded where they give nan, 1.0 or an exception for what means nothing."""
+    alone = np.nan if undefined == "null" else 1.0
+    categories = len(ratings.categories)
+    people = (ratings.codes >= 0).sum(axis=1)
+    numbers = range(2, ratings.codes.shape[1] + 1)
+    each = max(numbers, key=lambda number: (sum(people == number), number)) if (people >= 2).any() else 0
+    found = {name: [] for name in ("positive_rate", "fleiss", "alpha", "unanimous", "kappas", "agreements")}
+    for often in np.concatenate(list(weights(len(ratings.codes), draws, SEED, size=size))).astype(int):
+        codes = np.repeat(ratings.codes, often, axis=0)
+        given, answers = codes >= 0, (codes >= 0).sum(axis=1)
+        found["positive_rate"].append((codes == 1).sum() / given.sum() if categories == 2 and given.any() else np.nan)
+        paired = codes[answers >= 2]
+        if not len(paired):
+            found["alpha"].append(np.nan)
+            found["unanimous"].append(np.nan)
+        else:
+            found["unanimous"].append(np.mean([len(set(row[row >= 0])) == 1 for row in paired]))
+            one_alone = len(set(paired[paired >= 0])) == 1
+            table = pd.DataFrame(np.where(paired < 0, np.nan, paired).T)
+            found["alpha"].append(alone if one_alone else evalica.alpha(table, distance=scale).alpha)
+        uses = np.array([np.bincount(row[row >= 0], minlength=categories) for row in codes[answers == each]])
+        if each < 2 or not len(uses):
+            found["fleiss"].append(np.nan)
+        else:
+            found["fleiss"].append(alone if (uses.sum(axis=0) > 0).sum() == 1 else fleiss_kappa(uses))
+        kappas, agreements = [], []
+        for a, b in pairs:
+            one, other = codes[given[:, a] & given[:, b]][:, [a, b]].T
+            agreements.append(np.mean(one == other) if len(one) else np.nan)
+            if not len(one):
+                kappas.append(np.nan)
+            elif len({*one, *other}) == 1:
+                kappas.append(alone)
+            else:
+                kappas.append(cohen_kappa_score(one, other, labels=range(categories)))
+        found["kappas"].append(kappas)
+        found["agreements"].append(agreements)
+    return {name: np.array(values, dtype=float) for name, values in found.items()}
+
+
+def same(ours, theirs):
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12, equal_nan=True)
+
+
+@pytest.mark.parametrize("undefined", ["null", "one"])
+@pytest.mark.parametrize(("ratings", "scale"), [
+    (made(1, 30, 2, 0.0), "nominal"),
+    (made(2, 30, 2, 0.4), "nominal"),
+    (made(5, 12, 2, 0.5, first=0.6), "nominal"),     # kappas and alphas that some draws leave undefined
+    (made(4, 30, 5, 0.3), "nominal"),
+    (made(5, 30, 5, 0.3), "ordinal"),
+    (made(5, 8, 5, 0.5, first=0.7), "ordinal"),
+    (made(7, 40, 60, 0.3), "nominal"),                # signatures
+], ids=["complete", "missing", "sparse", "five", "ordinal", "sparse ordinal", "signatures"])
+def test_equal_to_the_loop_over_libraries(ratings, scale, undefined):
+    ours = agreement_draws(ratings, PAIRS, 40, SEED, scale=scale, undefined=undefined)
+    theirs = loop(ratings, PAIRS, 40, undefined, scale)
+    for name, values in theirs.items():
+        same(getattr(ours, name), values)
+    with pytest.MonkeyPatch.context() as patched:   # several batches and blocks of pairs give the same
+        patched.setattr(module, "_AT_ONCE", 100)
+        again = agreement_draws(ratings, PAIRS, 40, SEED, scale=scale, undefined=undefined)
+    for name in theirs:
+        same(getattr(again, name), getattr(ours, name))
+    defined = ~np.isnan(theirs["kappas"])
+    for k in range(40):
+        mean = theirs["kappas"][k][defined[k]].mean() if defined[k].any() else np.nan
+        same(ours.mean_kappa[k], mean)
+        same(ours.mean_agreement[k], np.nanmean(theirs["agreements"][k]))
+
+
+def test_there_are_draws_that_leave_something_undefined():
+    """Or the test above would not say that they are treated rightly."""
+    sparse = made(5, 12, 2, 0.5, first=0.6)
+    draws = agreement_draws(sparse, PAIRS, 40, SEED)
+    assert np.isnan(draws.kappas).any()
+    assert not np.isnan(draws.kappas).all()
+    assert np.isnan(draws.alpha).any()
+    assert not np.isnan(draws.alpha).all()
+    assert (agreement_draws(sparse, PAIRS, 40, SEED, undefined="one").kappas == 1).any()
+
+
+def test_samples_of_another_size():
+    ratings = made(8, 20, 2, 0.3)
+    ours = agreement_draws(ratings, PAIRS, 25, SEED, size=55)
+    for name, values in loop(ratings, PAIRS, 25, "null", "nominal", size=55).items():
+        same(getattr(ours, name), values)
+
+
+def test_without_kappas_all_else_stays():
+    ratings = made(9, 30, 60, 0.3)
+    ours, full = (agreement_draws(ratings, PAIRS, 20, SEED, kappas=kappas) for kappas in (False, True))
+    assert ours.kappas.shape == (20, 6)
+    assert np.isnan(ours.kappas).all()
+    assert np.isnan(ours.mean_kappa).all()
+    same(ours.agreements, full.agreements)
+    same(ours.alpha, full.alpha)
+
+
+def test_a_draw_of_everything_once_is_the_point_estimate():
+    ratings = made(10, 50, 2, 0.2)
+    with patch.object(module, "weights", lambda *_, **__: iter([np.ones((1, 50))])):
+        draws = agreement_draws(ratings, PAIRS, 1, SEED)
+    for values, point in ((draws.positive_rate, positive_rate(ratings)), (draws.fleiss, fleiss(ratings)),
+                          (draws.alpha, krippendorff(ratings, "nominal")), (draws.unanimous, unanimous(ratings))):
+        same(values[0], point.value)
+
+
+@pytest.mark.parametrize(("units", "people", "categories"), [(0, 3, 2), (4, 0, 2), (0, 0, 0), (5, 1, 2), (3, 2, 1)])
+def test_nothing_to_draw_from_is_undefined_everywhere(units, people, categories):
+    ratings = Ratings(np.full((units, people), -1, dtype=np.int16), tuple(map(str, range(categories))))
+    pairs = tuple(combinations(range(people), 2))
+    draws = agreement_draws(ratings, pairs, 7, SEED, undefined="one")
+    for name in ("positive_rate", "fleiss", "alpha", "unanimous", "mean_kappa", "mean_agreement"):
+        values = getattr(draws, name)
+        assert values.shape == (7,)
+        assert np.isnan(values).all()
+    assert draws.kappas.shape == draws.agreements.shape == (7, len(pairs))
+
+
+def test_no_draws():
+    draws = agreement_draws(made(1, 10, 2, 0), PAIRS, 0, SEED)
+    assert draws.alpha.shape == (0,)
+    assert draws.kappas.shape == (0, 6)
+
+
+def test_items_are_what_varies():
+    """People who agree on easy items and not on hard ones: pairs of answers within an item come together. An interval
+    that draws pairs of answers one by one takes them for independent and is too narrow."""
+    rng = np.random.default_rng(5)
+    hard = rng.random(60) < 0.5
+    table = np.where(hard[:, None], rng.integers(0, 2, (60, 8)), rng.integers(0, 2, (60, 1))).astype(np.int16)
+    ratings = Ratings(table, ("no", "yes"))
+    low, high, _ = interval(agreement_draws(ratings, (), 1000, SEED).alpha)
+    narrow = evalica.alpha_bootstrap(pd.DataFrame(table.T.astype(float)), n_resamples=1000, random_state=1)
+    assert high - low > 1.5 * (narrow.high - narrow.low)

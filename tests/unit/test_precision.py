@@ -1,0 +1,136 @@
+"""How many more it takes: intervals narrow with the root of what there is, and what cannot be had says why."""
+
+import numpy as np
+import pytest
+
+from annotation.analysis.precision import kappa_precision, rate_precision
+from annotation.analysis.preference_report import preference_report
+from annotation.analysis.records import MetricScores, Options, Selection, StudyAnswers
+from annotation.analysis.validity_report import validity_report
+from annotation.records import Seat
+from cir_core.errors import StudyError
+from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
+from tests.fakes.preference_answers import answers_of
+from tests.fakes.preferences import a_judgement, an_answer, an_item
+
+
+def validity(items=50, people=9, *, seed=3, say=None):
+    """People judge items that each have a chance of their own of being valid (share 0.36, kappa 0.46)."""
+    rng = np.random.default_rng(seed)
+    made = [item_of(number) for number in range(items)]
+    chances = rng.beta(0.36 * 1.17, 0.64 * 1.17, items)
+    judgements = [
+        judgement_of(item, f"p{person}", answer_of(*(() if (rng.random() < chance if say is None else say(item, person))
+                                                      else ("INVALID_TEXT_QUERY",))))
+        for item, chance in zip(made, chances, strict=True) for person in range(people)]
+    seats = tuple(Seat("s1", person + 1, f"p{person}", AT, AT) for person in range(people))
+    return StudyAnswers(study_of(), tuple(made), seats, (), tuple(judgements))
+
+
+def preference(questions=200, people=10, *, seed=1):
+    """Each question has its target in set 1, which is preferred in three of four; each person answers their own."""
+    rng = np.random.default_rng(seed)
+    items = [an_item(number, target_ids=[f"{number}-a0"]) for number in range(questions)]
+    names = [f"p{number}" for number in range(people)]
+    judgements = [a_judgement(number, names[number % people], an_answer(4, 2, 1 if rng.random() < 0.75 else 2))
+                  for number in range(questions)]
+    return answers_of(items, judgements, people=names)
+
+
+def test_more_items_for_kappa():
+    answers = validity()
+    items, people = kappa_precision(answers, 0.1)
+    assert (items.what, items.more_of, items.have, people.more_of, people.have) == ("kappa", "items", 50, "people", 9)
+    kappa = validity_report(answers).binary.fleiss_kappa
+    assert items.width == pytest.approx(kappa.high - kappa.low, rel=0.08), "the width that the report has"
+    for point in items.points:
+        assert point.width == pytest.approx(items.width * (50 / point.size) ** 0.5, rel=0.08)
+    assert items.needed == pytest.approx(50 * (items.width / 0.1) ** 2, rel=0.12)
+    assert [point.size for point in items.points][::12] == [50, 1000]
+
+
+def test_more_people_do_not_help_where_items_are_few():
+    items, people = kappa_precision(validity(), 0.1)
+    widths = [point.width for point in people.points]
+    assert people.points[0].size == 9 and widths[0] == pytest.approx(items.width) == people.width
+    assert widths[0] > widths[-1] > 0.7 * widths[0]
+    assert people.needed is None and people.reason == f"with 180 people it is still {widths[-1]:.3f} wide"
+    # Between two and four people they do.
+    few = kappa_precision(validity(200, 2, seed=5), 0.21)[1]
+    assert few.have == 2 and 2 < few.needed < 10
+
+
+def test_kappa_that_cannot_be_planned_for():
+    nobody = kappa_precision(validity(0, 0), 0.1)
+    alike = kappa_precision(validity(5, 3, say=lambda item, person: True), 0.1)
+    perfect = kappa_precision(validity(6, 3, say=lambda item, person: item.number % 2 == 0), 0.1)
+    for plan in (*nobody, *alike, *perfect):
+        assert plan.needed is None and plan.width is None and plan.points == () and plan.reason
+    assert alike[0].reason == "all used one and the same category throughout"
+    # Nobody agrees beyond chance: that can be planned for.
+    against = kappa_precision(validity(40, 2, say=lambda item, person: (item.number + person) % 3 == 0), 0.2)
+    assert all(plan.width for plan in against)
+
+
+def test_more_questions_for_a_rate():
+    questions, people = rate_precision(preference(), 0.06)
+    share = preference_report(preference(), options=Options(draws=0)).metrics[0].symmetric.share
+    assert (questions.what, questions.more_of, questions.have, people.more_of, people.have) == (
+        "preference rate", "questions", 200, "people", 10)
+    # One answer to a question: the spread is the binomial one.
+    assert questions.width == pytest.approx(2 * 1.96 * (share.value * (1 - share.value) / 200) ** 0.5, rel=0.08)
+    assert questions.needed == pytest.approx(200 * (questions.width / 0.06) ** 2, rel=0.1)
+    assert people.needed is not None and "symmetric one of recall@5" in people.assumption
+
+
+def test_people_who_differ_need_more_people():
+    # Five always follow recall, five never do: questions look sure, people do not.
+    answers = preference(200, 10)
+    judgements = tuple(
+        a_judgement(number, f"p{number % 10}", an_answer(4, 2, 1 + (number % 10) // 5)) for number in range(200))
+    answers = StudyAnswers(answers.study, answers.items, answers.seats, answers.assignments, judgements)
+    questions, people = rate_precision(answers, 0.1)
+    # Of ten coins: sd 0.5 / √10.
+    assert people.width == pytest.approx(2 * 1.96 * 0.5 / 10 ** 0.5, rel=0.1)
+    assert people.needed == pytest.approx(10 * (people.width / 0.1) ** 2, rel=0.3) if people.needed else people.reason
+    assert questions.width == pytest.approx(people.width / 20 ** 0.5, rel=0.1)
+
+
+def test_what_is_narrow_already():
+    plan = rate_precision(preference(), 0.5)[0]
+    assert (plan.needed, plan.reason) == (200, "it is as narrow already") and plan.width < 0.5
+
+
+def test_a_rate_that_cannot_be_planned_for():
+    for plan in rate_precision(answers_of([], [], people=()), 0.1):
+        assert plan.needed is None and plan.reason == "there is no answer in which the two scores differ"
+    one = answers_of([an_item(0)], [a_judgement(0, "Ada", an_answer())])
+    assert [plan.reason for plan in rate_precision(one, 0.1)] == [
+        "all answers whose scores differ are of one question", "all answers whose scores differ are of one person"]
+    always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
+    assert "always give the same number" in rate_precision(always, 0.1)[0].reason
+
+
+def test_another_metric():
+    scores = MetricScores("cosine", "By hand.", {(f"i{number}", which): float(which == 1 + number % 2)
+                                                 for number in range(200) for which in (1, 2)})
+    plan = rate_precision(preference(), 0.1, scores=[scores], metric="cosine")[0]
+    assert plan.width and "cosine" in plan.assumption
+    assert rate_precision(preference(), 0.1, metric="recall@1")[0].width
+    with pytest.raises(StudyError, match="There are: cosine, recall@5"):
+        rate_precision(preference(), 0.1, scores=[scores], metric="bleu")
+
+
+@pytest.mark.parametrize("wanted", [0, -0.1, 2, float("nan"), float("inf")])
+def test_widths_that_make_no_plan(wanted):
+    for planned, answers in ((kappa_precision, validity(2, 2)), (rate_precision, preference(4, 2))):
+        with pytest.raises(StudyError, match="width"):
+            planned(answers, wanted)
+
+
+def test_selections_and_the_other_kind():
+    assert kappa_precision(validity(), 0.1, Options(), Selection(people=(1, 2, 3)))[1].have == 3
+    with pytest.raises(StudyError):
+        kappa_precision(preference(4, 2), 0.1)
+    with pytest.raises(StudyError):
+        rate_precision(validity(2, 2), 0.1)

@@ -1,0 +1,45 @@
+"""The keys of a preference report as JSON, which scripts rely on."""
+
+import json
+
+from annotation.analysis.preference_json import preference_json
+from annotation.analysis.preference_report import preference_report
+from annotation.analysis.records import Options
+from tests.fakes.preference_answers import answers_of
+from tests.unit.test_preference_report import COSINE, ITEMS, JUDGEMENTS
+
+RATES = ("preference_rate_ge", "preference_rate_gt", "preference_rate_symmetric", "preference_rate_given_equal_recall")
+
+
+def made(judgements=JUDGEMENTS, items=ITEMS, draws=50, **asked):
+    found = preference_json(preference_report(answers_of(items, judgements), options=Options(draws=draws), **asked))
+    # nan and infinities are no JSON.
+    return json.loads(json.dumps(found, allow_nan=False))
+
+
+def test_the_fixed_keys():
+    found = made(scores=[COSINE])
+    assert list(found)[:5] == ["n_people", "n_questions", "n_valid", "ratings", "metrics"]
+    assert found["ratings"] == {"1": 2, "2": 3, "3": 4, "4": 4, "5": 1}
+    assert list(found["metrics"]) == ["recall@5", "cosine"]
+    for metric in found["metrics"].values():
+        assert {"shapiro", "spearman", *RATES} <= set(metric)
+        assert {"w", "p"} <= set(metric["shapiro"]) and {"rho", "p", "ci95", "n"} <= set(metric["spearman"])
+        assert all({"rate", "n", "ci95"} <= set(metric[rate]) for rate in RATES)
+    recall = found["metrics"]["recall@5"]
+    assert (recall["preference_rate_symmetric"]["rate"], recall["preference_rate_symmetric"]["n"]) == (0.5, 4)
+    low, high = recall["spearman"]["ci95"]
+    assert -1 <= low <= recall["spearman"]["rho"] <= high <= 1
+    assert found["about"]["options"]["draws"] == 50 and found["rules"] == {}
+
+
+def test_what_is_not_there_is_null_with_a_reason():
+    for judgements, items in (([], ITEMS), ([], []), (JUDGEMENTS[:1], ITEMS)):
+        found = made(judgements, items)
+        spearman = found["metrics"]["recall@5"]["spearman"]
+        assert (spearman["rho"], spearman["ci95"], spearman["p"]) == (None, None, None) and spearman["reason"]
+        given_equal = found["metrics"]["recall@5"]["preference_rate_given_equal_recall"]
+        assert (given_equal["rate"], given_equal["ci95"], given_equal["n"]) == (None, None, 0)
+        assert given_equal["reason"]
+    assert made([], ITEMS)["mean_rating"] == {"value": None, "n": 0, "ci95": None, "reason": "there are no ratings"}
+    assert made(draws=0)["mean_rating"]["ci95"] is None

@@ -1,0 +1,45 @@
+"""A report's tables and the report itself as files to download."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from starlette.responses import Response
+
+from annotation.analysis.formats import Form, table_file
+from annotation.circus_users import as_zip
+from cir_core.errors import StudyError
+from web.analysis_reports import Made
+from web.study_downloads import disposition, file_stem
+
+_TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "text/markdown; charset=utf-8",
+          "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip"}
+FILES = ("md", "html", "json", "zip")
+
+
+def table_answer(made: Made, key: str, form: str) -> Response:
+    """One table of the report. ``form``: one of :data:`annotation.analysis.formats.FORMS`. Raises ``StudyError``."""
+    tables = {table.key: table for section in made.sections for table in section.tables}
+    if key not in tables:
+        raise StudyError(f"This report has no table {key[:80]!r}. It has: {', '.join(tables)}.")
+    return _file(table_file(tables[key], cast(Form, form)), made, key, form)
+
+
+def report_file(made: Made, form: str) -> Response:
+    """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
+    from annotation.analysis.documents import report_files
+
+    files = report_files(made.report, made.sections)
+    return _file(_zipped(files) if form == "zip" else files[f"report.{form}"], made, "report", form)
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    return as_zip(dict(sorted(files.items())))
+
+
+def _file(content: bytes, made: Made, what: str, form: str) -> Response:
+    return Response(content, media_type=_TYPES[form], headers={
+        "Content-Disposition": disposition(f"{file_stem(made.looked.study.name)} {what}.{form}"),
+        "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
+    })

@@ -1,0 +1,81 @@
+"""What the analysis screen asks for: the studies, reports of one, its tables and files, what people differ on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fastapi import APIRouter
+from orjson import Fragment
+
+from annotation import incoming
+from annotation.analysis.formats import FORMS
+from cir_core.errors import StudyError
+from web import analysis_present as present
+from web.analysis_files import FILES, report_file, table_answer
+from web.analysis_query import Asked, one_of, read_query, whole
+from web.analysis_reports import Analyses
+from web.analysis_scores import scores_routes
+from web.json_calls import Later, asked
+from web.services import Services
+from web.visitor import Visitor, check
+
+_MOST_DISPUTED = 50
+
+
+def analysis_routes(services: Services, analyses: Analyses | None = None) -> APIRouter:
+    """``/analysis/…``. Reading is for those who may see results or manage studies.
+
+    All but the list take the parameters of :func:`web.analysis_query.read_query`. ``/report`` with ``since``, a
+    report's stamp, tells no more than ``unchanged`` while nothing is new.
+    """
+    store = services.study_store
+    analyses = analyses or Analyses(store)
+
+    def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "results", "manage")
+        return {"studies": [present.study(one, store.counts(one.study_id)) for one in store.studies()]}
+
+    def report(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = _reading(visitor, query, "since")
+        stamp = analyses.looked(name).stamp
+        if query.get("since") == stamp:
+            return {"stamp": stamp, "unchanged": True}
+        return _in_time(wanted, lambda: Fragment(analyses.made(name, wanted).as_json))
+
+    def table(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = _reading(visitor, query, "table", "form")
+        form = one_of(query, "form", FORMS, "csv")
+        return _in_time(wanted, lambda: table_answer(analyses.made(name, wanted), query.get("table", ""), form))
+
+    def file(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = _reading(visitor, query, "form")
+        form = one_of(query, "form", FILES, "html")
+        return _in_time(wanted, lambda: report_file(analyses.made(name, wanted), form))
+
+    def disputed(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = _reading(visitor, query, "a", "b", "key", "offset", "limit")
+        offset, limit = whole(query, "offset", 0), whole(query, "limit", 20, least=1, most=_MOST_DISPUTED)
+        a, b = (whole(query, seat, 0, least=1) if seat in query else None for seat in ("a", "b"))
+        if (a is None) != (b is None) or (a is not None and a == b):
+            raise StudyError("“a” and “b” are the seats of two people. Give both, or neither for all that judged.")
+        looked, found = analyses.disputed(name, wanted, a, b, query.get("key", "signature")[:80])
+        study_id, page = looked.study.study_id, found[offset:offset + limit]
+        return present.disputed(study_id, page, len(found), analyses.images(study_id) if page else {})
+
+    routes = APIRouter()
+    for path, call in (("studies", studies), ("report", report), ("table", table), ("file", file),
+                       ("disputed", disputed)):
+        routes.add_route(f"/analysis/{path}", asked(call, slow=True), ["GET"], include_in_schema=False)
+    routes.include_router(scores_routes(services, analyses))
+    return routes
+
+
+def _reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, Asked]:
+    """The study's name as it was given, and what is asked of it."""
+    check(visitor, "results", "manage")
+    return incoming.checked_study(query.get("study", "")), read_query(query, more)
+
+
+def _in_time(wanted: Asked, work: Callable[[], object]) -> object:
+    """Points come at once; intervals wait for one another."""
+    return Later(work) if wanted.options.draws else work()
