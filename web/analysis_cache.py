@@ -46,6 +46,12 @@ class Shared(Generic[K, V]):
             self._fill(key, made, make)
         return made.future.result()
 
+    def has(self, key: K) -> bool:
+        """Whether the value of ``key`` is there, so that nobody has to wait for it."""
+        with self._lock:
+            made = self._made.get(key)
+            return made is not None and made.future.done() and not self._is_over(made)
+
     def forget(self, key: K) -> None:
         """Who asks from now on gets a value that is made from now on."""
         with self._lock:

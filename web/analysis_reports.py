@@ -95,6 +95,13 @@ class Analyses:
         looked = self.looked(name)
         return self._made.get((looked.study.study_id, looked.stamp, asked), lambda: self._make(looked, asked))
 
+    def at_once(self, name: str, asked: Asked) -> bool:
+        """Whether :meth:`made` needs no draws any more, or none at all."""
+        if not asked.options.draws:
+            return True
+        looked = self.looked(name)
+        return self._made.has((looked.study.study_id, looked.stamp, asked))
+
     def disputed(
         self, name: str, asked: Asked, a: int | None, b: int | None, key: str,
     ) -> tuple[Looked, tuple[Disputed, ...]]:

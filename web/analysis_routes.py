@@ -40,17 +40,17 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
         stamp = analyses.looked(name).stamp
         if query.get("since") == stamp:
             return {"stamp": stamp, "unchanged": True}
-        return _in_time(wanted, lambda: Fragment(analyses.made(name, wanted).as_json))
+        return in_time(name, wanted, lambda: Fragment(analyses.made(name, wanted).as_json))
 
     def table(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = _reading(visitor, query, "table", "form")
         form = one_of(query, "form", FORMS, "csv")
-        return _in_time(wanted, lambda: table_answer(analyses.made(name, wanted), query.get("table", ""), form))
+        return in_time(name, wanted, lambda: table_answer(analyses.made(name, wanted), query.get("table", ""), form))
 
     def file(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = _reading(visitor, query, "form")
         form = one_of(query, "form", FILES, "html")
-        return _in_time(wanted, lambda: report_file(analyses.made(name, wanted), form))
+        return in_time(name, wanted, lambda: report_file(analyses.made(name, wanted), form))
 
     def disputed(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = _reading(visitor, query, "a", "b", "key", "offset", "limit")
@@ -61,6 +61,10 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
         looked, found = analyses.disputed(name, wanted, a, b, query.get("key", "signature")[:80])
         study_id, page = looked.study.study_id, found[offset:offset + limit]
         return present.disputed(study_id, page, len(found), analyses.images(study_id) if page else {})
+
+    def in_time(name: str, wanted: Asked, work: Callable[[], object]) -> object:
+        """Points come at once; intervals wait for one another."""
+        return work() if analyses.at_once(name, wanted) else Later(work)
 
     routes = APIRouter()
     for path, call in (("studies", studies), ("report", report), ("table", table), ("file", file),
@@ -74,8 +78,3 @@ def _reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[st
     """The study's name as it was given, and what is asked of it."""
     check(visitor, "results", "manage")
     return incoming.checked_study(query.get("study", "")), read_query(query, more)
-
-
-def _in_time(wanted: Asked, work: Callable[[], object]) -> object:
-    """Points come at once; intervals wait for one another."""
-    return Later(work) if wanted.options.draws else work()

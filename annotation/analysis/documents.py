@@ -22,12 +22,21 @@ from annotation.analysis.formats import (
     shown_rows,
     table_file,
 )
-from annotation.analysis.records import About, Figure, Headline, PreferenceReport, Section, ValidityReport
+from annotation.analysis.records import (
+    About,
+    Figure,
+    Headline,
+    PreferenceReport,
+    ReportTable,
+    Section,
+    ValidityReport,
+)
 
 Report = ValidityReport | PreferenceReport
 _ASSETS = Path(__file__).resolve().parents[2] / "assets" / "report"
 _HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
-_NAMES_PX, _CELL_PX = 130, 40    # of a heatmap that can be read on a phone, by scrolling
+_SIDES_PX, _CELL_PX, _LETTER_PX = 110, 48, 7    # of a heatmap that can be read on a phone, by scrolling
+_SHORT, _LONG = 28, 48                          # characters of a column of text that is not broken, that needs room
 
 
 def markdown(report: Report, sections: Sequence[Section]) -> str:
@@ -110,16 +119,30 @@ def _page_section(section: Section) -> dict[str, Any]:
         "headlines": [_card(one) for one in section.headlines],
         "figures": [{"key": one.key, "title": one.title, "alt": one.alt, "height": one.spec["layout"]["height"],
                      "least": _least(one), "spec": _in_script(one.spec)} for one in section.figures],
-        "tables": [{"key": one.key, "title": one.title, "columns": one.columns, "rows": shown_rows(one),
-                    "note": one.note, "empty": one.empty} for one in map(readable, section.tables)],
+        "tables": [_page_table(readable(one)) for one in section.tables],
     }
+
+
+def _page_table(table: ReportTable) -> dict[str, Any]:
+    rows = shown_rows(table)
+
+    def width(place: int) -> str:
+        if table.columns[place].kind != "text":
+            return "num"
+        longest = max((len(row[place]) for row in rows), default=0)
+        return "short" if longest <= _SHORT else "long" if longest >= _LONG else ""
+
+    columns = [{"name": column.name, "width": width(place)} for place, column in enumerate(table.columns)]
+    return {"key": table.key, "title": table.title, "columns": columns, "rows": rows, "note": table.note,
+            "empty": table.empty}
 
 
 def _card(one: Headline) -> dict[str, Any]:
     """With the interval's place on a scale from 0 to 1, or on the whole numbers around it."""
     value, low, high = one.estimate.value, one.estimate.low, one.estimate.high
     card: dict[str, Any] = {"label": one.label, "value": shown(value, one.kind), "remark": _remark(one), "interval": "",
-                            "rests": f"n = {shown(one.estimate.n, 'count')} {one.unit}".rstrip()}
+                            "rests": f"{'from' if one.kind == 'count' else 'n ='} {shown(one.estimate.n, 'count')} "
+                                     f"{one.unit}".rstrip()}
     if value is None or low is None or high is None:
         return card
     least, most = (0, 1) if one.kind == "share" else (min(0, int(low // 1)), max(1, -int(-high // 1)))
@@ -133,8 +156,10 @@ def _card(one: Headline) -> dict[str, Any]:
 
 def _least(figure: Figure) -> int:
     """Pixels below which a heatmap cannot be read, so that it scrolls."""
-    cells: list[object] = next((trace["z"] for trace in figure.spec["data"] if trace["type"] == "heatmap"), [])
-    return _NAMES_PX + _CELL_PX * len(cells) if cells else 0
+    if all(trace["type"] != "heatmap" for trace in figure.spec["data"]):
+        return 0
+    names: list[str] = figure.spec["layout"]["yaxis"]["ticktext"]
+    return _SIDES_PX + _CELL_PX * len(names) + _LETTER_PX * max(map(len, names))
 
 
 def _in_script(spec: Mapping[str, Any]) -> Any:

@@ -23,6 +23,7 @@ _LINE = "rgba(128,128,128,0.8)"
 _UNDEFINED = "rgba(128,128,128,0.22)"
 _MUTED = "#808080"
 _READABLE = 14    # people in a matrix; beyond, cells are too small for a text
+_LABEL = 18       # characters of a name beside a matrix; hovering has all of it
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def matrix(
         "hovertext": [[_lines(cell.hover) if cell else "" for cell in row] for row in there],
     }
     readable = len(names) <= _READABLE
-    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(name) for name in names], "showgrid": False,
-            "zeroline": False, "automargin": True, "ticks": ""}
+    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(_short(name)) for name in names],
+            "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
     return Figure(key, title, alt, {
         "data": [
             common | {"z": values, "colorscale": "Cividis",
@@ -185,6 +186,10 @@ def _cell_text(cell: MatrixCell) -> str:
 def _text_colour(value: float | None) -> str:
     """Of cividis, white is the better contrast below this value and black above: 4.5 to 1 or more with each."""
     return _MUTED if value is None else "#ffffff" if value < 0.46 else "#000000"
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LABEL else f"{name[:_LABEL - 1].rstrip()}…"
 
 
 def _arm(high: float | None, low: float | None) -> float:

@@ -40,8 +40,8 @@ def metrics_section(report: PreferenceReport) -> Section:
                   names, (Series("", rhos),), axis="Spearman’s ρ", at=0.0)
     return Section(
         "metrics", "Metrics",
-        "How a metric’s value of a set goes with the rating the set got. Correlation is by ranks: Shapiro–Wilk tells "
-        "that neither is normal where p is small.",
+        "How a metric’s value of a set goes with the rating the set got. Correlation is by ranks, for where "
+        "Shapiro–Wilk’s p is small values are not normal.",
         figures=(figure,) if _any(rhos) else (), tables=(table,),
     )
 

@@ -148,7 +148,8 @@ def _left_out(report: PreferenceReport) -> Section:
     out = ReportTable(
         "rules", "Rules", (text("rule", "Rule"), text("limit", "Set to"), count("answers", "Removes alone"),
                            count("n", "Of answers")),
-        tuple(rules), f"Together they remove {report.n_answers - report.n_valid:,} of {report.n_answers:,} answers.",
+        tuple(rules),
+        f"Together they remove {report.n_answers - report.n_valid:,} of {report.n_answers:,} answers." if rules else "",
         "No rule is in force: every answer counts.",
     )
     flags = ReportTable(

@@ -115,7 +115,7 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         f"{constant} have no value: chance alone would agree as well. Such pairs are left out of the mean and counted.")
     return [
         ("What counts", "Answers that say valid or not valid. Unsure answers are counted and in no other number."),
-        ("Cohen’s κ", "scikit-learn, over the items that both judged."),
+        ("Cohen’s κ", "statsmodels, over the items that both judged."),
         ("Fleiss’ κ", "statsmodels. It needs the same number of answers for each item: where numbers differ, over the "
                       "items with the commonest number."),
         ("Krippendorff’s α", "evalica, nominal, over the items with two answers or more."),

@@ -48,7 +48,7 @@ def test_sixteen_who_ask_at_once_cost_one():
     kept, make = Shared(4), Counted()
     make.go.clear()
     assert in_threads(16, lambda: kept.get("a", make), make.go.set) == [1] * 16
-    assert kept.get("a", make) == 1 and make.calls == 1
+    assert kept.get("a", make) == 1 and make.calls == 1 and kept.has("a") and not kept.has("b")
 
 
 def test_a_failure_goes_to_all_who_wait_and_is_not_kept():
@@ -88,6 +88,7 @@ def test_what_is_being_made_stays():
         first = pool.submit(kept.get, "slow", make)
         while not make.calls:
             pass
+        assert not kept.has("slow")
         kept.get("other", lambda: 0)
         second = pool.submit(kept.get, "slow", make)
         make.go.set()

@@ -29,10 +29,12 @@ from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
+from web import analysis_routes as routes
 from web.analysis_files import FILES
 from web.analysis_present import disputed, plain
 from web.analysis_reports import Analyses
 from web.analysis_routes import analysis_routes
+from web.json_calls import Later
 from web.live import Runs
 from web.visitor import Visitor
 
@@ -414,6 +416,24 @@ def test_sixteen_who_look_cost_one_computation(
         texts = {answer.text for answer in pool.map(
             lambda _: client.get("analysis/report", params=asked(study, draws=200)), range(16))}
     assert len(made) == 1 and len(texts) == 1 and '"stamp"' in texts.pop()
+
+
+def test_a_report_that_is_there_waits_for_no_other(
+    visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    client, put_off = visit("analyst"), []
+
+    def counted(work: Callable[[], object]) -> Later:
+        put_off.append(work)
+        return Later(work)
+
+    monkeypatch.setattr(routes, "Later", counted)
+    fetch(client, "report", study, draws=0)
+    assert len(put_off) == 0
+    for _ in range(3):
+        fetch(client, "report", study, draws=20)
+        client.get("analysis/file", params=asked(study, form="md"))
+    assert len(put_off) == 1
 
 
 # --- files --------------------------------------------------------------------------------------

@@ -51,14 +51,16 @@ export function showDisputed({ query, title, of, from }) {
 
 function card({ item, key, dataset, category, text, reference, target, answers, decided }, study) {
   const address = (token, size) => `study/image/${study}/${token}-${size}.webp`;
-  const pictures = [["Reference", reference], ["Target", target]].filter(([, token]) => token);
-  const there = pictures.map(([name, token]) => ({ name, large: address(token, "l") }));
-  const frames = pictures.map(([name, token], place) => {
-    const frame = h("button", { type: "button", class: "cq-an-picture", "aria-label": `${name} picture: show it large`, onclick: () => enlarge(there, place).then(() => frame.focus()) },
-      h("img", { src: at(address(token, "s")), alt: "", loading: "lazy", onerror: (event) => {
-        event.target.replaceWith(h("span", { class: "st-missing", text: "Not at hand" }));
-        frame.disabled = true;
-      } }), h("small", { text: name }));
+  const pictures = [["Reference", reference], ["Target", target]], there = pictures.filter(([, token]) => token);
+  const large = there.map(([name, token]) => ({ name, large: address(token, "l") }));
+  const gone = () => h("span", { class: "st-missing", text: "Not at hand" });
+  const frames = pictures.map(([name, token]) => {
+    const frame = h("button", { type: "button", class: "cq-an-picture", disabled: !token, "aria-label": `${name} picture: show it large`,
+      onclick: () => enlarge(large, there.findIndex(([of]) => of === name)).then(() => frame.focus()) },
+    token ? h("img", { src: at(address(token, "s")), alt: "", loading: "lazy", onerror: (event) => {
+      event.target.replaceWith(gone());
+      frame.disabled = true;
+    } }) : gone(), h("small", { text: name }));
     return frame;
   });
   return h("li", { tabindex: "-1", "data-item": item },

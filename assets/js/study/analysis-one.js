@@ -17,7 +17,7 @@ export async function oneView(screen, first) {
   let view = { ...first, study: study.name }, timer = 0, latest = null;
 
   const query = () => wantedReport(view, kind);
-  const sections = createSections({ query, disputed, fileName: (key) => `${study.name} ${key}`.replace(/[^\p{L}\p{N}._-]+/gu, "-") });
+  const sections = createSections({ query, disputed, fileName: (key) => `${study.name} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
   const filters = createFilters({ kind, view: () => view, change });
   const scores = kind === "preference" ? scoresPart({ screen, study: study.name, changed: () => reports.load() }) : null;
