@@ -16,10 +16,9 @@ from annotation.analysis.formats import (
     markdown_grid,
     markdown_table,
     markdown_text,
-    readable,
+    reading,
     shown,
     shown_interval,
-    shown_rows,
     table_file,
 )
 from annotation.analysis.records import (
@@ -119,21 +118,21 @@ def _page_section(section: Section) -> dict[str, Any]:
         "headlines": [_card(one) for one in section.headlines],
         "figures": [{"key": one.key, "title": one.title, "alt": one.alt, "height": one.spec["layout"]["height"],
                      "least": _least(one), "spec": _in_script(one.spec)} for one in section.figures],
-        "tables": [_page_table(readable(one)) for one in section.tables],
+        "tables": [_page_table(one) for one in section.tables],
     }
 
 
 def _page_table(table: ReportTable) -> dict[str, Any]:
-    rows = shown_rows(table)
+    read = reading(table)
 
     def width(place: int) -> str:
-        if table.columns[place].kind != "text":
+        if read.right[place]:
             return "num"
-        longest = max((len(row[place]) for row in rows), default=0)
+        longest = max((len(row[place]) for row in read.rows), default=0)
         return "short" if longest <= _SHORT else "long" if longest >= _LONG else ""
 
-    columns = [{"name": column.name, "width": width(place)} for place, column in enumerate(table.columns)]
-    return {"key": table.key, "title": table.title, "columns": columns, "rows": rows, "note": table.note,
+    columns = [{"name": name, "width": width(place)} for place, name in enumerate(read.names)]
+    return {"key": table.key, "title": table.title, "columns": columns, "rows": read.rows, "note": table.note,
             "empty": table.empty}
 
 

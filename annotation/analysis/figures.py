@@ -185,7 +185,7 @@ def _cell_text(cell: MatrixCell) -> str:
 
 def _text_colour(value: float | None) -> str:
     """Of cividis, white is the better contrast below this value and black above: 4.5 to 1 or more with each."""
-    return _MUTED if value is None else "#ffffff" if value < 0.46 else "#000000"
+    return _MUTED if value is None else "#ffffff" if value < 0.475 else "#000000"
 
 
 def _short(name: str) -> str:

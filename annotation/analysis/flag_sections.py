@@ -12,6 +12,7 @@ from annotation.analysis.pair_parts import (
     kappa_table,
     pair_matrix,
     summary_table,
+    unlisted,
 )
 from annotation.analysis.records import Figure, ReportColumn, ReportTable, Section, Signatures, ValidityReport
 from annotation.analysis.report_parts import count, each, headline, ranged, reasons, text, values
@@ -31,7 +32,7 @@ def flags_section(report: ValidityReport) -> Section:
                flag.fleiss_kappa.n, reasons({"Set": flag.positive_rate, "α": flag.krippendorff_alpha,
                                              "Fleiss’ κ": flag.fleiss_kappa}))
               for flag in flags),
-        "Low and high are the bounds of 95 % intervals.",
+        "Set: share of answers that set the flag.",
     )
     keys = [f"pairwise-kappa-{flag.key}" for flag in flags]
     matrices = tuple(one for key, flag in zip(keys, flags, strict=True)
@@ -55,14 +56,13 @@ def signature_section(report: ValidityReport) -> Section:
         f"{described([pair.agreement for pair in found.pairs if pair.n])}.",
         report.raters, [(pair, pair.agreement) for pair in found.pairs], "signature", scale="agreement", kind="share",
     )
-    apart = sum(not pair.n for pair in found.pairs)
     pairs = ReportTable(
         "pairwise-signature", "The same flags, every two people",
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("agreement", "Agreement", "share"),
          text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.agreement), reasons({"Agreement": pair.agreement}))
               for pair in found.pairs if pair.n),
-        f"{apart:,} pairs share no item and are not listed." if apart else "", NO_PAIR,
+        unlisted(found.pairs), NO_PAIR,
     )
     return Section(
         "signature", "Whole signature",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
@@ -79,12 +79,34 @@ def table_json(table: ReportTable) -> dict[str, Any]:
     }
 
 
-def readable(table: ReportTable) -> ReportTable:
-    """Without columns of text that are empty throughout, such as remarks where there is nothing to remark."""
-    kept = [place for place, column in enumerate(table.columns)
-            if column.kind != "text" or not table.rows or any(row[place] not in (None, "") for row in table.rows)]
-    return replace(table, columns=tuple(table.columns[place] for place in kept),
-                   rows=tuple(tuple(row[place] for place in kept) for row in table.rows))
+@dataclass(frozen=True)
+class Reading:
+    """A table as it is read: a value and the bounds of its interval, three columns in files, are one, and a text that
+    no row has is none. ``right``: whether a column stands at the right."""
+
+    names: tuple[str, ...]
+    right: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def reading(table: ReportTable) -> Reading:
+    place = {column.key: number for number, column in enumerate(table.columns)}
+    bounds = {key: (low, high) for key in place
+              if (low := place.get(f"{key}_low")) is not None and (high := place.get(f"{key}_high")) is not None}
+    inside = {number for both in bounds.values() for number in both}
+    names, right, columns = [], [], []
+    for number, column in enumerate(table.columns):
+        cells = [shown(row[number], column.kind) for row in table.rows]
+        if number in inside or (column.kind == "text" and cells and not any(row[number] for row in table.rows)):
+            continue
+        low, high = bounds.get(column.key, (None, None))
+        intervals = [] if low is None or high is None else [
+            shown_interval(row[low], row[high], column.kind) for row in table.rows]
+        columns.append([f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
+                       if intervals else cells)
+        names.append(f"{column.name} [95 %]" if any(intervals) else column.name)
+        right.append(column.kind != "text")
+    return Reading(tuple(names), tuple(right), tuple(zip(*columns, strict=True)))
 
 
 def shown_rows(table: ReportTable) -> list[list[str]]:
@@ -94,11 +116,10 @@ def shown_rows(table: ReportTable) -> list[list[str]]:
 
 def markdown_table(table: ReportTable) -> str:
     """Title, table, note."""
-    table = readable(table)
     parts = [f"**{markdown_text(table.title)}**"]
     if table.rows:
-        parts.append(markdown_grid([column.name for column in table.columns], shown_rows(table),
-                                   [column.kind != "text" for column in table.columns]))
+        read = reading(table)
+        parts.append(markdown_grid(read.names, read.rows, read.right))
     else:
         parts.append(f"*{markdown_text(table.empty or 'No rows.')}*")
     if table.note:
@@ -119,15 +140,15 @@ def markdown_text(text: str) -> str:
 
 
 def latex_table(table: ReportTable) -> str:
-    table = readable(table)
-    right = "".join("l" if column.kind == "text" else "r" for column in table.columns)
-    empty = rf"\multicolumn{{{len(table.columns)}}}{{l}}{{{latex_text(table.empty or 'No rows.')}}} \\"
-    rows = [_latex_row(row) for row in shown_rows(table)] or [empty]
+    read = reading(table)
+    right = "".join("r" if right else "l" for right in read.right)
+    empty = rf"\multicolumn{{{len(read.names)}}}{{l}}{{{latex_text(table.empty or 'No rows.')}}} \\"
+    rows = [_latex_row(row) for row in read.rows] or [empty]
     note = [rf"  \par\smallskip{{\footnotesize {latex_text(table.note)}}}"] if table.note else []
     return "\n".join([
         r"% \usepackage{booktabs}", r"\begin{table}[t]", r"  \centering", rf"  \caption{{{latex_text(table.title)}}}",
         rf"  \label{{tab:{table.key}}}", rf"  \begin{{tabular}}{{{right}}}", r"    \toprule",
-        f"    {_latex_row([column.name for column in table.columns])}", r"    \midrule",
+        f"    {_latex_row(read.names)}", r"    \midrule",
         *(f"    {row}" for row in rows), r"    \bottomrule", r"  \end{tabular}", *note, r"\end{table}", "",
     ])
 

@@ -11,7 +11,8 @@ from annotation.analysis.report_parts import count, each, ranged, reasons, text,
 def methods_section(report: PreferenceReport) -> Section:
     names = [one.method for one in report.methods]
     plain, adjusted = (tuple(getattr(one, field) for one in report.methods) for field in ("value", "adjusted"))
-    empty = report.no_methods or "Which method made which set is not known."
+    reason = report.no_methods or "which method made which set is not known"
+    empty = f"{reason[0].upper()}{reason[1:]}."
     strengths = ReportTable(
         "methods", "Strengths",
         (text("method", "Method"), *ranged("strength", "Strength"), *ranged("adjusted", "Adjusted for sides"),
@@ -22,7 +23,7 @@ def methods_section(report: PreferenceReport) -> Section:
                reasons({"Strength": one.value, "Adjusted": one.adjusted, "Mean rating": one.mean_rating}))
               for one in report.methods),
         "Strengths are natural logarithms around a mean of 0: e to the power of the difference of two is the odds that "
-        "the first is preferred.", empty,
+        "the first is preferred." if report.methods else "", empty,
     )
     pairs = ReportTable(
         "method-pairs", "Every two methods",

@@ -54,8 +54,8 @@ def rates_section(report: PreferenceReport) -> Section:
          count("first_side_n", "Sides known"), text("reason", "Remark")),
         tuple((metric.name, form, *_rate(getattr(metric, field)))
               for metric in report.metrics for field, form in FORMS),
-        "Low and high are the bounds of 95 % intervals: Wilson’s for rates, by draws for adjusted ones. First side: "
-        "how often what stood first was preferred among the same answers.", _NO_METRIC,
+        "Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. First side: how often what stood first "
+        "was preferred among the same answers.", _NO_METRIC,
     )
     rates = {metric.name: tuple(of_share(getattr(metric, field).share, getattr(metric, field).reason)
                                 for field, _ in FORMS) for metric in report.metrics}

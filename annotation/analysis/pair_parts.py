@@ -59,15 +59,23 @@ def pair_matrix(
 
 def kappa_table(key: str, two: TwoWay) -> ReportTable:
     title = "κ of every two people" + ("" if two.key == "binary" else f": {two.label}")
-    apart = sum(not pair.n for pair in two.pairs)
     return ReportTable(
         key, title,
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("kappa", "κ"),
          *ranged("agreement", "Agreement", "share"), text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.kappa), *values(pair.agreement),
                reasons({"κ": pair.kappa, "Agreement": pair.agreement})) for pair in two.pairs if pair.n),
-        f"{apart:,} pairs share no item and are not listed." if apart else "", NO_PAIR,
+        unlisted(two.pairs), NO_PAIR,
     )
+
+
+def unlisted(pairs: Sequence[Pair]) -> str:
+    """A sentence on pairs that a table leaves out, for nothing can be said of them."""
+    apart = sum(not pair.n for pair in pairs)
+    if not apart:
+        return ""
+    return f"{apart:,} pairs share no item and are not listed." if apart > 1 else (
+        "1 pair shares no item and is not listed.")
 
 
 def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:

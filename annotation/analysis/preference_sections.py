@@ -68,7 +68,7 @@ def _glance(report: PreferenceReport) -> Section:
             counted("Answers that count", report.n_valid, report.n_answers, "answers"),
             headline("Mean rating", report.mean_rating, "number", "rated sets"),
             headline("First side preferred", of_share(report.first_side, _side_reason(report)), "share",
-                     "preferences", "50 % where sides do not matter"),
+                     "preferences", "50 % where sides do not matter" if report.first_side.n else ""),
             *metric,
         ),
         tables=notes_table(report.about),

@@ -100,9 +100,9 @@ def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
     table = ReportTable(
         "precision", "Needed for a narrower interval",
         (text("what", "Number"), text("more_of", "More"), count("have", "Now"), number("width", "Width now"),
-         number("wanted", "Wanted width"), count("needed", "Needed in all"), text("assumption", "Assumption"),
-         text("reason", "Remark")),
-        tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.assumption, one.reason)
+         number("wanted", "Wanted width"), count("needed", "Needed in all"), text("reason", "Remark"),
+         text("assumption", "Assumption")),
+        tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.reason, one.assumption)
               for one in plan),
         "A width is the upper less the lower bound of a 95 % interval: 0.1 reads as ± 0.05.",
     )

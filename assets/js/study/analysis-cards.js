@@ -2,6 +2,7 @@
 import { h } from "./elements.js";
 import { count, plural } from "./studies-words.js";
 
+const ONE = { people: "person" };
 const digits = (value, places) => value.toFixed(places).replace("-", "−");
 const written = (value, kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
   : kind === "count" ? count(value) : digits(value, 3));
@@ -12,7 +13,7 @@ export const cards = (headlines, { awaited }) => h("ul", { class: "cq-an-cards" 
 function card({ label, value, low, high, n, reason, kind, unit, note }, awaited) {
   const there = value !== null && value !== undefined, between = there && low !== null && low !== undefined;
   const why = between || awaited ? [note] : [note, reason];
-  const rests = n !== null && n !== undefined && unit ? `${count(n)} ${unit}` : "";
+  const rests = n !== null && n !== undefined && unit ? `${count(n)} ${n === 1 ? ONE[unit] ?? unit.replace(/s$/, "") : unit}` : "";
   return h("li", {},
     h("span", { class: "cq-an-label", text: label }),
     h("b", { class: there ? "num" : "num none", text: there ? written(value, kind) : "–" }),

@@ -31,11 +31,13 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     clearTimeout(timer);
     stamp = null;
     answered = null;
+    let counted = false;
     try {
       busy("Counting…");
       const points = await ask(query(0));
       if (mine !== round) return;
       take(points, !wanted, true);
+      counted = true;
       if (wanted) {
         busy(announce(wanted));
         const began = Date.now(), full = await ask(query());
@@ -45,7 +47,8 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
       }
       trouble("");
     } catch (error) {
-      if (mine === round) problem(error);
+      if (mine === round && counted) trouble(`${error.message} There are no intervals yet: reload the page to ask for them again.`);
+      else if (mine === round) problem(error);
     }
     if (mine !== round) return;
     busy("");
@@ -61,6 +64,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
   // In the background: nobody is asked to sign in, and what is shown stays until there is something newer.
   async function poll() {
     if (document.hidden || stamp === null || !following() || !accepting) return;
+    due = Infinity; // one at a time
     const mine = round, params = query();
     params.set("since", stamp);
     const waiting = setTimeout(() => { if (mine === round) busy(announce(Number(draws()))); }, QUIET_MS);

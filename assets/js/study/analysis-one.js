@@ -21,7 +21,7 @@ export async function oneView(screen, first) {
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
   const filters = createFilters({ kind, view: () => view, change });
   const scores = kind === "preference" ? scoresPart({ screen, study: study.name, changed: () => reports.load() }) : null;
-  const plan = planPart({ view: () => view, change });
+  const plan = planPart({ view: () => view, change, shown: () => sections.goTo("precision") });
   const progress = h("p", { class: "cq-an-progress", role: "status" });
   const notes = h("ul", { class: "cq-an-notes", role: "list" }), trouble = h("p", { class: "cq-an-trouble", role: "status", hidden: true });
   const skeleton = h("div", { class: "cq-an-skeleton", "aria-hidden": "true" }, Array.from({ length: 6 }, () => h("i", { class: "cq-shimmer" })));

@@ -18,8 +18,7 @@ export function createSections({ query, fileName, disputed }) {
     const numbers = h("div", {}), figures = h("div", { class: "cq-an-figures" }), tables = h("div", {});
     const link = h("a", { href: `#an-${key}`, onclick: (event) => {
       event.preventDefault();
-      title.focus({ preventScroll: true });
-      own.element.scrollIntoView({ behavior: "smooth", block: "start" });
+      own.goTo();
     } });
     const own = { element: h("section", { class: "cq-an-section", "aria-labelledby": `an-${key}`, "data-section": key }, title, intro, numbers, figures, tables),
       link: h("li", {}, link), anchor: link, drawn: new Map(), listed: new Map(), opening: new Map() };
@@ -31,6 +30,10 @@ export function createSections({ query, fileName, disputed }) {
       keep(figures, own.drawn, next.figures, () => createFigure({ cell: disputed, fileName }));
       keep(tables, own.listed, next.tables.filter(({ key }) => key !== NOTES), () => createTable({ opens: disputed, pair: (row, table) => pairOf(row, table, own.opening),
         address: (table, form) => `${at("analysis/table")}?${query()}&table=${encodeURIComponent(table)}&form=${form}` }));
+    };
+    own.goTo = () => {
+      title.focus({ preventScroll: true });
+      own.element.scrollIntoView({ behavior: "smooth", block: "start" });
     };
     own.leave = () => { for (const it of own.drawn.values()) it.leave(); };
     return own;
@@ -75,6 +78,7 @@ export function createSections({ query, fileName, disputed }) {
       inOrder(index, sections.map(({ key }) => known.get(key).link));
       for (const next of sections) known.get(next.key).put(next, state);
     },
+    goTo: (key) => known.get(key)?.goTo(),
     clear() {
       for (const it of known.values()) it.leave();
       reading.disconnect();

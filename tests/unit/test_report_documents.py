@@ -1,0 +1,113 @@
+"""A report as Markdown, as one HTML page, and as a folder of files."""
+
+import base64
+import hashlib
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from annotation.analysis.documents import html, markdown, report_files
+from annotation.analysis.preference_sections import preference_sections
+from annotation.analysis.validity_sections import validity_sections
+from tests.fakes import reports
+from tests.fakes.reports import PLAN
+
+
+@pytest.fixture(scope="module")
+def validity():
+    report = reports.validity_report()
+    return report, validity_sections(report, PLAN)
+
+
+@pytest.fixture(scope="module")
+def preference():
+    report = reports.preference_report()
+    return report, preference_sections(report)
+
+
+class Page(HTMLParser):
+    """Elements, addresses they name, and contents of scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses, self.scripts, self.policy, self._script = [], [], [], "", None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        of = dict(attributes)
+        self.tags.append(tag)
+        self.addresses += [of[name] for name in ("src", "href", "action", "srcset", "data") if name in of]
+        if of.get("http-equiv") == "Content-Security-Policy":
+            self.policy = of["content"]
+        self._script = of if tag == "script" else None
+
+    def handle_data(self, data):
+        if self._script is not None:
+            self.scripts.append((self._script.get("type"), data))
+
+    def handle_endtag(self, tag):
+        self._script = None
+
+
+@pytest.fixture(scope="module")
+def page(validity):
+    return Page(html(*validity))
+
+
+def test_the_page_fetches_nothing(page):
+    assert page.addresses and all(address.startswith("#") for address in page.addresses)
+    assert page.policy.startswith("default-src 'none'; script-src 'sha256-")
+
+
+def test_only_its_own_scripts_may_run(page):
+    """A browser compares a script's digest with the policy."""
+    running = [text for kind, text in page.scripts if kind is None]
+    assert len(running) == 2
+    for text in running:
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in page.policy
+
+
+def test_figures_stand_in_the_page_as_json(page, validity):
+    specs = [json.loads(text) for kind, text in page.scripts if kind == "application/json"]
+    assert specs == [json.loads(json.dumps(figure.spec)) for section in validity[1] for figure in section.figures]
+
+
+def test_texts_of_a_study_are_never_markup(preference):
+    text = html(*preference)
+    own = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
+    assert "<script>alert" not in own and "First <b>hundred" not in own and "cosine & <b>" not in own
+    assert "First &lt;b&gt;hundred&lt;/b&gt; &amp; more" in own and "&lt;script&gt;alert(1)&lt;/script&gt;" in own
+    # As many scripts as cirque puts there: data of figures, plotly and its own.
+    figures = sum(len(section.figures) for section in preference[1])
+    assert Page(text).tags.count("script") == figures + 2
+
+
+def test_a_report_without_figures_needs_no_plotly():
+    report = reports.empty_preference()
+    text = html(report, preference_sections(report))
+    assert len(text) < 100_000 and "There are no answers." in text
+
+
+def test_markdown_has_every_number_with_its_interval(validity, preference):
+    text = markdown(*validity)
+    assert text.startswith(r"# First \<b\>hundred\</b\> \& more: agreement report" + "\n")
+    assert r"| Judged valid | 25.0 % | \[10.0 %, 40.0 %\] | 20 | answers |  |" in text
+    assert "| Krippendorff’s α, valid or not | −0.120 | " in text
+    assert "\n## Whole signature\n" in text and "\\<script\\>alert(1)\\</script\\>" in text
+    assert not re.search(r"(?<!\\)<", text) and "\n\n\n" not in text
+    assert r"| Krippendorff’s α of preferences | 0.500 |  | 5 | questions | too few questions for an interval |" in (
+        markdown(*preference))
+
+
+def test_files_hold_every_table_in_each_form_and_every_figure(preference):
+    found = report_files(*preference)
+    tables = {table.key for section in preference[1] for table in section.tables}
+    figures = {figure.key for section in preference[1] for figure in section.figures}
+    assert set(found) == {
+        "report.md", "report.html", "report.json", *(f"figures/{key}.json" for key in figures),
+        *(f"tables/{key}.{form}" for key in tables for form in ("csv", "json", "md", "tex"))}
+    assert json.loads(found["report.json"])["metrics"]["recall@5"]["spearman"]["rho"] == 0.153
+    assert found == report_files(*preference)            # the same each time

@@ -1,0 +1,106 @@
+"""Cells as they are read, and tables as CSV, JSON, Markdown and LaTeX."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from annotation.analysis.formats import FORMS, latex_text, markdown_text, reading, shown, shown_interval, table_file
+from annotation.analysis.records import ReportColumn, ReportTable
+
+COLUMNS = (ReportColumn("person", "Person", "text"), ReportColumn("n", "n", "count"),
+           ReportColumn("kappa", "κ", "number"), ReportColumn("share", "Valid", "share"), ReportColumn("p", "p", "p"),
+           ReportColumn("reason", "Remark", "text"))
+
+
+def table_of(*rows, **changes):
+    return ReportTable(**({"key": "pairs", "title": "κ of people", "columns": COLUMNS, "rows": rows} | changes))
+
+
+@pytest.mark.parametrize(("cell", "kind", "text"), [
+    (0.45649, "number", "0.456"), (-0.45649, "number", "−0.456"),
+    (-0.0001, "number", "0.000"), (0.0, "number", "0.000"),
+    (0.8107, "share", "81.1 %"), (1.0, "share", "100.0 %"), (0.0, "share", "0.0 %"),
+    (0.0004, "share", "< 0.1 %"), (0.9996, "share", "> 99.9 %"), (0.9994, "share", "99.9 %"),
+    (0.00099, "p", "< 0.001"), (0.001, "p", "0.001"), (1.0, "p", "1.000"),
+    (3050, "count", "3,050"), (0, "count", "0"), (2.5, "count", "2.5"),
+    (None, "number", "–"), (float("nan"), "number", "–"), (float("inf"), "share", "–"), (None, "text", "–"),
+    ("A+B", "text", "A+B"), ("", "text", ""), (True, "text", "yes"),
+])
+def test_a_cell_as_in_prose(cell, kind, text):
+    assert shown(cell, kind) == text
+
+
+def test_an_interval_in_words_needs_both_ends():
+    assert shown_interval(-0.1, 0.5, "number") == "[−0.100, 0.500]"
+    assert shown_interval(None, 0.5, "number") == ""
+
+
+def test_csv_is_unrounded_and_no_formula():
+    content = table_file(table_of(("=cmd()", 3, -1 / 3, None, float("nan"), "a;b, \"c\"")), "csv")
+    assert content.startswith(b"\xef\xbb\xbf")
+    names, row = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""))
+    assert names == ["person", "n", "kappa", "share", "p", "reason"]
+    assert row == ["'=cmd()", "3", repr(-1 / 3), "", "", 'a;b, "c"']
+
+
+def test_json_has_rows_by_key_and_null_for_what_is_not_there():
+    found = json.loads(table_file(table_of(("ann", 3, 1 / 3, None, float("nan"), ""), note="n"), "json"))
+    assert found["rows"] == [{"person": "ann", "n": 3, "kappa": 1 / 3, "share": None, "p": None, "reason": ""}]
+    assert (found["key"], found["note"], found["columns"][2]) == (
+        "pairs", "n", {"key": "kappa", "name": "κ", "kind": "number"})
+
+
+def test_markdown_keeps_every_text_in_its_cell():
+    text = table_file(table_of(("a|b\n<script>_x_", 3, 0.5, 0.25, 0.0001, "")), "md").decode()
+    assert text.splitlines() == [
+        "**κ of people**", "",
+        "| Person | n | κ | Valid | p |",       # a column of remarks without a remark is left out
+        "| --- | ---: | ---: | ---: | ---: |",
+        r"| a\|b \<script\>\_x\_ | 3 | 0.500 | 25.0 % | \< 0.001 |",
+    ]
+    assert markdown_text("INVALID_TEXT_QUERY a*b $x$ [l](u) & `c`") == (
+        r"INVALID_TEXT_QUERY a\*b \$x\$ \[l\](u) \& \`c\`")
+
+
+def test_latex_is_a_booktabs_table():
+    found = table_file(table_of(("[50%] R&D_#1", 3, -0.5, 0.25, 0.0001, "undefined"), note="α ≥ 0"), "tex").decode()
+    assert found.splitlines() == [
+        r"% \usepackage{booktabs}", r"\begin{table}[t]", r"  \centering", r"  \caption{$\kappa$ of people}",
+        r"  \label{tab:pairs}", r"  \begin{tabular}{lrrrrl}", r"    \toprule",
+        r"    Person & n & $\kappa$ & Valid & p & Remark \\", r"    \midrule",
+        # "[" after "\\" would be an optional argument.
+        r"    {[}50\%{]} R\&D\_\#1 & 3 & $-$0.500 & 25.0 \% & \textless{} 0.001 & undefined \\",
+        r"    \bottomrule", r"  \end{tabular}", r"  \par\smallskip{\footnotesize $\alpha$ $\ge$ 0}", r"\end{table}",
+    ]
+
+
+def test_latex_escapes_all_that_is_special_and_lets_letters_pass():
+    assert latex_text("\\ { } $ & # _ % ~ ^ < > |") == (
+        r"\textbackslash{} \{ \} \$ \& \# \_ \% \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} "
+        r"\textbar{}")
+    assert latex_text("Hanna Müller\n東京\x00") == "Hanna Müller 東京"
+
+
+def test_an_interval_is_read_beside_its_value_and_kept_apart_in_files():
+    columns = tuple(ReportColumn(key, name, "share") for key, name in (
+        ("rate", "Rate"), ("rate_low", "Rate low"), ("rate_high", "Rate high"), ("bare", "Bare"),
+        ("bare_low", "Bare low"), ("bare_high", "Bare high")))
+    table = table_of((0.5, 0.4, 0.6, 0.25, None, None), (None,) * 6, columns=columns)
+    read = reading(table)
+    assert read.names == ("Rate [95 %]", "Bare") and read.right == (True, True)
+    assert read.rows == (("50.0 % [40.0 %, 60.0 %]", "25.0 %"), ("–", "–"))
+    assert b"rate,rate_low,rate_high,bare,bare_low,bare_high" in table_file(table, "csv")
+    assert rb"50.0 \% {[}40.0 \%, 60.0 \%{]} & 25.0 \% \\" in table_file(table, "tex")
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_an_empty_table_says_so(form):
+    text = table_file(table_of(empty="Nobody has judged yet."), form).decode("utf-8-sig")
+    if form == "csv":
+        assert text == "person,n,kappa,share,p,reason\r\n"
+    elif form == "json":
+        assert json.loads(text)["rows"] == []
+    else:
+        assert "Nobody has judged yet." in text

@@ -1,0 +1,318 @@
+"""Analysts read what came of studies: numbers, figures, what people differ on, and a study that is under way."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, Route, expect
+
+from annotation.preference import Preference
+from annotation.records import Study
+from annotation.service import StudyService
+from annotation.validity import Validity
+from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
+from tests.integration.crowd import Server
+from tests.web.adjudicating import Meet, adjudication_server, comers
+from tests.web.judging import stores
+
+VAGUE = flagged("INVALID_TEXT_QUERY", reasons=("1b",))
+BROAD = flagged("QUERY_TOO_BROAD")
+SAID = [(valid(), valid()), (VAGUE, VAGUE), (valid(), BROAD), (BROAD, BROAD), (VAGUE, valid()), (valid(), valid())]
+"""What Ada and Bea say of six items: both valid twice, both not valid twice, and they differ on two. On valid or not
+they agree on 4 of 6, and each says valid of 3 and of 3 (p_e = 1/2): kappa = (4/6 - 1/2) / (1 - 1/2) = 1/3."""
+NAMED = re.compile(r"\b(Ada|Bea)\b")
+DRAWN = re.compile("report.*draws=1000")
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with adjudication_server(tmp_path_factory.mktemp("analysis")) as server:
+        yield server
+
+
+@pytest.fixture
+def meet(browser: Browser, server: Server) -> Iterator[Meet]:
+    with comers(browser, server) as come:
+        yield come
+
+
+def answer(server: Server, study: Study, who: str, number: int, said: dict[str, Any]) -> None:
+    """Saved while the server runs, as if from another window."""
+    with stores(server.home) as opened:
+        service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
+        service.join(study.study_id, who)
+        item = opened.studies.items(study.study_id)[number]
+        service.save(study.study_id, who, item.item_id, said, f"{who}-{item.item_id}", seconds=9)
+
+
+def judged(server: Server, name: str, said: Sequence[tuple[dict[str, Any], ...]] = tuple(SAID)) -> Study:
+    with stores(server.home) as opened:
+        study = make_study(opened.studies, server.home, name=name, items=len(SAID), seats=2, overlap=2)
+    for number, answers in enumerate(said):
+        for who, one in zip(("Ada", "Bea"), answers, strict=False):
+            answer(server, study, who, number, one)
+    return study
+
+
+def compared(server: Server, name: str) -> Study:
+    """Twelve questions: whichever set is better gets 5 and the other one 2."""
+    with stores(server.home) as opened:
+        study = make_preference_study(opened.studies, server.home, name=name)
+        service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
+        for who in ("Ada", "Bea"):
+            desk = service.join(name, who)
+            for press in range(100):
+                assert desk.stand is not None
+                gate, token = desk.stand.gate, f"{who}-{study.study_id}-{press:04}"
+                if gate is not None and gate["kind"] == "finished":
+                    break
+                if gate is not None:
+                    sent = solved(gate)
+                    _, desk = service.pass_gate(name, who, sent.pop("kind"), token, **sent)
+                else:
+                    assert desk.item is not None
+                    said = rated(5, 2) if press % 3 else rated(2, 5, preferred="B")
+                    _, desk = service.save(name, who, desk.item.item_id, said, token, seconds=20)
+    return study
+
+
+def look(page: Page, server: Server, study: Study, more: str = "") -> None:
+    """The report, intervals and all."""
+    page.goto(f"{server.url}/analysis?study={study.name}{more}")
+    complete(page)
+
+
+def complete(page: Page) -> None:
+    expect(page.locator(".cq-an-section").first).to_be_visible(timeout=60_000)
+    expect(page.locator(".cq-an-progress")).to_be_empty()
+    expect(page.locator(".cq-an-main")).not_to_have_class(re.compile("stale"))
+
+
+def card(page: Page, label: str) -> Locator:
+    return page.locator("[data-section=glance] .cq-an-cards > li").filter(has_text=label)
+
+
+def table(page: Page, title: str) -> Locator:
+    """A table of the report, unfolded."""
+    box = page.locator(".cq-an-tablebox").filter(has=page.get_by_role("heading", name=title, exact=True))
+    if box.get_attribute("open") is None:
+        box.locator("> summary").click()
+    return box
+
+
+def test_points_come_first_then_intervals(meet: Meet, server: Server) -> None:
+    study = judged(server, "Stages")
+    held: list[Route] = []
+    page = meet("Nina")
+    page.route(DRAWN, lambda route: held.append(route))
+    page.goto(f"{server.url}/analysis")
+    page.get_by_role("link", name="Stages").click()
+    # 6 of 12 answers: two for each of two items, one for each of the two on which they differ
+    expect(card(page, "Judged valid").locator("b")).to_have_text("50.0 %")
+    expect(card(page, "Mean Cohen").locator("b")).to_have_text("0.333")
+    expect(page.locator(".cq-an-progress")).to_have_text("1,000 draws…")
+    expect(card(page, "Mean Cohen").get_by_role("img")).to_have_count(0)
+    held[0].continue_()
+    expect(card(page, "Mean Cohen").get_by_role("img", name="95 % interval")).to_be_visible()
+    expect(page.locator(".cq-an-progress")).to_be_empty()
+    sections = page.get_by_role("navigation", name="Sections").get_by_role("link")
+    expect(sections).to_contain_text(["At a glance", "Valid or not"])
+    assert f"study={study.name}" in page.url
+
+
+def test_a_filter_stands_in_the_address_and_a_late_answer_does_not_overwrite_it(meet: Meet, server: Server) -> None:
+    look(page := meet("Nina"), server, judged(server, "Filters"))
+    late: list[Route] = []
+    page.route(re.compile(r"report.*shortcut_free"), lambda route: late.append(route))
+    chips = page.get_by_role("group", name="Category")
+    with page.expect_request(re.compile("shortcut_free")):
+        chips.get_by_role("button", name="shortcut free").click()
+    page.unroute(re.compile(r"report.*shortcut_free"))
+    chips.get_by_role("button", name="shortcut free").click()
+    chips.get_by_role("button", name="shortcut image only").click()
+    # items 2, 4 and 6: both not valid twice, both valid once
+    expect(card(page, "Judged valid").locator("b")).to_have_text("33.3 %")
+    for route in late:
+        route.fulfill(json={"stamp": "", "sections": []})
+    complete(page)
+    expect(card(page, "Judged valid").locator("b")).to_have_text("33.3 %")
+    assert "category=shortcut_image_only" in page.url and "shortcut_free" not in page.url
+    page.reload()
+    complete(page)
+    expect(card(page, "Judged valid").locator("b")).to_have_text("33.3 %")
+    expect(chips.get_by_role("button", name="shortcut image only")).to_have_attribute("aria-pressed", "true")
+    page.get_by_role("button", name="Clear filters").click()
+    expect(card(page, "Judged valid").locator("b")).to_have_text("50.0 %")
+
+
+def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> None:
+    look(page := meet("Nina"), server, judged(server, "Disputes"))
+    plot = page.locator("[data-section=binary] .cq-an-plot")
+    assert "κ of two people" in (plot.get_attribute("aria-label") or "")
+    area = plot.locator(".nsewdrag").first
+    area.scroll_into_view_if_needed()
+    box = area.bounding_box()
+    assert box is not None
+    for x in (0.7, 0.75):   # row Ada, column Bea
+        page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.25 * box["height"])
+    expect(plot).to_have_class(re.compile("opens"))
+    page.mouse.down()
+    page.mouse.up()
+    panel = page.get_by_role("dialog", name="Disputed items")
+    expect(panel.get_by_role("status")).to_have_text("2 items, 2 shown")
+    expect(panel.locator("[data-item]")).to_have_count(2)
+    expect(panel.locator("[data-item]").first).to_contain_text("Query too broad")
+    for picture in panel.locator("[data-item] img").all():
+        picture.scroll_into_view_if_needed()
+        expect(picture).to_have_js_property("complete", True)
+        assert picture.evaluate("image => image.naturalWidth") > 0
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+    expect(plot).to_be_focused()
+
+    button = table(page, "κ of every two people").get_by_role("button", name="Disputed items")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(panel.locator("[data-item]")).to_have_count(2)
+    page.keyboard.press("Escape")
+    expect(button).to_be_focused()
+
+
+def test_hidden_names_are_nowhere(meet: Meet, server: Server) -> None:
+    look(page := meet("Nina"), server, judged(server, "Codes"))
+    assert NAMED.search(page.content())
+    page.get_by_role("button", name="Hide names").click()
+    expect(page.get_by_role("group", name="People").get_by_role("button", name="P01")).to_be_visible()
+    complete(page)
+    table(page, "κ of every two people").get_by_role("button", name="Disputed items").click()
+    panel = page.get_by_role("dialog", name="Disputed items")
+    expect(panel.locator("[data-item]")).to_have_count(2)
+    assert not NAMED.search(page.content()) and not NAMED.search(page.url) and "names=hidden" in page.url
+    page.keyboard.press("Escape")
+    assert not NAMED.search(saved(page, table(page, "κ of every two people"), "CSV").decode())
+
+
+def saved(page: Page, box: Locator, form: str) -> bytes:
+    box.locator("summary").filter(has_text="Download").click()
+    with page.expect_download() as download:
+        box.get_by_role("link", name=form).click()
+    return Path(download.value.path()).read_bytes()
+
+
+def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> None:
+    look(page := meet("Nina"), server, judged(server, "Files"))
+    pairs = table(page, "κ of every two people")
+    rows = list(csv.DictReader(io.StringIO(saved(page, pairs, "CSV").decode("utf-8-sig"))))
+    assert [(row["a"], row["b"], row["n"]) for row in rows] == [("Ada", "Bea", "6")]
+    assert float(rows[0]["kappa"]) == pytest.approx(1 / 3, abs=1e-12)
+    assert b"\\toprule" in saved(page, pairs, "LaTeX")
+
+    signatures = table(page, "Signatures by frequency")
+    first = signatures.locator("tbody tr").first.locator("th")
+    signatures.get_by_role("button", name="Signature").click()
+    expect(signatures.get_by_role("columnheader", name="Signature")).to_have_attribute("aria-sort", "ascending")
+    expect(first).to_have_text("INVALID_TEXT_QUERY")
+    signatures.get_by_role("button", name="Signature").click()
+    expect(first).to_have_text("VALIDATED")
+
+    figure = page.locator("[data-section=binary] .cq-an-figure")
+    with page.expect_download() as download:
+        figure.get_by_role("button", name="Save the figure as SVG").click()
+    assert download.value.suggested_filename == "Files pairwise-kappa.svg"
+    assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
+    page.locator("summary").filter(has_text="Report").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Text and tables").click()
+    assert "Cohen" in Path(download.value.path()).read_text("utf-8")
+
+
+def test_a_running_study_is_followed_without_moving_anything(meet: Meet, server: Server) -> None:
+    study = judged(server, "Running", SAID[:4])
+    look(page := meet("Nina"), server, study)
+    box = table(page, "Signatures by frequency")
+    box.scroll_into_view_if_needed()
+    where = page.evaluate("window.scrollY")
+    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("3")
+    answer(server, study, "Ada", 5, valid())
+    answer(server, study, "Bea", 5, valid())
+    expect(page.locator(".cq-an-news")).to_have_text(re.compile("[12] new answers?"), timeout=30_000)
+    expect(box.locator("tbody tr").filter(has_text="VALIDATED").locator("td").first).to_have_text("5", timeout=30_000)
+    assert box.get_attribute("open") is not None and abs(page.evaluate("window.scrollY") - where) < 4
+    page.get_by_role("button", name="Live").click()
+    expect(page.get_by_role("button", name="Live")).to_have_attribute("aria-pressed", "false")
+
+
+def test_metrics_of_a_preference_study_and_scores_from_a_file(meet: Meet, server: Server) -> None:
+    study = compared(server, "Shops")
+    look(page := meet("Olga"), server, study)
+    expect(page.locator("[data-section=rates]")).to_contain_text("recall@5")
+    with stores(server.home) as opened:
+        items = opened.studies.items(study.study_id)
+    lines = [f"{item.key},{number},{(item.number * 7 + number * 3) % 5}" for item in items for number in (1, 2)]
+    page.get_by_role("button", name="Add scores…").click()
+    asks = page.get_by_role("dialog", name="Add scores")
+
+    def choose(*lines: str) -> None:
+        asks.get_by_label("CSV file").set_input_files(
+            {"name": "scores.csv", "mimeType": "text/csv", "buffer": "\n".join(lines).encode()})
+        asks.get_by_role("button", name="Add the file").click()
+
+    choose("item,set,brightness", "nosuch,1,2")
+    expect(asks.get_by_role("alert")).to_contain_text("nosuch")
+    choose("item,set,brightness", *lines)
+    expect(asks).to_have_count(0)
+    expect(page.locator("[data-section=rates]")).to_contain_text("brightness")
+    metrics = page.get_by_role("region", name="Metrics", exact=True).first
+    metrics.get_by_role("button", name="Remove the scores brightness").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove them").click()
+    expect(page.locator("[data-section=rates]")).not_to_contain_text("brightness")
+
+
+def test_who_sees_what(meet: Meet, server: Server) -> None:
+    study, shops = judged(server, "Nobody", ()), compared(server, "Other shops")
+    nina = meet("Nina")
+    nina.goto(f"{server.url}/analysis?study={study.name}")
+    expect(nina.get_by_role("heading", name="No answer yet")).to_be_visible(timeout=60_000)
+    expect(nina.locator(".cq-an-notes")).to_contain_text("0 of 12 planned answers")
+    look(nina, server, shops)
+    expect(nina.get_by_role("button", name="Add scores…")).to_have_count(0)
+    nina.goto(f"{server.url}/analysis?study=Nosuch")
+    expect(nina.get_by_role("heading", name="This cannot be shown")).to_be_visible()
+
+    ada = meet("Ada")
+    ada.goto(f"{server.url}/analysis?study={study.name}")
+    expect(ada.get_by_role("heading", name="Not here")).to_be_visible()
+    ada.goto(f"{server.url}/annotate")
+    expect(ada.get_by_role("link", name="Analysis")).to_have_count(0)
+
+
+def test_whoever_judges_in_a_study_is_asked_first(meet: Meet, server: Server) -> None:
+    study = judged(server, "Own work", SAID[:2])
+    with stores(server.home) as opened:
+        made = make_study(opened.studies, server.home, name="Olga too", items=2, seats=1)
+    answer(server, made, "Olga", 0, valid())
+    page = meet("Olga")
+    page.goto(f"{server.url}/analysis?study={made.name}")
+    expect(page.get_by_text("You judge in this study")).to_be_visible(timeout=60_000)
+    expect(page.locator(".cq-an-section")).to_have_count(0)
+    page.get_by_role("button", name="Show it all the same").click()
+    complete(page)
+    look(page, server, study)   # nothing is covered where they do not
+
+
+def test_on_a_phone_nothing_is_wider_than_the_page(meet: Meet, server: Server) -> None:
+    page = meet("Nina")
+    page.set_viewport_size({"width": 390, "height": 844})
+    look(page, server, judged(server, "Phone"), "&__theme=dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    table(page, "κ of every two people").get_by_role("button", name="Disputed items").click()
+    panel = page.get_by_role("dialog", name="Disputed items")
+    expect(panel.locator("[data-item]")).to_have_count(2)
+    box = panel.bounding_box()
+    assert box is not None and box["width"] == 390
