@@ -1,0 +1,96 @@
+"""What reports hold. Numbers that cannot be had are None, with the reason in words; they are never 0 or nan."""
+
+from annotation.analysis.records.common import (
+    About as About,
+)
+from annotation.analysis.records.common import (
+    Estimate as Estimate,
+)
+from annotation.analysis.records.common import (
+    Options as Options,
+)
+from annotation.analysis.records.common import (
+    Rater as Rater,
+)
+from annotation.analysis.records.common import (
+    Resample as Resample,
+)
+from annotation.analysis.records.common import (
+    Scale as Scale,
+)
+from annotation.analysis.records.common import (
+    Selection as Selection,
+)
+from annotation.analysis.records.common import (
+    StudyAnswers as StudyAnswers,
+)
+from annotation.analysis.records.common import (
+    Undefined as Undefined,
+)
+from annotation.analysis.records.planning import (
+    PlanPoint as PlanPoint,
+)
+from annotation.analysis.records.planning import (
+    Precision as Precision,
+)
+from annotation.analysis.records.preference import (
+    Correlation as Correlation,
+)
+from annotation.analysis.records.preference import (
+    MethodPair as MethodPair,
+)
+from annotation.analysis.records.preference import (
+    MetricReport as MetricReport,
+)
+from annotation.analysis.records.preference import (
+    MetricTest as MetricTest,
+)
+from annotation.analysis.records.preference import (
+    Normality as Normality,
+)
+from annotation.analysis.records.preference import (
+    PreferenceReport as PreferenceReport,
+)
+from annotation.analysis.records.preference import (
+    Rate as Rate,
+)
+from annotation.analysis.records.preference import (
+    Strength as Strength,
+)
+from annotation.analysis.records.sections import (
+    Figure as Figure,
+)
+from annotation.analysis.records.sections import (
+    Headline as Headline,
+)
+from annotation.analysis.records.sections import (
+    ReportColumn as ReportColumn,
+)
+from annotation.analysis.records.sections import (
+    ReportTable as ReportTable,
+)
+from annotation.analysis.records.sections import (
+    Section as Section,
+)
+from annotation.analysis.records.validity import (
+    Disputed as Disputed,
+)
+from annotation.analysis.records.validity import (
+    PairAgreement as PairAgreement,
+)
+from annotation.analysis.records.validity import (
+    PairSummary as PairSummary,
+)
+from annotation.analysis.records.validity import (
+    SignaturePair as SignaturePair,
+)
+from annotation.analysis.records.validity import (
+    Signatures as Signatures,
+)
+from annotation.analysis.records.validity import (
+    TwoWay as TwoWay,
+)
+from annotation.analysis.records.validity import (
+    ValidityReport as ValidityReport,
+)
+from annotation.records import MetricScores as MetricScores
