@@ -78,7 +78,9 @@ def share(count: int, n: int) -> Share:
     from statsmodels.stats.proportion import binom_test, proportion_confint
 
     low, high = proportion_confint(count, n, method="wilson")
-    return Share(count, n, count / n, float(low), float(high), float(binom_test(count, n)))
+    # Of none and of all, one bound is 0 or 1; rounding leaves it a hair beside.
+    return Share(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
+                 float(binom_test(count, n)))
 
 
 def flagged(answer: Mapping[str, Any]) -> bool | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -18,15 +18,9 @@ from cli import report_scores
 from cli.console import err, out
 
 if TYPE_CHECKING:
-    from annotation.analysis.records import (
-        Options,
-        Precision,
-        PreferenceReport,
-        Section,
-        Selection,
-        StudyAnswers,
-        ValidityReport,
-    )
+    from annotation.analysis.composing import WholeReport
+    from annotation.analysis.records import Options, Selection, StudyAnswers
+    from annotation.exclusion import Rules
     from annotation.records import Study
     from annotation.store import StudyStore
 
@@ -74,21 +68,11 @@ def validity(
     width: Width = None,
 ) -> None:
     """Agreement of a validity study: valid or not, each flag, and the whole set of flags."""
-    from annotation.analysis.precision import kappa_precision
     from annotation.analysis.records import Options
-    from annotation.analysis.validity_json import validity_json
-    from annotation.analysis.validity_report import validity_report
-    from annotation.analysis.validity_sections import validity_sections
 
-    options = Options(draws, _seed(seed), undefined, "items", hide_names)
-    _check_width(width, options)
-    with _study(name, "validity", scale) as (_, _, answers):
-        selection = _selection(answers, dataset, category, person, block, options)
-    with _working("Computing"):
-        report = validity_report(answers, selection, options)
-        plan = () if width is None else kappa_precision(answers, width, options, selection)
-        sections = validity_sections(report, plan)
-    _give(report, sections, validity_json(report), plan, as_json, to, force)
+    whole = _report(name, "validity", Options(draws, _seed(seed), undefined, "items", hide_names),
+                    _Choice(dataset, category, person, block), scale, width)
+    _give(whole, as_json, to, force)
 
 
 @app.command("preference")
@@ -118,26 +102,38 @@ def preference(
     width: Width = None,
 ) -> None:
     """Ratings and preferences of a preference study, and how far metrics follow them."""
-    from annotation.analysis.precision import rate_precision
-    from annotation.analysis.preference_json import preference_json
-    from annotation.analysis.preference_report import preference_report
-    from annotation.analysis.preference_sections import preference_sections
     from annotation.analysis.records import Options
     from annotation.exclusion import parse_rules
 
-    options = Options(draws, _seed(seed), undefined, resample, hide_names)
-    _check_width(width, options)
-    rules = None if rule is None else parse_rules(rule)
-    ks = tuple(dict.fromkeys(k or (5,)))
-    with _study(name, "preference", scale) as (store, study, answers):
-        selection = _selection(answers, dataset, category, person, False, options)
-        metrics = report_scores.metrics(store, study, answers.items, scores or ())
+    whole = _report(name, "preference", Options(draws, _seed(seed), undefined, resample, hide_names),
+                    _Choice(dataset, category, person), scale, width, rules=None if rule is None else parse_rules(rule),
+                    ks=tuple(dict.fromkeys(k or (5,))), files=scores or ())
+    _give(whole, as_json, to, force)
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which answers the report is about, as it was typed."""
+
+    datasets: Sequence[str] | None
+    categories: Sequence[str] | None
+    people: Sequence[str] | None
+    block: bool = False
+
+
+def _report(
+    name: str, kind: str, options: Options, choice: _Choice, scale: str | None, width: float | None, *,
+    rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
+) -> WholeReport:
+    from annotation.analysis.composing import compose
+
+    if width is not None and not options.draws:
+        raise StudyError("Planning simulates: --width needs --draws above 0.")
+    with _study(name, kind, scale) as (store, study, answers):
+        selection = _selection(answers, choice, options)
+        scores = report_scores.metrics(store, study, answers.items, files) if kind == "preference" else ()
     with _working("Computing"):
-        report = preference_report(answers, selection, options, rules=rules, scores=metrics, ks=ks)
-        plan = () if width is None else rate_precision(
-            answers, width, options, selection, rules=rules, scores=metrics, metric=f"recall@{ks[0]}")
-        sections = preference_sections(report, plan)
-    _give(report, sections, preference_json(report), plan, as_json, to, force)
+        return compose(answers, selection, options, rules=rules, scores=scores, ks=ks, width=width)
 
 
 @contextmanager
@@ -157,14 +153,11 @@ def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore
         yield stores.studies, study, load_answers(stores.studies, study)
 
 
-def _selection(
-    answers: StudyAnswers, datasets: Sequence[str] | None, categories: Sequence[str] | None,
-    people: Sequence[str] | None, block: bool, options: Options,
-) -> Selection:
+def _selection(answers: StudyAnswers, choice: _Choice, options: Options) -> Selection:
     from annotation.analysis.records import Selection
 
-    return Selection(_once(datasets), _once(categories),
-                     _seats(answers, people or (), hide=options.hide_names), block)
+    return Selection(_once(choice.datasets), _once(choice.categories),
+                     _seats(answers, choice.people or (), hide=options.hide_names), choice.block)
 
 
 def _once(names: Sequence[str] | None) -> tuple[str, ...]:
@@ -192,11 +185,6 @@ def _seed(seed: int | None) -> int:
     return get_settings().seed if seed is None else seed
 
 
-def _check_width(width: float | None, options: Options) -> None:
-    if width is not None and not options.draws:
-        raise StudyError("Planning simulates: --width needs --draws above 0.")
-
-
 @contextmanager
 def _working(text: str) -> Iterator[None]:
     """A sign of life. Quiet when nobody watches."""
@@ -204,24 +192,18 @@ def _working(text: str) -> Iterator[None]:
         yield
 
 
-def _give(
-    report: ValidityReport | PreferenceReport, sections: Sequence[Section], content: dict[str, Any],
-    plan: Sequence[Precision], as_json: bool, to: Path | None, force: bool,
-) -> None:
+def _give(whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
     """Print the report, or its JSON, once its files are written."""
+    from annotation.analysis.documents import report_file, report_files
     from cli.report_tables import print_report
 
     if to is not None:
-        from annotation.analysis.documents import report_files
-
         with _working("Writing"):
-            _write(to, report_files(report, sections), force)
+            _write(to, report_files(whole), force)
     if as_json:
-        if plan:
-            content = content | {"plan": [asdict(one) for one in plan]}
-        typer.echo(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False))
+        typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return
-    print_report(report.about, sections)
+    print_report(whole.report.about, whole.sections)
     if to is not None:
         out.print(f"\nWrote the report to {to}", soft_wrap=True)
 

@@ -101,7 +101,7 @@ def _by_method(
     items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: Model, domain: Domain | None,
     settings: Settings,
 ) -> MetricScores:
-    from annotation.analysis.method_scores import checked_name, method_scores
+    from annotation.metric_scoring import checked_name, method_scores
     from cir_core.gallery import open_gallery
     from cir_core.methods.declared import all_methods
 

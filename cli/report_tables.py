@@ -12,7 +12,7 @@ from cir_core.texts import counted
 from cli.console import out
 
 if TYPE_CHECKING:
-    from annotation.analysis.records import About, Headline, ReportColumn, ReportTable, Section
+    from annotation.analysis.records import About, Headline, ReportTable, Section
     from annotation.records import MetricScores
 
 _TEXT_WIDTH = 56   # a cell of text is folded there
@@ -79,32 +79,17 @@ def _print_table(table: ReportTable) -> None:
 
 
 def _as_rich(table: ReportTable) -> Table:
-    """A value and the bounds of its interval, three columns in files, are one here; a text that no row has is none."""
-    from annotation.analysis.formats import shown, shown_interval
+    from annotation.analysis.formats import reading
 
-    places = {column.key: place for place, column in enumerate(table.columns)}
-    bounds = {column.key: (places[f"{column.key}_low"], places[f"{column.key}_high"]) for column in table.columns
-              if f"{column.key}_low" in places and f"{column.key}_high" in places}
-    inside = {place for pair in bounds.values() for place in pair}
+    read = reading(table)
     made = Table(box=None)
-    kept: list[tuple[int, ReportColumn]] = []
-    for place, column in enumerate(table.columns):
-        if place in inside or (column.kind == "text" and not any(row[place] for row in table.rows)):
-            continue
-        kept.append((place, column))
-        if column.kind == "text":
-            made.add_column(column.name, overflow="fold", max_width=_TEXT_WIDTH)
+    for name, right in zip(read.names, read.right, strict=True):
+        if right:
+            made.add_column(name, justify="right", no_wrap=True)
         else:
-            made.add_column(column.name, justify="right", no_wrap=True)
-    for row in table.rows[:_LISTED]:
-        cells = []
-        for place, column in kept:
-            text = shown(row[place], column.kind)
-            if column.key in bounds:
-                low, high = bounds[column.key]
-                text = f"{text} {shown_interval(row[low], row[high], column.kind)}".rstrip()
-            cells.append(text)
-        made.add_row(*cells)
+            made.add_column(name, overflow="fold", max_width=_TEXT_WIDTH)
+    for row in read.rows[:_LISTED]:
+        made.add_row(*row)
     return made
 
 

@@ -9,10 +9,11 @@ from datetime import datetime
 from sqlalchemy import Connection, delete, insert, select
 
 from annotation.records import MetricScores, Study, name_key
+from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.ids import new_id
 from storage import tables
-from storage.checks import NAME_LIMIT, check_study_texts
+from storage.checks import check_study_texts
 from storage.study_lookups import find_study
 
 _c, _i = tables.study_scores.c, tables.study_items.c

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from starlette.responses import Response
 
@@ -13,6 +12,9 @@ from cir_core.errors import StudyError
 from web.analysis_reports import Made
 from web.study_downloads import disposition, file_stem
 
+if TYPE_CHECKING:
+    from annotation.analysis.documents import ReportForm
+
 _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "text/markdown; charset=utf-8",
           "tex": "application/x-tex; charset=utf-8", "html": "text/html; charset=utf-8", "zip": "application/zip"}
 FILES = ("md", "html", "json", "zip")
@@ -20,7 +22,7 @@ FILES = ("md", "html", "json", "zip")
 
 def table_answer(made: Made, key: str, form: str) -> Response:
     """One table of the report. ``form``: one of :data:`annotation.analysis.formats.FORMS`. Raises ``StudyError``."""
-    tables = {table.key: table for section in made.sections for table in section.tables}
+    tables = {table.key: table for section in made.whole.sections for table in section.tables}
     if key not in tables:
         raise StudyError(f"This report has no table {key[:80]!r}. It has: {', '.join(tables)}.")
     return _file(table_file(tables[key], cast(Form, form)), made, key, form)
@@ -28,14 +30,12 @@ def table_answer(made: Made, key: str, form: str) -> Response:
 
 def report_file(made: Made, form: str) -> Response:
     """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
+    from annotation.analysis.documents import report_file as one_file
     from annotation.analysis.documents import report_files
 
-    files = report_files(made.report, made.sections)
-    return _file(_zipped(files) if form == "zip" else files[f"report.{form}"], made, "report", form)
-
-
-def _zipped(files: Mapping[str, bytes]) -> bytes:
-    return as_zip(dict(sorted(files.items())))
+    if form == "zip":
+        return _file(as_zip(dict(sorted(report_files(made.whole).items()))), made, "report", form)
+    return _file(one_file(made.whole, cast("ReportForm", form)), made, "report", form)
 
 
 def _file(content: bytes, made: Made, what: str, form: str) -> Response:

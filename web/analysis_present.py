@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.analysis.about import about_json
 from annotation.analysis.formats import shown_rows
-from annotation.analysis.records import Disputed, Figure, Headline, MetricScores, ReportTable, Section, ValidityReport
+from annotation.analysis.records import Disputed, Figure, Headline, MetricScores, ReportTable, Section
 from annotation.analysis.selection import Choices
 from annotation.imports import is_imported
 from annotation.records import Study
@@ -21,32 +21,25 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def study(found: Study, counts: Mapping[str, int]) -> Json:
-    """A row of the list. Nobody is waited for in an imported study, so all that was planned is there."""
+def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
+    """A row of the list. Nobody is waited for in an imported study, so all that was planned is there. ``you_judge``:
+    whether who asks has a seat in it, and is not to see its report by accident."""
     answered = counts["done"]
     return {
         "id": found.study_id, "name": found.name, "kind": found.kind, "accepting": found.accepting,
         "items": counts["items"], "answered": answered, "people": counts["people"],
-        "planned": answered if is_imported(found) else counts["assignments"],
+        "planned": answered if is_imported(found) else counts["assignments"], "you_judge": you_judge,
     }
 
 
 def report(made: Made) -> Json:
-    found = made.report
+    """``report`` in it is what ``cirque report --json`` prints; ``about`` says with which seed and how many draws."""
+    about = made.whole.report.about
     return {
-        "stamp": made.looked.stamp, "kind": made.looked.study.kind, "accepting": found.about.accepting,
-        "about": plain(about_json(found.about)), "choices": _choices(made.choices), "scores": scores(made.scores),
-        "sections": [_section(one) for one in made.sections], "report": fixed(made),
+        "stamp": made.looked.stamp, "kind": made.looked.study.kind, "accepting": about.accepting,
+        "about": plain(about_json(about)), "choices": _choices(made.choices), "scores": scores(made.scores),
+        "sections": [_section(one) for one in made.whole.sections], "report": plain(made.whole.json),
     }
-
-
-def fixed(made: Made) -> Json:
-    """The report under the keys that scripts rely on: the same as ``cirque report --json``."""
-    from annotation.analysis.preference_json import preference_json
-    from annotation.analysis.validity_json import validity_json
-
-    found = made.report
-    return plain(validity_json(found) if isinstance(found, ValidityReport) else preference_json(found))
 
 
 def scores(found: Sequence[MetricScores]) -> list[Json]:

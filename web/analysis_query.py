@@ -32,18 +32,18 @@ class Asked:
     plan: float | None
 
 
-def read_query(query: Mapping[str, str], more: Collection[str] = ()) -> Asked:
-    """``more``: names of parameters that this call takes besides. Raises ``StudyError``."""
+def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Options = Options()) -> Asked:
+    """``more``: names of parameters that this call takes besides; ``usual``: what goes for those that are not given.
+    Raises ``StudyError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
         raise StudyError(f"This call does not know {', '.join(unknown)[:200]}. It takes {', '.join(known)}.")
-    usual = Options()
     plan, rules = query.get("plan"), query.get("rules")
     options = Options(
         draws=whole(query, "draws", usual.draws, most=_MOST_DRAWS), seed=whole(query, "seed", usual.seed),
         undefined=cast(Undefined, one_of(query, "undefined", get_args(Undefined), usual.undefined)),
         resample=cast(Resample, one_of(query, "resample", get_args(Resample), usual.resample)),
-        hide_names=one_of(query, "names", ("shown", "hidden"), "shown") == "hidden",
+        hide_names=one_of(query, "names", ("shown", "hidden"), "hidden" if usual.hide_names else "shown") == "hidden",
     )
     return Asked(
         _selection(query.get("select", "{}")), options,

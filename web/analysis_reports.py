@@ -3,72 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import count
+from time import monotonic
 
 import orjson
 
+from annotation.analysis.composing import WholeReport, compose
 from annotation.analysis.disputes import disputed
 from annotation.analysis.loading import load_answers
-from annotation.analysis.records import (
-    Disputed,
-    MetricScores,
-    PreferenceReport,
-    Section,
-    StudyAnswers,
-    ValidityReport,
-)
+from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
 from annotation.analysis.selection import Choices, choices
 from annotation.latest import Latest
-from annotation.records import Study, StudyImage, name_key
+from annotation.records import Study, StudyImage, name_key, same_person
 from annotation.store import StudyStore
 from cir_core.errors import StudyError, UnknownStudy
 from web import analysis_present as present
-from web.analysis_cache import Shared
+from web.analysis_cache import Newest, Shared
+from web.analysis_pace import Pace
 from web.analysis_query import Asked
 
-ASKED_EVERY = 2.0   # seconds: a study is looked at no more often, however many follow it
 _KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
+_LARGE = 10_000   # items and answers: a study with more is not read at once
 
 
 @dataclass(frozen=True)
 class Looked:
-    """A study as it was when its stamp was asked for, or later."""
+    """A study as it was when its stamp was asked for, or later. ``number``: greater than that of every look before
+    that saw another stamp."""
 
     study: Study
     stamp: str
+    number: int
+    large: bool
+
+
+@dataclass(frozen=True)
+class _Read:
+    answers: StudyAnswers
+    scores: tuple[MetricScores, ...]
 
 
 @dataclass(frozen=True)
 class Made:
-    """A report with all that is shown beside it."""
+    """A report with all that is shown beside it. ``scores``: without what sets have. ``judges``: who has a seat."""
 
     looked: Looked
-    asked: Asked
-    report: ValidityReport | PreferenceReport
-    sections: tuple[Section, ...]
+    whole: WholeReport
     choices: Choices
     scores: tuple[MetricScores, ...]
+    judges: tuple[str, ...]
 
     @cached_property
-    def as_json(self) -> bytes:
-        """What the page gets, written once for all who look at it."""
+    def _json(self) -> bytes:
+        """Written once for all who look at it."""
         return orjson.dumps(present.report(self))
+
+    def json_for(self, person: str) -> bytes:
+        """What the page of ``person`` gets."""
+        mine = any(same_person(one, person) for one in self.judges)
+        return b'{"you_judge":%s,' % (b"true" if mine else b"false") + self._json[1:]
 
 
 class Analyses:
     """Reports of the studies in ``store``, for many threads.
 
     What is made of a study is kept under the stamp that was there before it was read, so that nothing newer is ever
-    missed: a report may know more than its stamp says, never less.
+    missed: a report may know more than its stamp says, never less. Of a study one copy is kept, and no report of an
+    older stamp.
     """
 
-    def __init__(self, store: StudyStore, **clock: Callable[[], float]) -> None:
+    def __init__(self, store: StudyStore, *, clock: Callable[[], float] = monotonic) -> None:
         self._store = store
+        self._pace = Pace(clock)
+        self._numbers = count(1)
         self._ids: Latest[str, str] = Latest(_KEPT_NAMES)
         self._last: Latest[str, Looked] = Latest(_KEPT_NAMES)
-        self._looks: Shared[str, Looked] = Shared(_KEPT_NAMES, lasts=ASKED_EVERY, **clock)
-        self._answers: Shared[tuple[str, str], StudyAnswers] = Shared(_KEPT_STUDIES)
+        self._looks: Shared[str, Looked] = Shared(_KEPT_NAMES, lasts=self._pace.seconds, clock=clock)
+        self._studies: Newest[str, _Read] = Newest(_KEPT_STUDIES)
         self._images: Shared[str, Mapping[str, StudyImage]] = Shared(_KEPT_STUDIES)
         self._made: Shared[tuple[str, str, Asked], Made] = Shared(_KEPT_REPORTS)
         self._disputed: Shared[tuple[object, ...], tuple[Disputed, ...]] = Shared(_KEPT_REPORTS)
@@ -96,11 +109,15 @@ class Analyses:
         return self._made.get((looked.study.study_id, looked.stamp, asked), lambda: self._make(looked, asked))
 
     def at_once(self, name: str, asked: Asked) -> bool:
-        """Whether :meth:`made` needs no draws any more, or none at all."""
-        if not asked.options.draws:
-            return True
+        """Whether :meth:`made` needs no draws any more, or none at all, and need not read a large study either."""
         looked = self.looked(name)
-        return self._made.has((looked.study.study_id, looked.stamp, asked))
+        if self._made.has((looked.study.study_id, looked.stamp, asked)):
+            return True
+        return not asked.options.draws and self._is_near(looked)
+
+    def is_near(self, name: str) -> bool:
+        """Whether the study's answers are at hand, or are few."""
+        return self._is_near(self.looked(name))
 
     def disputed(
         self, name: str, asked: Asked, a: int | None, b: int | None, key: str,
@@ -113,7 +130,7 @@ class Analyses:
         options = asked.options
         of = (looked.study.study_id, looked.stamp, asked.selection, options.hide_names, a, b, key)
         found = self._disputed.get(of, lambda: tuple(disputed(
-            self._read(looked), asked.selection, options, a=a, b=b, key=key)))
+            self._read(looked).answers, asked.selection, options, a=a, b=b, key=key)))
         return looked, found
 
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
@@ -126,47 +143,32 @@ class Analyses:
         stamp, last = self._store.stamp(study_id), self._last.get(study_id)
         if last is not None and last.stamp == stamp:
             return last
-        return self._last.put(study_id, Looked(self._store.study(study_id), stamp))
+        counts = self._store.counts(study_id)
+        looked = Looked(self._store.study(study_id), stamp, next(self._numbers),
+                        counts["items"] + counts["done"] > _LARGE)
+        self._pace.news(study_id)
+        # Nobody asks for an older stamp any more.
+        self._made.drop(lambda key: key[0] == study_id and key[1] != stamp)
+        self._disputed.drop(lambda key: key[0] == study_id and key[1] != stamp)
+        return self._last.put(study_id, looked)
 
-    def _read(self, looked: Looked) -> StudyAnswers:
-        study = looked.study
-        return self._answers.get((study.study_id, looked.stamp), lambda: load_answers(self._store, study))
+    def _is_near(self, looked: Looked) -> bool:
+        return not looked.large or self._studies.has(looked.study.study_id, looked.number)
+
+    def _read(self, looked: Looked) -> _Read:
+        return self._studies.get(looked.study.study_id, looked.number, lambda: self._read_now(looked.study))
+
+    def _read_now(self, study: Study) -> _Read:
+        with self._pace.spending(study.study_id, "reading"):
+            scores = tuple(self._store.scores(study.study_id)) if study.kind == "preference" else ()
+            return _Read(load_answers(self._store, study), scores)
 
     def _make(self, looked: Looked, asked: Asked) -> Made:
-        answers = self._read(looked)
-        scores = tuple(self._store.scores(looked.study.study_id)) if looked.study.kind == "preference" else ()
-        there = choices(answers, hide_names=asked.options.hide_names)
-        making = _validity if looked.study.kind == "validity" else _preference
-        report, sections = making(answers, asked, scores)
-        return Made(looked, asked, report, sections, there, scores)
-
-
-def _validity(
-    answers: StudyAnswers, asked: Asked, scores: tuple[MetricScores, ...],
-) -> tuple[ValidityReport, tuple[Section, ...]]:
-    from annotation.analysis.precision import kappa_precision
-    from annotation.analysis.validity_report import validity_report
-    from annotation.analysis.validity_sections import validity_sections
-
-    report = validity_report(answers, asked.selection, asked.options)
-    plan = () if _unplanned(asked) else kappa_precision(answers, asked.plan or 0, asked.options, asked.selection)
-    return report, tuple(validity_sections(report, plan))
-
-
-def _preference(
-    answers: StudyAnswers, asked: Asked, scores: tuple[MetricScores, ...],
-) -> tuple[PreferenceReport, tuple[Section, ...]]:
-    from annotation.analysis.precision import rate_precision
-    from annotation.analysis.preference_report import preference_report
-    from annotation.analysis.preference_sections import preference_sections
-
-    report = preference_report(answers, asked.selection, asked.options, rules=asked.rules, scores=scores, ks=asked.ks)
-    plan = () if _unplanned(asked) else rate_precision(
-        answers, asked.plan or 0, asked.options, asked.selection, rules=asked.rules, scores=scores,
-        metric=f"recall@{asked.ks[0]}")
-    return report, tuple(preference_sections(report, plan))
-
-
-def _unplanned(asked: Asked) -> bool:
-    """Planning draws: without draws there is none."""
-    return asked.plan is None or not asked.options.draws
+        read = self._read(looked)
+        with self._pace.spending(looked.study.study_id, "making"):
+            whole = compose(read.answers, asked.selection, asked.options, rules=asked.rules, scores=read.scores,
+                            ks=asked.ks, width=asked.plan)
+            return Made(
+                looked, whole, choices(read.answers, hide_names=asked.options.hide_names),
+                tuple(replace(one, scores={}) for one in read.scores),
+                tuple(seat.annotator for seat in read.answers.seats if seat.annotator))

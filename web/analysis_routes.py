@@ -9,6 +9,8 @@ from orjson import Fragment
 
 from annotation import incoming
 from annotation.analysis.formats import FORMS
+from annotation.analysis.records import Options
+from annotation.records import same_person
 from cir_core.errors import StudyError
 from web import analysis_present as present
 from web.analysis_files import FILES, report_file, table_answer
@@ -23,47 +25,61 @@ _MOST_DISPUTED = 50
 
 
 def analysis_routes(services: Services, analyses: Analyses | None = None) -> APIRouter:
-    """``/analysis/…``. Reading is for those who may see results or manage studies.
+    """``/analysis/…``. Reading is for those who may see results.
 
     All but the list take the parameters of :func:`web.analysis_query.read_query`. ``/report`` with ``since``, a
     report's stamp, tells no more than ``unchanged`` while nothing is new.
     """
     store = services.study_store
     analyses = analyses or Analyses(store)
+    usual = Options(seed=services.settings.seed)
 
     def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
-        check(visitor, "results", "manage")
-        return {"studies": [present.study(one, store.counts(one.study_id)) for one in store.studies()]}
+        check(visitor, "results")
+        return {"studies": [
+            present.study(one, store.counts(one.study_id), you_judge=any(
+                same_person(seat.annotator, visitor.name) for seat in store.seats(one.study_id)))
+            for one in store.studies()]}
 
     def report(visitor: Visitor, query: Mapping[str, str]) -> object:
-        name, wanted = _reading(visitor, query, "since")
+        name, wanted = reading(visitor, query, "since")
         stamp = analyses.looked(name).stamp
         if query.get("since") == stamp:
             return {"stamp": stamp, "unchanged": True}
-        return in_time(name, wanted, lambda: Fragment(analyses.made(name, wanted).as_json))
+        return in_time(name, wanted, lambda: Fragment(analyses.made(name, wanted).json_for(visitor.name)))
 
     def table(visitor: Visitor, query: Mapping[str, str]) -> object:
-        name, wanted = _reading(visitor, query, "table", "form")
+        name, wanted = reading(visitor, query, "table", "form")
         form = one_of(query, "form", FORMS, "csv")
         return in_time(name, wanted, lambda: table_answer(analyses.made(name, wanted), query.get("table", ""), form))
 
     def file(visitor: Visitor, query: Mapping[str, str]) -> object:
-        name, wanted = _reading(visitor, query, "form")
+        name, wanted = reading(visitor, query, "form")
         form = one_of(query, "form", FILES, "html")
         return in_time(name, wanted, lambda: report_file(analyses.made(name, wanted), form))
 
     def disputed(visitor: Visitor, query: Mapping[str, str]) -> object:
-        name, wanted = _reading(visitor, query, "a", "b", "key", "offset", "limit")
+        name, wanted = reading(visitor, query, "a", "b", "key", "offset", "limit")
         offset, limit = whole(query, "offset", 0), whole(query, "limit", 20, least=1, most=_MOST_DISPUTED)
         a, b = (whole(query, seat, 0, least=1) if seat in query else None for seat in ("a", "b"))
         if (a is None) != (b is None) or (a is not None and a == b):
             raise StudyError("“a” and “b” are the seats of two people. Give both, or neither for all that judged.")
-        looked, found = analyses.disputed(name, wanted, a, b, query.get("key", "signature")[:80])
-        study_id, page = looked.study.study_id, found[offset:offset + limit]
-        return present.disputed(study_id, page, len(found), analyses.images(study_id) if page else {})
+        key = query.get("key", "signature")[:80]
+
+        def page() -> object:
+            looked, found = analyses.disputed(name, wanted, a, b, key)
+            study_id, shown = looked.study.study_id, found[offset:offset + limit]
+            return present.disputed(study_id, shown, len(found), analyses.images(study_id) if shown else {})
+
+        return page() if analyses.is_near(name) else Later(page)
+
+    def reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, Asked]:
+        """The study's name as it was given, and what is asked of it."""
+        check(visitor, "results")
+        return incoming.checked_study(query.get("study", "")), read_query(query, more, usual)
 
     def in_time(name: str, wanted: Asked, work: Callable[[], object]) -> object:
-        """Points come at once; intervals wait for one another."""
+        """Points come at once, unless a large study has to be read for them; intervals wait for one another."""
         return work() if analyses.at_once(name, wanted) else Later(work)
 
     routes = APIRouter()
@@ -73,8 +89,3 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
     routes.include_router(scores_routes(services, analyses))
     return routes
 
-
-def _reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, Asked]:
-    """The study's name as it was given, and what is asked of it."""
-    check(visitor, "results", "manage")
-    return incoming.checked_study(query.get("study", "")), read_query(query, more)

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from fastapi import APIRouter
 
 from annotation import incoming
-from annotation.analysis.method_scores import checked_name, method_scores
 from annotation.analysis.score_files import read_scores
-from annotation.records import MetricScores, Study
+from annotation.metric_scoring import checked_name, method_scores
+from annotation.records import MetricScores, Study, name_key
+from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StudyError
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import find_method
@@ -18,7 +19,7 @@ from web import analysis_present as present
 from web.analysis_reports import Analyses
 from web.json_calls import Fields, asked, told
 from web.live import LiveWatch
-from web.score_runs import ScoreRuns, Tell
+from web.score_runs import Computation, ScoreRuns, Tell
 from web.services import Services
 from web.visitor import Visitor, check
 
@@ -35,12 +36,13 @@ def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
     runs = ScoreRuns(services.runs)
 
     def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
-        check(visitor, "results", "manage")
+        check(visitor, "results")
         study = _preference(store.study(incoming.checked_study(query.get("study", ""))))
         galleries = [{"name": one.name, "size": one.size} for one in services.search.galleries()
                      if one.status == "complete"]
         methods = [{"name": one.name, "title": one.title} for one in services.methods.values()]
-        return {"galleries": galleries, "methods": methods, "gallery": study.source.get("gallery")}
+        return {"galleries": galleries, "methods": methods, "gallery": study.source.get("gallery"),
+                "name_limit": NAME_LIMIT}
 
     def add(visitor: Visitor, sent: Fields) -> object:
         study = _managing(visitor, sent)
@@ -65,10 +67,11 @@ def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
                 BuiltinLanguageModel(searcher.encoder), method, name=name, otherwise=services.settings.domain,
                 progress=tell, watch=watch), visitor)
 
-        return {"run": runs.begin(study.study_id, f"Opening the gallery {gallery}", work)}
+        key = (method.name, gallery, name_key(name))
+        return {"run": runs.begin(study.study_id, Computation(key, name, f"Opening the gallery {gallery}", work))}
 
     def run(visitor: Visitor, query: Mapping[str, str]) -> object:
-        check(visitor, "results", "manage")
+        check(visitor, "results")
         state = runs.state(query.get("id", ""))
         if state is None:
             raise StudyError("Nothing is known of this computation (any more): the server was started anew, or it is "

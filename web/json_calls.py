@@ -29,6 +29,7 @@ from cir_core.errors import (
     UsedToken,
 )
 from web.bodies import TooLarge, json_object
+from web.long_threads import REPORTS
 from web.visitor import Visitor, visitor_of
 
 Fields = dict[str, Any]
@@ -49,8 +50,6 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
 _threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="cirque-study")
 _slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
-# What takes long piles up among its own kind.
-_longest_threads = ThreadPoolExecutor(max_workers=2, thread_name_prefix="cirque-analysis")
 _STILL_THERE_EVERY = 1.0   # seconds
 
 
@@ -67,8 +66,9 @@ def refused(error: CirqueError) -> Response:
 
 @dataclass(frozen=True)
 class Later:
-    """What a call comes to that takes so long that nothing else may wait behind it: ``work`` is done in threads of
-    its own kind, and is not begun when whoever called has gone meanwhile."""
+    """What a call comes to that takes so long that nothing else may wait behind it: ``work``, which only reads, is
+    done in threads of its own kind. It is not begun when whoever called has gone meanwhile, and given up when the
+    server stops."""
 
     work: Callable[[], object]
 
@@ -121,6 +121,12 @@ async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
     return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, work)
 
 
+def finish() -> None:
+    """Wait for the calls that have come in, at the end of the server: what they save is saved."""
+    for threads in (_threads, _slow_threads):
+        threads.shutdown()
+
+
 async def _answer(request: Request, work: Callable[[Visitor], object], slow: bool = False) -> Response:
     try:
         visitor = visitor_of(request)
@@ -136,7 +142,7 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
 
 
 async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
-    answer = asyncio.get_running_loop().run_in_executor(_longest_threads, lambda: _answered(work))
+    answer = asyncio.wrap_future(REPORTS.submit(lambda: _answered(work)))
     while not answer.done():
         await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)
         if not answer.done() and await request.is_disconnected():

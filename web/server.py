@@ -23,6 +23,7 @@ from cir_core.errors import CirqueError, SettingsError
 from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
+from web import json_calls, long_threads
 from web.adjudicate_routes import adjudicate_routes
 from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
@@ -88,8 +89,9 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
         server = _Server(server_config(app, settings), f"http://{host}:{port}", services, open_page=open_page)
         server.run(sockets=[listener])
-    if server.warming.is_alive():
-        # The interpreter cannot be taken down under a thread that loads a model: it aborts.
+    if long_threads.leave() or server.warming.is_alive():
+        # The interpreter would wait for a report, and under a thread that loads a model it aborts.
+        json_calls.finish()
         os._exit(0)
 
 

@@ -13,7 +13,7 @@ from annotation.analysis.records import About, Options, Selection, StudyAnswers
 from annotation.imports import is_imported
 from cir_core.version import __version__
 
-_LIBRARIES = ("numpy", "scipy", "scikit-learn", "statsmodels", "evalica")
+_LIBRARIES = ("numpy", "scipy", "statsmodels", "evalica", "pandas")
 
 
 def about(

@@ -15,7 +15,7 @@ import numpy as np
 
 from annotation.analysis.draws import Values, weights
 from annotation.analysis.matrix import Codes, Ratings
-from annotation.analysis.pooled_draws import pooled_statistics
+from annotation.analysis.pooled_draws import pooled_statistics, positive_rates
 from annotation.analysis.records import Scale, Undefined
 
 _AT_ONCE = 2**22   # numbers of the largest matrix; 32 MiB
@@ -38,41 +38,48 @@ class AgreementDraws:
 
 def agreement_draws(
     ratings: Ratings, pairs: Sequence[tuple[int, int]], draws: int, seed: int, *, scale: Scale = "nominal",
-    undefined: Undefined = "null", kappas: bool = True, size: int | None = None,
+    undefined: Undefined = "null", kappas: bool = True,
 ) -> AgreementDraws:
-    """All statistics over ``draws`` samples of the units of ``ratings``, each as its library gives it.
+    """All statistics over ``draws`` samples of units, each as its library gives it.
+
+    Agreement is drawn from the units with two answers or more, so that each sample has as many of them as there are;
+    the positive rate from all units with an answer.
 
     Args:
         pairs: columns of the ratings' codes, two and two.
         seed: the same for all ratings of one report, so that their samples are the same.
         kappas: whether Cohen's are wanted; they stay nan otherwise.
-        size: units of a sample, see :func:`annotation.analysis.draws.weights`.
     """
     constant = 1.0 if undefined == "one" else np.nan
     categories = len(ratings.categories)
+    people = ratings.people_per_unit()
+    answered, shared = (Ratings(ratings.codes[people >= least], ratings.categories) for least in (1, 2))
 
-    def batches(columns: int) -> Iterator[tuple[slice, Values]]:
-        start, widest = 0, max(len(ratings.codes), size or 0, columns, 1)
-        for weight in weights(len(ratings.codes), draws, seed, size=size, batch=max(1, _AT_ONCE // 2 // widest)):
+    def batches(of: Ratings, columns: int) -> Iterator[tuple[slice, Values]]:
+        start, widest = 0, max(len(of.codes), columns, 1)
+        for weight in weights(len(of.codes), draws, seed, batch=max(1, _AT_ONCE // 2 // widest)):
             yield slice(start, start := start + len(weight)), weight
 
-    whole = np.full((4, draws), np.nan)
+    rate, pooled = np.full(draws, np.nan), np.full((3, draws), np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
-        pooled = pooled_statistics(ratings, scale, constant)
-        for rows, weight in batches(categories):
-            whole[:, rows] = pooled(weight)
+        if categories == 2:
+            rate_of = positive_rates(answered)
+            for rows, weight in batches(answered, categories):
+                rate[rows] = rate_of(weight)
+        statistics = pooled_statistics(shared, scale, constant)
+        for rows, weight in batches(shared, categories):
+            pooled[:, rows] = statistics(weight)
         kappa, same = np.full((2, draws, len(pairs)), np.nan)
-        shared = ratings.people_per_unit() >= 2
-        codes, columns = ratings.codes[shared], 2 + 2 * (categories - 1) * kappas
+        codes, columns = shared.codes, 2 + 2 * (categories - 1) * kappas
         block = max(1, _AT_ONCE // max(1, columns * len(codes)))
         for first in range(0, len(pairs), block):
             some = slice(first, first + block)
             table = _contributions(codes, np.asarray(pairs[some]), categories if kappas else 1)
-            for rows, weight in batches(table.shape[1]):
-                kappa[rows, some], same[rows, some] = _two_by_two(weight[:, shared] @ table, len(pairs[some]), constant)
+            for rows, weight in batches(shared, table.shape[1]):
+                kappa[rows, some], same[rows, some] = _two_by_two(weight @ table, len(pairs[some]), constant)
     if not kappas:
         kappa.fill(np.nan)
-    return AgreementDraws(whole[0], whole[1], whole[2], whole[3], kappa, same, _mean(kappa), _mean(same))
+    return AgreementDraws(rate, pooled[0], pooled[1], pooled[2], kappa, same, _mean(kappa), _mean(same))
 
 
 def _contributions(codes: Codes, pairs: Codes, categories: int) -> Values:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.records import Resample
+from annotation.analysis.draws import PEOPLE, with_interval
+from annotation.analysis.records import Estimate, Options, Resample
 from annotation.records import Judgement, MetricScores, name_key
 
 
@@ -39,6 +40,23 @@ class AnswerRows:
                 for which in (1, 2):
                     found[place, which - 1] = metric.scores.get((item_id, which), np.nan)
         return found[self.question]
+
+
+def over_draws(
+    estimate: Estimate, values: NDArray[np.float64], unit: NDArray[np.int64], options: Options
+) -> Estimate:
+    """``estimate`` with the interval of its draws.
+
+    Args:
+        values: (draws,).
+        unit: (rows,), the question or the person of each row that the estimate rests on.
+    """
+    return with_interval(estimate, values, len(np.unique(unit)), drawn_whole(options.resample))
+
+
+def drawn_whole(resample: Resample) -> str:
+    """What draws take whole, in the plural."""
+    return PEOPLE if resample == "people" else "questions"
 
 
 def answer_rows(judgements: Sequence[Judgement]) -> AnswerRows:

@@ -13,7 +13,7 @@ from math import isfinite
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.draws import with_interval
+from annotation.analysis.answer_rows import over_draws
 from annotation.analysis.rank_draws import spearman_draws
 from annotation.analysis.records import Correlation, Estimate, Normality, Options
 
@@ -55,8 +55,8 @@ def spearman(sets: RatedSets, options: Options, units: int) -> Correlation:
     found = spearmanr(sets.score, sets.rating)
     estimate = Estimate(float(found.statistic), len(sets.score))
     if options.draws:
-        estimate = with_interval(estimate, spearman_draws(
-            sets.score, sets.rating, sets.unit, units, options.draws, options.seed))
+        drawn = spearman_draws(sets.score, sets.rating, sets.unit, units, options.draws, options.seed)
+        estimate = over_draws(estimate, drawn, sets.unit, options)
     return Correlation(estimate, float(found.pvalue))
 
 

@@ -1,4 +1,7 @@
-"""A report as files: Markdown, one HTML page that needs no network, JSON, and every table and figure by itself."""
+"""A report as files: Markdown, one HTML page that needs no network, JSON, and every table and figure by itself.
+
+Nothing is computed here. Styles and scripts are read from the installed packages, once.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from annotation.analysis.composing import WholeReport
 from annotation.analysis.formats import (
     FORMS,
     markdown_grid,
@@ -32,6 +36,8 @@ from annotation.analysis.records import (
 )
 
 Report = ValidityReport | PreferenceReport
+ReportForm = Literal["md", "html", "json"]
+REPORT_FORMS: tuple[ReportForm, ...] = ("md", "html", "json")
 _ASSETS = Path(__file__).resolve().parents[2] / "assets" / "report"
 _HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
 _SIDES_PX, _CELL_PX, _LETTER_PX = 110, 48, 7    # of a heatmap that can be read on a phone, by scrolling
@@ -67,25 +73,21 @@ def html(report: Report, sections: Sequence[Section]) -> str:
     }, {"style": _asset("report.css"), **scripts})
 
 
-def report_files(report: Report, sections: Sequence[Section]) -> Mapping[str, bytes]:
-    """Files by path: the report as Markdown, HTML and JSON, each table in each form, each figure as plotly has it."""
-    found = {
-        "report.md": markdown(report, sections).encode(), "report.html": html(report, sections).encode(),
-        "report.json": (_json(report_json(report), indent=1) + "\n").encode(),
-    }
-    for section in sections:
+def report_file(whole: WholeReport, form: ReportForm) -> bytes:
+    """The report in one form. JSON is what ``cirque report --json`` prints."""
+    if form == "json":
+        return (_json(whole.json, indent=1) + "\n").encode()
+    return (markdown if form == "md" else html)(whole.report, whole.sections).encode()
+
+
+def report_files(whole: WholeReport) -> Mapping[str, bytes]:
+    """Files by path: the report in every form, each table in each form, each figure as plotly has it."""
+    found = {f"report.{form}": report_file(whole, form) for form in REPORT_FORMS}
+    for section in whole.sections:
         for table in section.tables:
             found |= {f"tables/{table.key}.{form}": table_file(table, form) for form in FORMS}
         found |= {f"figures/{figure.key}.json": (_json(figure.spec) + "\n").encode() for figure in section.figures}
     return found
-
-
-def report_json(report: Report) -> dict[str, Any]:
-    """Under the keys that scripts rely on."""
-    from annotation.analysis.preference_json import preference_json
-    from annotation.analysis.validity_json import validity_json
-
-    return validity_json(report) if isinstance(report, ValidityReport) else preference_json(report)
 
 
 def _title(report: Report) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.draws import with_interval
+from annotation.analysis.answer_rows import over_draws
 from annotation.analysis.meetings import Meetings, Values, drawn_sums
 from annotation.analysis.records import Estimate, MethodPair, Options
 from annotation.method_results import PairResult, method_results
@@ -34,11 +34,13 @@ def method_pairs(
         if result.first == result.second:
             continue
         number = int(np.searchsorted(met_pairs, places[result.first] * count + places[result.second]))
-        found.append(_with_intervals(result, met, pair == number, drawn[:, number]))
+        found.append(_with_intervals(result, met, pair == number, drawn[:, number], options))
     return tuple(found)
 
 
-def _with_intervals(result: PairResult, met: Meetings, rows: NDArray[np.bool_], sums: Values) -> MethodPair:
+def _with_intervals(
+    result: PairResult, met: Meetings, rows: NDArray[np.bool_], sums: Values, options: Options
+) -> MethodPair:
     """``sums``: (draws, 6)."""
     with np.errstate(invalid="ignore"):     # 0 / 0: a draw without an answer of that kind is nan
         adjusted = (sums[:, 0] / sums[:, 1] + sums[:, 2] / sums[:, 3]) / 2
@@ -47,9 +49,9 @@ def _with_intervals(result: PairResult, met: Meetings, rows: NDArray[np.bool_], 
     decided = rows & (met.preferred != 0) & (met.first != 0)
     return MethodPair(
         result.first, result.second, result.answers, result.ties, result.first_preferred,
-        with_interval(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted),
+        over_draws(Estimate(result.adjusted, sided, reason=result.unadjusted), adjusted, met.unit[decided], options),
         share(int((met.preferred == met.first)[decided].sum()), int(decided.sum())),
-        with_interval(Estimate(result.mean_difference, result.answers), difference))
+        over_draws(Estimate(result.mean_difference, result.answers), difference, met.unit[rows], options))
 
 
 def _drawn(met: Meetings, pair: NDArray[Any], pairs: int, options: Options) -> Values:

@@ -16,7 +16,8 @@ def methods_section(report: PreferenceReport) -> Section:
     strengths = ReportTable(
         "methods", "Strengths",
         (text("method", "Method"), *ranged("strength", "Strength"), *ranged("adjusted", "Adjusted for sides"),
-         count("answers", "Answers"), *ranged("win_rate", "Win rate", "share"), count("preferences", "Preferences"),
+         count("answers", "Answers in the fit"), *ranged("win_rate", "Win rate", "share"),
+         count("preferences", "Preferences"),
          *ranged("rating", "Mean rating"), count("sets", "Rated sets"), text("reason", "Remark")),
         tuple((one.method, *values(one.value), *values(one.adjusted), one.value.n, *values(one.win_rate),
                one.win_rate.n, *values(one.mean_rating), one.mean_rating.n,

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+from annotation.analysis.answer_rows import drawn_whole
 from annotation.analysis.figures import Series, dots
-from annotation.analysis.records import MetricReport, PreferenceReport, Rate, ReportColumn, ReportTable, Section
+from annotation.analysis.records import (
+    Estimate,
+    MetricReport,
+    PreferenceReport,
+    Rate,
+    ReportColumn,
+    ReportTable,
+    Section,
+)
 from annotation.analysis.report_parts import (
     count,
     each,
@@ -41,27 +50,45 @@ def metrics_section(report: PreferenceReport) -> Section:
     return Section(
         "metrics", "Metrics",
         "How a metric’s value of a set goes with the rating the set got. Correlation is by ranks, for where "
-        "Shapiro–Wilk’s p is small values are not normal.",
+        "Shapiro–Wilk’s p is small values are not normal. p of ρ and of τ takes rated sets as independent.",
         figures=(figure,) if _any(rhos) else (), tables=(table,),
     )
 
 
+def rates_are_drawn(report: PreferenceReport) -> bool:
+    """Whether answers are not independent, as Wilson's intervals take them, and there are draws that allow for it."""
+    options = report.about.options
+    return bool(options.draws) and (options.resample == "people" or report.shared_questions > 0)
+
+
+def rate_estimate(report: PreferenceReport, rate: Rate) -> Estimate:
+    """With the interval to go by: Wilson's, or that by draws where answers are not independent."""
+    return rate.drawn if rates_are_drawn(report) else of_share(rate.share, rate.reason)
+
+
 def rates_section(report: PreferenceReport) -> Section:
+    drawn = rates_are_drawn(report)
+    by_draws = f"by draws of {drawn_whole(report.about.options.resample)}"
+    bounds = tuple(ReportColumn(f"drawn_{bound}", f"Rate {bound}, {by_draws}", "share")
+                   for bound in ("low", "high")) if drawn else ()
+    more = f"Wilson’s take answers as independent; those {by_draws} do not: go by these. " if drawn else ""
     table = ReportTable(
         "rates", "Preference rates",
-        (text("metric", "Metric"), text("form", "Form"), *ranged("rate", "Rate", "share"), count("n", "Answers"),
-         *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
-         count("first_side_n", "Sides known"), text("reason", "Remark")),
-        tuple((metric.name, form, *_rate(getattr(metric, field)))
+        (text("metric", "Metric"), text("form", "Form"), *ranged("rate", "Rate", "share"), *bounds,
+         count("n", "Answers"), *ranged("adjusted", "Adjusted for sides", "share"),
+         ReportColumn("first_side", "First side", "share"), count("first_side_n", "Sides known"),
+         text("reason", "Remark")),
+        tuple((metric.name, form, *_rate(getattr(metric, field), drawn=drawn))
               for metric in report.metrics for field, form in FORMS),
-        "Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. First side: how often what stood first "
-        "was preferred among the same answers.", _NO_METRIC,
+        f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often what stood "
+        "first was preferred among the same answers.", _NO_METRIC,
     )
-    rates = {metric.name: tuple(of_share(getattr(metric, field).share, getattr(metric, field).reason)
-                                for field, _ in FORMS) for metric in report.metrics}
+    rates = {metric.name: tuple(rate_estimate(report, getattr(metric, field)) for field, _ in FORMS)
+             for metric in report.metrics}
     forms = [form for _, form in FORMS]
     alt = "; ".join(f"{name}: {each(forms, found, 'share')}" for name, found in rates.items())
-    figure = dots("rates", "Preference rates", f"Preference rates, with Wilson’s 95 % intervals. {alt}.", forms,
+    figure = dots("rates", "Preference rates",
+                  f"Preference rates, with 95 % intervals, {by_draws if drawn else 'Wilson’s'}. {alt}.", forms,
                   tuple(Series(name, found) for name, found in rates.items()), axis="preference rate", share=True,
                   at=0.5)
     return Section(
@@ -99,9 +126,13 @@ def _metric(metric: MetricReport) -> tuple[object, ...]:
     )
 
 
-def _rate(rate: Rate) -> tuple[object, ...]:
-    return (*values(rate.share), rate.share.n, *values(rate.adjusted), rate.first_side.value, rate.first_side.n,
-            reasons({"Rate": rate, "Adjusted": rate.adjusted}))
+def _rate(rate: Rate, *, drawn: bool) -> tuple[object, ...]:
+    bounds = (rate.drawn.low, rate.drawn.high) if drawn else ()
+    said: dict[str, Rate | Estimate] = {"Rate": rate, "Adjusted": rate.adjusted}
+    if drawn:
+        said = {"Rate": rate, "By draws": rate.drawn, "Adjusted": rate.adjusted}
+    return (*values(rate.share), *bounds, rate.share.n, *values(rate.adjusted), rate.first_side.value,
+            rate.first_side.n, reasons(said))
 
 
 def _any(estimates: tuple[object, ...]) -> bool:

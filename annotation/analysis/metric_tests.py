@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.analysis.answer_rows import over_draws
 from annotation.analysis.correlation import LEAST
-from annotation.analysis.draws import with_interval
 from annotation.analysis.rank_draws import spearman_draws
 from annotation.analysis.records import Estimate, MetricTest, Options
 
@@ -77,7 +77,7 @@ def _test(
     units = int(clusters.max()) + 1
     drawn = [spearman_draws(values, rated, clusters[both], units, options.draws, options.seed)
              for values in (one, two)]
-    estimate = with_interval(Estimate(test.difference, test.n), drawn[0] - drawn[1])
+    estimate = over_draws(Estimate(test.difference, test.n), drawn[0] - drawn[1], clusters[both], options)
     return replace(test, low=estimate.low, high=estimate.high, reason=estimate.reason)
 
 

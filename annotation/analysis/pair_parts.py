@@ -19,8 +19,8 @@ from annotation.analysis.records import (
     TwoWay,
 )
 from annotation.analysis.report_parts import count, number, ranged, reasons, text, values
+from annotation.analysis.validity_notes import FEW
 
-FEW = 10   # shared items; below, a pair's cell says how many
 NO_PAIR = "No two people judged the same item."
 
 Pair = PairAgreement | SignaturePair

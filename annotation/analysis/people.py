@@ -20,7 +20,7 @@ def seat_numbers(seats: Iterable[Seat]) -> Mapping[str, int]:
 
 
 def raters(answers: StudyAnswers, judgements: Iterable[Judgement], *, hide: bool) -> tuple[Rater, ...]:
-    """Those with at least one of ``judgements``, which are the ones that count, in order of seats."""
+    """Those with at least one of ``judgements``, and how many of these they gave, in order of seats."""
     counts = Counter(name_key(judgement.annotator) for judgement in judgements)
     people = sorted((seat for seat in answers.seats if seat.annotator is not None), key=lambda seat: seat.number)
     found = ((seat, counts[name_key(seat.annotator or "")]) for seat in people)

@@ -18,30 +18,29 @@ from annotation.analysis.matrix import Ratings
 from annotation.analysis.records import Scale
 
 Statistic = Callable[[Values], Values]
+FLEISS, ALPHA = 0, 1
+"""Rows of :func:`pooled_statistics`."""
 
 
 def pooled_statistics(ratings: Ratings, scale: Scale, constant: float) -> Statistic:
-    """Positive rate, Fleiss' kappa, Krippendorff's alpha and unanimous share, ``[4, batch]``. ``constant``: what kappa
-    and alpha are of a sample with one category."""
+    """Fleiss' kappa, Krippendorff's alpha and unanimous share, ``[3, batch]``, see :data:`FLEISS` and
+    :data:`ALPHA`. ``constant``: what kappa and alpha are of a sample with one category."""
     people, chosen = ratings.people_per_unit(), fleiss_units(ratings)
     paired = people >= 2
     uses = _uses(ratings)
     same = all_same(ratings.codes)[paired].astype(np.float64)
-    rate = _rate(ratings) if len(ratings.categories) == 2 else None
     fleiss = _fleiss(uses[chosen], int(people[chosen][0]) if chosen.any() else 2, constant)
     alpha = (_nominal if scale == "nominal" else _ordinal)(uses[paired], constant)
 
     def statistics(weight: Values) -> Values:
         some = weight[:, paired]
-        return np.stack([
-            rate(weight) if rate else np.full(len(weight), np.nan), fleiss(weight[:, chosen]), alpha(some),
-            some @ same / some.sum(axis=1),
-        ])
+        return np.stack([fleiss(weight[:, chosen]), alpha(some), some @ same / some.sum(axis=1)])
 
     return statistics
 
 
-def _rate(ratings: Ratings) -> Statistic:
+def positive_rates(ratings: Ratings) -> Statistic:
+    """Share of all answers that are the second of two categories."""
     answers, yes = ((of.sum(axis=1).astype(np.float64)) for of in (ratings.codes >= 0, ratings.codes == 1))
     return lambda weight: (weight @ yes) / (weight @ answers)
 

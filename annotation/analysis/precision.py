@@ -1,30 +1,29 @@
-"""How many more items, questions or people make an interval as narrow as wanted, by simulation from the answers so far.
-
-Units that contribute the same to a number are alike, so a study of any size is one multinomial draw over kinds of
-units: as exact as drawing units one by one, and as quick for 60,000 of them as for 60.
-"""
+"""How many more items, answers, questions or people make an interval as narrow as wanted, by simulation from the
+answers so far."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annotation.analysis.agreement import fleiss, fleiss_units
+from annotation.analysis.agreement import fleiss, krippendorff
+from annotation.analysis.agreement_draws import agreement_draws
+from annotation.analysis.agreement_intervals import fleiss_with_interval, shared_with_interval
+from annotation.analysis.answer_model import alpha_width
 from annotation.analysis.answer_rows import AnswerRows, answer_rows
-from annotation.analysis.draws import interval
+from annotation.analysis.draws import LEAST_PEOPLE, Values
 from annotation.analysis.matrix import Ratings
 from annotation.analysis.metric_reports import compared
-from annotation.analysis.pooled_draws import pooled_statistics
-from annotation.analysis.preference_report import K, counted
+from annotation.analysis.narrowing import DrawnStudies, check_width, planned
+from annotation.analysis.pooled_draws import ALPHA, FLEISS, pooled_statistics
+from annotation.analysis.preference_report import K, answers_that_count
 from annotation.analysis.recall import recall_scores
 from annotation.analysis.records import (
     MetricScores,
     Options,
-    PlanPoint,
     Precision,
     Selection,
     StudyAnswers,
@@ -32,76 +31,76 @@ from annotation.analysis.records import (
 from annotation.analysis.selection import select
 from annotation.analysis.verdicts import BINARY, verdicts
 from annotation.exclusion import Rules
-from annotation.planner import drawn_width
 from cir_core.errors import StudyError
 
-KAPPA, RATE = "kappa", "preference rate"
-_DRAWS = 10_000         # studies of each size; fewer where kinds are many
-_AT_ONCE = 2**21        # numbers held in memory at a time
-_FURTHEST = 20          # times what there is
-_STEPS = 13             # sizes looked at, both ends included
-_FLEISS = 1             # place among the pooled statistics
+FLEISS_NAME, ALPHA_NAME, RATE = "Fleiss' kappa", "Krippendorff's alpha", "preference rate"
 _AS_NOW = "supposing that what is still to come is like what is there"
-
-Values = NDArray[np.float64]
-Width = Callable[[int], float | None]
-"""Of the interval at a size; None where fewer than half of the draws give the number at all."""
-
-
-@dataclass(frozen=True)
-class _Drawn:
-    """Studies drawn from ``counts`` of each kind of unit; ``statistic`` takes how often each kind was drawn,
-    (draws, kinds), to the number, (draws,)."""
-
-    counts: NDArray[np.int64]
-    statistic: Callable[[Values], Values]
-    seed: int
-
-    def width(self, size: int) -> float | None:
-        draws = max(500, min(_DRAWS, _AT_ONCE // len(self.counts)))
-        drawn = np.random.default_rng(self.seed).multinomial(size, self.counts / self.counts.sum(), draws)
-        with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: undefined in that draw
-            low, high, _ = interval(self.statistic(drawn.astype(np.float64)))
-        return None if low is None or high is None else high - low
 
 
 def kappa_precision(
     answers: StudyAnswers, wanted: float, options: Options = Options(), selection: Selection = Selection(),
 ) -> tuple[Precision, ...]:
-    """Of Fleiss' kappa, valid or not: for more items, and for more people who each judge the items there are.
+    """Of the agreement on valid or not: for more items, and for more answers to the items there are.
+
+    It is Fleiss' kappa where all items that two people or more judged have as many answers, and Krippendorff's alpha
+    over all of them where numbers differ, so that nothing that was said is left out. The width now is the report's.
 
     Args:
         wanted: width of the 95 % interval, upper less lower.
 
     Raises ``StudyError`` for a width that is not between 0 and 2, for a preference study, and as a selection does.
     """
-    _check(wanted)
-    ratings = verdicts(select(answers, selection)).ratings(BINARY)
-    kappa, alike = fleiss(ratings), ratings.codes[fleiss_units(ratings)]
-    said = [row[row >= 0] for row in alike]
-    items, people = len(said), len(said[0]) if said else 0
-    more_items = Precision(
-        KAPPA, "items", items, None, wanted, None, (),
-        f"Items are drawn from the {items:,} with {people} answers each, {_AS_NOW}.", kappa.reason)
-    more_people = replace(
-        more_items, more_of="people", have=people,
-        assumption=f"More people judge the same {items:,} items. Each item has a chance of its own to be called "
-                   "valid, drawn from the beta distribution with the share and the kappa seen so far. Widths are "
-                   f"scaled so that the one with {people} people is that of the data.")
-    if kappa.value is None:
-        return more_items, more_people
-    valid, counts = np.unique([int((codes == 1).sum()) for codes in said], return_counts=True)
-    kinds = Ratings((np.arange(people) < valid[:, None]).astype(np.int16), ratings.categories)
-    pooled = pooled_statistics(kinds, "nominal", np.nan)
-    by_items = _Drawn(counts, lambda often: pooled(often)[_FLEISS], options.seed)
-    share = float((valid * counts).sum() / (items * people))
-    now = by_items.width(items)
-    modelled = drawn_width({people: items}, share, kappa.value) if kappa.value < 1 else 0.0
+    check_width(wanted)
+    selected = select(answers, selection)
+    ratings = verdicts(selected).ratings(BINARY)
+    each = ratings.people_per_unit()
+    codes, each = ratings.codes[each > 1], each[each > 1]
+    numbers = {int(people): int(items) for people, items in zip(*np.unique(each, return_counts=True), strict=True)}
+    least, items = min(numbers, default=0), len(codes)
+    by_alpha = len(numbers) > 1
+    drawn = agreement_draws(ratings, (), options.draws, options.seed, undefined=options.undefined)
+    found = (shared_with_interval(krippendorff(ratings, "nominal"), drawn.alpha, ratings) if by_alpha
+             else fleiss_with_interval(fleiss(ratings), drawn.fleiss, ratings))
+    more_items = Precision(ALPHA_NAME if by_alpha else FLEISS_NAME, "items", items, None, wanted, None, (),
+                           _of_items(least, max(numbers, default=0), items, len(selected.items)), found.reason)
+    everybody = not by_alpha and least == int((codes >= 0).any(axis=0).sum())
+    more_answers = replace(
+        more_items, more_of="people" if everybody else "answers per item", have=least,
+        assumption=_of_answers(least, max(numbers, default=0), items, everybody))
+    if found.value is None or (options.draws and found.low is None):
+        return more_items, more_answers
+    kinds, counts = np.unique(np.stack([each, (codes == 1).sum(axis=1)], axis=1), axis=0, return_counts=True)
+    place = np.arange(codes.shape[1])
+    said = np.where(place >= kinds[:, :1], -1, place < kinds[:, 1:]).astype(np.int16)
+    constant = 1.0 if options.undefined == "one" else np.nan
+    pooled = pooled_statistics(Ratings(said, ratings.categories), "nominal", constant)
+    by_items = DrawnStudies(counts, lambda often: pooled(often)[ALPHA if by_alpha else FLEISS], options.seed)
+    now = by_items.width(items) if found.low is None or found.high is None else found.high - found.low
+    share, value = float((codes == 1).sum() / each.sum()), found.value
 
-    def with_people(size: int) -> float | None:
-        return drawn_width({size: items}, share, kappa.value or 0.0) * (now or 0.0) / modelled if modelled else None
+    def with_answers(size: int) -> float | None:
+        topped = Counter[int]()
+        for people, number in numbers.items():
+            topped[max(size, people)] += number
+        return alpha_width(topped, share, value, options.seed) if value < 1 else None
 
-    return _planned(more_items, by_items.width), _planned(replace(more_people, width=now), with_people)
+    return planned(more_items, by_items.width, now), planned(more_answers, with_answers, now)
+
+
+def _of_items(least: int, most: int, items: int, of: int) -> str:
+    has = f"{least} answers each" if least == most else "two answers or more"
+    others = (f" The {of - items:,} other{'' if of - items == 1 else 's'} of the study, with fewer than two answers, "
+              "are not among them." if of > items else "")
+    return f"Items are drawn from the {items:,} with {has}, each with all its answers, {_AS_NOW}.{others}"
+
+
+def _of_answers(least: int, most: int, items: int, everybody: bool) -> str:
+    more = (f"More people judge the same {items:,} items." if everybody else
+            f"Each of the same {items:,} items gets as many answers; now each has {least}." if least == most else
+            f"Each of the same {items:,} items gets as many answers, if it does not have more; now they have {least} "
+            f"to {most}.")
+    return (f"{more} Each item has a chance of its own to be called valid, drawn from the beta distribution with the "
+            "share and the agreement seen so far. Widths are scaled so that the one now is the report's.")
 
 
 def rate_precision(
@@ -109,13 +108,14 @@ def rate_precision(
     rules: Rules | None = None, scores: Sequence[MetricScores] = (), metric: str = f"recall@{K}",
 ) -> tuple[Precision, ...]:
     """Of the symmetric preference rate of ``metric``: for more questions, and for more people, each with as many
-    answers as those so far.
+    answers as those so far. Widths are never below that of Wilson's interval of as many answers; of few people there is
+    no plan for more of them.
 
     Raises ``StudyError`` for a width that is not between 0 and 2, for a validity study, for a metric that is neither
     among ``scores`` nor recall, and as the report does.
     """
-    _check(wanted)
-    selected, valid, _, _ = counted(answers, selection, rules)
+    check_width(wanted)
+    selected, valid, _, _ = answers_that_count(answers, selection, rules)
     rows = answer_rows(valid)
     given = {one.name: one for one in scores}
     name, _, k = metric.partition("@")
@@ -129,15 +129,22 @@ def rate_precision(
 def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: Options) -> Precision:
     questions = options.resample == "items"
     have = rows.units(options.resample)
-    what, whole = ("questions", "question") if questions else ("people", "person")
+    what = "questions" if questions else "people"
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
         f"{what.capitalize()} are drawn from the {have:,} there are, each with all answers, {_AS_NOW}. The rate is "
-        f"the symmetric one of {metric.name}, over answers whose two scores differ.")
+        f"the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of draws, or "
+        "Wilson’s of as many answers where that one is wider.")
     answers = compared(rows, metric, None, options)
     differ = (answers.one > answers.two) | (answers.one < answers.two)
     if not differ.any():
         return replace(plan, reason="there is no answer in which the two scores differ")
+    there = len(np.unique(answers.unit[differ]))
+    if not questions and there < LEAST_PEOPLE:
+        return replace(plan, reason=f"draws of people need {LEAST_PEOPLE} of them; the answers whose scores differ are "
+                                    f"of {there}")
+    if there < 2:
+        return replace(plan, reason="all answers whose scores differ are of one question")
     follows = (answers.preferred == np.where(answers.one > answers.two, 1, 2)) & differ
     of_unit = np.stack([np.bincount(answers.unit, follows, have), np.bincount(answers.unit, differ, have)], axis=1)
     kinds, counts = np.unique(of_unit, axis=0, return_counts=True)
@@ -146,43 +153,17 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
         sums = often @ kinds
         return np.asarray(sums[:, 0] / sums[:, 1])
 
-    if len(np.unique(answers.unit[differ])) < 2:
-        return replace(plan, reason=f"all answers whose scores differ are of one {whole}")
-    return _planned(plan, _Drawn(counts, rate, options.seed).width)
+    drawn, followed, n = DrawnStudies(counts, rate, options.seed), float(follows.sum()), int(differ.sum())
+
+    def width(size: int) -> float | None:
+        by_draws, more = drawn.width(size), size / have
+        return None if by_draws is None else max(by_draws, _wilson_width(followed * more, n * more))
+
+    return planned(plan, width)
 
 
-def _check(wanted: float) -> None:
-    if not isfinite(wanted) or not 0 < wanted < 2:
-        raise StudyError(f"An interval of width {wanted:g} cannot be planned for. Take a width above 0 and below 2, "
-                         "such as 0.1, which reads as ± 0.05.")
+def _wilson_width(count: float, n: float) -> float:
+    from statsmodels.stats.proportion import proportion_confint
 
-
-def _planned(plan: Precision, width_of: Width) -> Precision:
-    """``plan`` with its widths, and the smallest size that is narrow enough."""
-    now = width_of(plan.have)
-    if now is None:
-        return replace(plan, reason="drawn again, these answers always give the same number or none: there are too few "
-                                    "to say how far it would move")
-    sizes = sorted({round(plan.have * _FURTHEST ** (step / (_STEPS - 1))) for step in range(_STEPS)})
-    widths = {size: width for size in sizes if (width := width_of(size)) is not None}
-    points = tuple(PlanPoint(size, width) for size, width in widths.items())
-    plan = replace(plan, width=now, points=points)
-    if now <= plan.wanted:
-        return replace(plan, needed=plan.have, reason="it is as narrow already")
-    narrow = next((place for place, point in enumerate(points) if point.width <= plan.wanted), None)
-    if narrow is None:
-        return replace(plan, reason=f"with {points[-1].size:,} {plan.more_of} it is still {points[-1].width:.3f} wide")
-    return replace(plan, needed=_smallest(points[narrow - 1], points[narrow], plan.wanted, width_of))
-
-
-def _smallest(wide: PlanPoint, narrow: PlanPoint, wanted: float, width_of: Width) -> int:
-    """Between two sizes, one just wide and one narrow enough: where the line between them, in logarithms, meets
-    ``wanted``, and from there up to the first that holds."""
-    part = np.log(wide.width / wanted) / np.log(wide.width / narrow.width)
-    size = int(np.ceil(wide.size * (narrow.size / wide.size) ** part))
-    while size < narrow.size:
-        width = width_of(size)
-        if width is not None and width <= wanted:
-            return size
-        size += max(1, size // 100)
-    return narrow.size
+    low, high = proportion_confint(count, n, method="wilson")
+    return float(high - low)

@@ -1,7 +1,8 @@
 """A preference report as plain JSON with keys that scripts can rely on.
 
 A number stands under its own key and is null where there is none. Beside the numbers of an object stand ``ci95``
-(``[low, high]`` or null), ``n``, and ``reason``, which is "" where there is nothing to say.
+(``[low, high]`` or null), ``n``, and ``reason``, which is "" where there is nothing to say. Rates have two intervals:
+Wilson's as ``ci95``, and ``ci95_draws``, which allows for answers to one question, or of one person, that go together.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def preference_json(report: PreferenceReport) -> dict[str, Any]:
         "n_answers": report.n_answers, "rules": dict(report.rules), "removed": dict(report.removed),
         "flagged": report.flagged, "mean_rating": _estimate(report.mean_rating),
         "ratings_shapiro": _normality(report.ratings_shapiro), "rated_equal": report.rated_equal,
-        "contradictions": report.contradictions, "ties": report.ties,
+        "contradictions": report.contradictions, "ties": report.ties, "identical_sets": report.identical_sets,
         "first_side": _share(report.first_side), "first_side_when_equal": _share(report.first_side_when_equal),
         "stored_one": _share(report.stored_one), "stored_one_when_equal": _share(report.stored_one_when_equal),
         "metric_tests": [_test(test) for test in report.tests],
@@ -68,8 +69,8 @@ def _correlation(key: str, of: Correlation) -> dict[str, Any]:
 
 
 def _rate(of: Rate) -> dict[str, Any]:
-    return _share(of.share) | {"reason": of.reason, "adjusted": _estimate(of.adjusted),
-                               "first_side": _share(of.first_side)}
+    return _share(of.share) | {"reason": of.reason, "ci95_draws": _ci95(of.drawn), "reason_draws": of.drawn.reason,
+                               "adjusted": _estimate(of.adjusted), "first_side": _share(of.first_side)}
 
 
 def _share(of: Share) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """What a preference study says: ratings, preferences, metrics beside them, and the methods that made the sets.
 
 Rules for leaving answers out look at all answers of a person, whatever the report selects; the selection comes after.
-Intervals of shares are Wilson's. The others are percentiles over draws of questions, or of people, each with all its
-answers; all numbers of a report rest on the same draws.
+Intervals of shares are Wilson's. The others, and second ones of the rates, are percentiles over draws of questions, or
+of people, each with all its answers; all numbers of a report rest on the same draws.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from annotation.analysis.about import about
-from annotation.analysis.answer_rows import AnswerRows, answer_rows
+from annotation.analysis.answer_rows import AnswerRows, answer_rows, over_draws
 from annotation.analysis.correlation import shapiro
-from annotation.analysis.draws import weights, with_interval
+from annotation.analysis.draws import weights
 from annotation.analysis.meetings import meetings
 from annotation.analysis.method_pairs_report import method_pairs
 from annotation.analysis.metric_reports import metric_report, metric_tests
@@ -58,12 +58,15 @@ def preference_report(
     """
     if options.draws < 0:
         raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
-    selected, valid, rules, removed = counted(answers, selection, rules)
+    selected, valid, rules, removed = answers_that_count(answers, selection, rules)
     rows = answer_rows(valid)
     recalls = [recall_scores(selected.items, k) for k in dict.fromkeys(ks or (K,))]
     metrics = list({one.name: one for one in (*(recalls if ks else ()), *scores)}.values())
     met = meetings(selected.items, rows, options.resample)
-    notes = preference_notes(selected, valid, rows, recalls[0])
+    answered = {one.item_id for one in selected.judgements}
+    identical = sum(len(set(map(frozenset, item.hidden["set_ids"]))) == 1 for item in selected.items
+                    if item.item_id in answered)
+    notes = preference_notes(answers, selected, valid, rows, recalls[0], options, identical)
     marks = [flagged(one.answer) for one in selected.judgements]
     bias = side_bias(valid)
     given = [one.answer for one in valid]
@@ -72,7 +75,7 @@ def preference_report(
         about=about(answers, selected, selection, options, notes),
         raters=raters(selected, valid, hide=options.hide_names),
         n_people=len({name_key(one.annotator) for one in selected.judgements}),
-        n_questions=len({one.item_id for one in selected.judgements}),
+        n_questions=len(answered),
         n_answers=len(selected.judgements), n_valid=len(valid),
         rules=rules.as_settings(),
         removed={name: len(one.judgements & inside) for name, one in removed.by_rule.items()},
@@ -81,7 +84,7 @@ def preference_report(
         ratings_shapiro=shapiro(rows.ratings.ravel()),
         rated_equal=sum(answer["ratings"][0] == answer["ratings"][1] for answer in given),
         contradictions=sum(contradicts(answer["ratings"], answer["preferred"]) for answer in given),
-        ties=int((rows.preferred == 0).sum()),
+        ties=int((rows.preferred == 0).sum()), identical_sets=identical,
         first_side=bias.first, first_side_when_equal=bias.first_when_equal,
         stored_one=bias.stored, stored_one_when_equal=bias.stored_when_equal,
         metrics=tuple(metric_report(rows, metric, recalls[0], options) for metric in metrics),
@@ -93,7 +96,7 @@ def preference_report(
     )
 
 
-def counted(
+def answers_that_count(
     answers: StudyAnswers, selection: Selection, rules: Rules | None
 ) -> tuple[StudyAnswers, tuple[Judgement, ...], Rules, Removed]:
     """What the selection leaves; the answers of it that count; the rules, and what they remove of the whole study.
@@ -127,7 +130,7 @@ def _mean_rating(rows: AnswerRows, options: Options) -> Estimate:
     given, count = np.bincount(unit, rows.ratings.sum(axis=1), units), 2 * np.bincount(unit, minlength=units)
     sums = np.stack([given, count], axis=1)
     drawn = np.concatenate([weight @ sums for weight in weights(units, options.draws, options.seed)])
-    return with_interval(estimate, drawn[:, 0] / drawn[:, 1])
+    return over_draws(estimate, drawn[:, 0] / drawn[:, 1], unit, options)
 
 
 def _no_methods(items: Iterable[Item], valid: Sequence[Judgement]) -> str:

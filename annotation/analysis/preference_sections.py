@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from annotation.analysis.figures import Series, bars, dots
 from annotation.analysis.method_sections import methods_section
-from annotation.analysis.metric_sections import metrics_section, rates_section, tests_section
+from annotation.analysis.metric_sections import metrics_section, rate_estimate, rates_section, tests_section
 from annotation.analysis.records import (
     Headline,
     Precision,
@@ -55,8 +55,8 @@ def _glance(report: PreferenceReport) -> Section:
         first = report.metrics[0]
         metric = (
             headline(f"Spearman’s ρ, {first.name}", first.spearman.estimate, "number", "rated sets"),
-            headline(f"Preference rate, {first.name}", of_share(first.symmetric.share, first.symmetric.reason),
-                     "share", "answers", "symmetric: the preferred set has the higher value"),
+            headline(f"Preference rate, {first.name}", rate_estimate(report, first.symmetric), "share",
+                     "answers", "symmetric: the preferred set has the higher value"),
         )
     return Section(
         "glance", "At a glance",
@@ -93,6 +93,7 @@ def _ratings(report: PreferenceReport) -> Section:
         (("both sets rated the same", report.rated_equal, report.n_valid, "answers"),
          ("the preferred set is rated lower", report.contradictions, report.n_valid, "answers"),
          ("both sets called equally good", report.ties, report.n_valid, "answers"),
+         ("both sets hold the same images", report.identical_sets, report.n_questions, "questions"),
          ("questions answered by two people or more", report.shared_questions, report.n_questions, "questions")),
     )
     tests = ReportTable(
@@ -185,13 +186,17 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
         ("Rate >, one-sided", "The same with > in place of ≥."),
         ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the same "
                                "recall: CIRQRS, equation 9."),
-        ("Intervals of shares", "95 %, Wilson’s."),
+        ("Intervals of shares", "95 %, Wilson’s, which take answers as independent. Where several people answered a "
+                                f"question, or people are drawn, rates have a second one. Interval: {drawn}"),
+        ("p", "Of ρ, τ and shares: answers and rated sets are taken as independent. One-sided rates have none, for set "
+              "1 may be preferred more often than not whatever a metric says."),
         ("Adjusted for sides", "The mean of the rate where the favoured set stood first and where it stood second. "
                                f"Interval: {drawn}"),
         ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped question by "
                         "question. Holm’s correction (statsmodels) over all pairs of metrics."),
-        ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half. Adjusted: with a term for "
-                          f"what stood first. Interval: {drawn}"),
+        ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
+                          "methods that all won and lost among each other. Adjusted: with a term for what stood first. "
+                          f"Interval: {drawn}"),
         ("Krippendorff’s α", "evalica; ordinal for ratings, nominal for preferences, over questions that two people or "
                              f"more answered. Interval: {drawn}"),
     ]

@@ -3,17 +3,18 @@
 The paper's rate counts equal scores as support for set 1 (``ge``). Where a metric is often equal, as recall is, that
 says more about how often set 1 is preferred than about the metric; ``gt`` and ``symmetric`` leave equal scores out.
 
-Wilson's intervals and p take answers as independent. Draws of the adjusted rate take questions (or people) whole.
+Wilson's intervals and p take answers as independent. Draws take questions (or people) whole.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.draws import weights, with_interval
+from annotation.analysis.answer_rows import over_draws
+from annotation.analysis.draws import weights
 from annotation.analysis.records import Estimate, Options, Rate
 from annotation.quality import share
 
@@ -41,14 +42,14 @@ def ge(compared: Compared, options: Options, units: int) -> Rate:
     Args:
         units: how many there are to draw from; as in all functions here.
     """
-    return _rate(compared, compared.one >= compared.two, _set_one(compared), options, units,
-                 "set 1 has a score as high as set 2's or higher")
+    return _one_sided(_rate(compared, compared.one >= compared.two, _set_one(compared), options, units,
+                            "set 1 has a score as high as set 2's or higher"))
 
 
 def gt(compared: Compared, options: Options, units: int) -> Rate:
     """P(set 1 preferred | f(set 1) > f(set 2))."""
-    return _rate(compared, compared.one > compared.two, _set_one(compared), options, units,
-                 "set 1 has the higher score")
+    return _one_sided(_rate(compared, compared.one > compared.two, _set_one(compared), options, units,
+                            "set 1 has the higher score"))
 
 
 def symmetric(compared: Compared, options: Options, units: int) -> Rate:
@@ -64,8 +65,13 @@ def given_equal_recall(compared: Compared, options: Options, units: int) -> Rate
 
 def gt_given_equal_recall(compared: Compared, options: Options, units: int) -> Rate:
     """As :func:`gt`, of answers in which both sets have the same recall (CIRQRS's equation 9)."""
-    return _rate(compared, (compared.one > compared.two) & _equal_recall(compared), _set_one(compared), options,
-                 units, "set 1 has the higher score and recall is equal")
+    return _one_sided(_rate(compared, (compared.one > compared.two) & _equal_recall(compared), _set_one(compared),
+                            options, units, "set 1 has the higher score and recall is equal"))
+
+
+def _one_sided(rate: Rate) -> Rate:
+    # What a metric that tells nothing would reach is how often set 1 is preferred, not one half.
+    return replace(rate, share=replace(rate.share, p=None))
 
 
 def _set_one(compared: Compared) -> NDArray[np.int8]:
@@ -95,12 +101,21 @@ def _rate(
     favoured = favoured[counted]
     follows = preferred == favoured
     known = first > 0
-    return Rate(
-        share(int(follows.sum()), len(follows)),
-        _adjusted(unit[known], follows[known], (first == favoured)[known], len(follows), options, units),
-        share(int((preferred == first)[known].sum()), int(known.sum())),
-        _why_none(compared, condition) if not len(follows) else "",
-    )
+    leads, trails = known & (first == favoured), known & (first != favoured)
+    found = share(int(follows.sum()), len(follows))
+    why = "" if len(follows) else _why_none(compared, condition)
+    drawn = Estimate(found.value, found.n, reason=why)
+    adjusted = _adjusted(follows, leads, trails)
+    if options.draws and len(follows):
+        rows = np.stack([follows, np.ones_like(follows), leads & follows, leads, trails & follows, trails], axis=1)
+        of_unit = np.zeros((units, rows.shape[1]))
+        np.add.at(of_unit, unit, rows)
+        sums = np.concatenate([batch @ of_unit for batch in weights(units, options.draws, options.seed)])
+        with np.errstate(invalid="ignore"):     # 0 / 0: a draw without an answer of that kind is nan
+            parts = sums[:, ::2] / sums[:, 1::2]
+        drawn = over_draws(drawn, parts[:, 0], unit, options)
+        adjusted = over_draws(adjusted, (parts[:, 1] + parts[:, 2]) / 2, unit[known], options)
+    return Rate(found, drawn, adjusted, share(int((preferred == first)[known].sum()), int(known.sum())), why)
 
 
 def _why_none(compared: Compared, condition: str) -> str:
@@ -111,29 +126,16 @@ def _why_none(compared: Compared, condition: str) -> str:
     return f"there is no answer in which {condition}"
 
 
-def _adjusted(
-    unit: NDArray[np.int64], follows: NDArray[np.bool_], leads: NDArray[np.bool_], answers: int, options: Options,
-    units: int,
-) -> Estimate:
-    """The mean of the rates where the favoured set ``leads`` (stood first) and where it does not.
-
-    Of answers whose sides are known: each (rows,). ``answers``: all that the rate is about.
-    """
-    n = len(follows)
+def _adjusted(follows: NDArray[np.bool_], leads: NDArray[np.bool_], trails: NDArray[np.bool_]) -> Estimate:
+    """The mean of the rates where the favoured set ``leads`` (stood first) and where it ``trails``; neither where
+    nobody recorded the sides. Each (rows,)."""
+    answers, n = len(follows), int((leads | trails).sum())
     if not n:
         return Estimate(None, 0, reason="nobody recorded which set stood first" if answers else "there are no answers")
-    if leads.all() or not leads.any():
-        where = "first" if not leads.any() else "second"
+    if not leads.any() or not trails.any():
+        where = "first" if trails.any() else "second"
         return Estimate(None, n, reason=f"there is no answer in which the favoured set stood {where}")
     left_out = ""
     if n < answers:
         left_out = f"left out, for nobody recorded the sides: {answers - n:,} of {answers:,} answers"
-    estimate = Estimate(float(follows[leads].mean() + follows[~leads].mean()) / 2, n, reason=left_out)
-    if not options.draws:
-        return estimate
-    counts = np.zeros((units, 4))
-    for column, rows in enumerate((leads, leads & follows, ~leads, ~leads & follows)):
-        counts[:, column] = np.bincount(unit[rows], minlength=units)
-    drawn = np.concatenate([batch @ counts for batch in weights(units, options.draws, options.seed)])
-    with np.errstate(invalid="ignore"):     # 0 / 0: a draw without one of the sides is nan
-        return with_interval(estimate, (drawn[:, 1] / drawn[:, 0] + drawn[:, 3] / drawn[:, 2]) / 2)
+    return Estimate(float(follows[leads].mean() + follows[trails].mean()) / 2, n, reason=left_out)

@@ -100,11 +100,12 @@ def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
     table = ReportTable(
         "precision", "Needed for a narrower interval",
         (text("what", "Number"), text("more_of", "More"), count("have", "Now"), number("width", "Width now"),
-         number("wanted", "Wanted width"), count("needed", "Needed in all"), text("reason", "Remark"),
+         number("wanted", "Wanted width"), count("needed", "About, in all"), text("reason", "Remark"),
          text("assumption", "Assumption")),
         tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.reason, one.assumption)
               for one in plan),
-        "A width is the upper less the lower bound of a 95 % interval: 0.1 reads as ± 0.05.",
+        "A width is the upper less the lower bound of a 95 % interval: 0.1 reads as ± 0.05. What is needed is rough "
+        "and rounded up to two digits: other answers of the same people could have asked for half as much, or twice.",
     )
     points = ReportTable(
         "precision-points", "Width by size",
@@ -121,8 +122,8 @@ def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
     )
     return (Section(
         "precision", "How sure",
-        "How many items, questions or people it takes until the 95 % interval is as narrow as wished. Simulated from "
-        "the answers there are, so it holds as far as further ones are like them.",
+        "How many items, questions, people or answers make the 95 % interval as narrow as wished. Simulated "
+        "from the answers there are, so it holds as far as further ones are like them.",
         figures=(figure,) if drawn else (), tables=(table, points),
     ),)
 
@@ -180,4 +181,5 @@ def _answered(about: About) -> str:
 def _plan_sentence(one: Precision) -> str:
     if one.needed is None:
         return f"{one.what}: {one.reason or f'not within the sizes that were tried for more {one.more_of}'}."
-    return f"{one.what}: {one.needed:,} {one.more_of} for a width of {shown(one.wanted, 'number')}."
+    about = "about " if one.needed > one.have else ""
+    return f"{one.what}: {about}{one.needed:,} {one.more_of} in all for a width of {shown(one.wanted, 'number')}."

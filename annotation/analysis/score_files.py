@@ -17,12 +17,11 @@ from annotation.analysis.spreadsheets import listed, quoted, read_table
 from annotation.exports.tables import as_text
 from annotation.preference_exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
+from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
 from annotation.validity import printable
 from cir_core.datasets.faults import Faults
 
-NAME_LIMIT = 60
-"""Characters of a metric's name."""
 _QUESTION = ("item", "query_id")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _COMMA = re.compile(r"[+-]?[\d.]*,\d+([eE][+-]?\d+)?", re.ASCII)

@@ -19,7 +19,8 @@ UNKNOWN = "unknown"
 @dataclass(frozen=True)
 class Choices:
     """``datasets`` and ``categories``: names with numbers of items, in the order in which items name them.
-    ``people`` have at least one answer. ``block``: items of the agreement block."""
+    ``people`` have at least one answer; all of theirs are counted, whether or not a report counts them. ``block``:
+    items of the agreement block."""
 
     datasets: tuple[tuple[str, int], ...]
     categories: tuple[tuple[str, int], ...]

@@ -8,13 +8,12 @@ from annotation.analysis import agreement
 from annotation.analysis.answer_rows import AnswerRows
 from annotation.analysis.draws import weights, with_interval
 from annotation.analysis.matrix import Codes, Ratings
-from annotation.analysis.pooled_draws import pooled_statistics
+from annotation.analysis.pooled_draws import ALPHA, pooled_statistics
 from annotation.analysis.records import Estimate, Options, Scale
 
 _RATINGS = ("1", "2", "3", "4", "5")
 _PREFERRED = ("tie", "set 1", "set 2")
-_ALPHA = 2      # place among the pooled statistics
-NOT_SHARED = "no question was answered by two people"
+NOT_SHARED = "no question here was answered by two people"
 
 
 def shared_questions(rows: AnswerRows) -> int:
@@ -49,6 +48,6 @@ def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) ->
         return estimate
     pooled = pooled_statistics(ratings, scale, 1.0 if options.undefined == "one" else np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: nothing was drawn that alpha rests on
-        drawn = [pooled(weight)[_ALPHA]
+        drawn = [pooled(weight)[ALPHA]
                  for weight in weights(len(question), options.draws, options.seed, groups=question)]
-    return with_interval(estimate, np.concatenate(drawn))
+    return with_interval(estimate, np.concatenate(drawn), int(question.max()) + 1, "questions")

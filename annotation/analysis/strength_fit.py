@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 Values = NDArray[np.float64]
 _ROUNDS = 40
+_ROUNDS_EACH = 5    # more for each method: chains of lopsided pairs have their ends far out
 _LONGEST = 2.0      # of a step, in each coordinate: full steps may overshoot where counts are lopsided
 _CLOSE = 1e-9       # a step so short is the last; where there is no maximum, steps stay near 1
-_FARTHEST = 20.0    # odds of 5e8: no counts of answers have their maximum out there
+_FARTHEST = 20.0    # from where the search for the term for the side begins: so far it only goes where there is none
 _RIDGE = 1e-12      # keeps matrices regular; it slows steps down and moves no maximum
 _FLAT = 1e-9        # of the largest curvature: where a method always stood first, side and method cannot be told apart
 
@@ -42,49 +43,62 @@ def fit(wins: Values, *, sides: bool) -> Values:
     found = np.full((draws, methods), np.nan)
     if methods < 2 or not draws:
         return found
+    total = wins[:, :2].sum(axis=1) if sides else wins.sum(axis=1)
+    usable = connected(total)
+    if not usable.any():
+        return found
+    total = total[usable]
+    first, second = np.triu(total, 1), np.tril(total, -1)
+    strength = _newton(np.zeros((len(total), methods)), first, first + second.transpose(0, 2, 1), sides=False)
     if sides:
-        first, second = wins[:, 0], wins[:, 1]
-    else:
-        total = wins.sum(axis=1)
-        first, second = np.triu(total, 1), np.tril(total, -1)
-    usable = connected(first + second)
-    if usable.any():
-        found[usable] = _newton(first[usable], first[usable] + second[usable].transpose(0, 2, 1), sides)
+        first, second = wins[usable, 0], wins[usable, 1]
+        start = np.concatenate([strength, np.zeros((len(total), 1))], axis=1)
+        strength = _newton(start, first, first + second.transpose(0, 2, 1), sides=True)
+    found[usable] = strength
     return found
 
 
-def _newton(won: Values, met: Values, sides: bool) -> Values:
-    """``met``: (draws, methods, methods), answers in which the row's method stood first against the column's;
-    ``won``: those it won."""
+def _newton(start: Values, won: Values, met: Values, *, sides: bool) -> Values:
+    """(draws, methods). Without sides there is a maximum wherever it is called, however far; with them there may be
+    none, and the search ends :data:`_FARTHEST` from ``start``.
+
+    Args:
+        won: (draws, methods, methods), answers that the row's method won where it stood first against the column's.
+        met: likewise, all in which it stood first.
+    """
     draws, methods, _ = won.shape
-    at = np.zeros((draws, methods + sides))
+    at = start.copy()
     last = np.full(draws, np.inf)
-    for turn in range(_ROUNDS):
-        going = np.flatnonzero((last > _CLOSE) & (np.abs(at).max(axis=1) < _FARTHEST))
+    farthest = _FARTHEST if sides else np.inf
+    if sides:
+        _, bend = _slope_and_bend(np.zeros_like(at), won, met, sides)
+        steepness = np.linalg.eigvalsh(bend)
+        at[(steepness[:, 0] <= _FLAT * steepness[:, -1]) | np.isnan(start).any(axis=1)] = np.inf
+    for _ in range(_ROUNDS + _ROUNDS_EACH * methods):
+        going = np.flatnonzero((last > _CLOSE) & (np.abs(at - start).max(axis=1) < farthest))
         if not len(going):
             break
-        here = at[going]
-        slope, bend = _slope_and_bend(here, won[going], met[going], sides)
-        if turn == 0 and sides:
-            steepness = np.linalg.eigvalsh(bend)
-            at[going[steepness[:, 0] <= _FLAT * steepness[:, -1]]] = _FARTHEST
+        slope, bend = _slope_and_bend(at[going], won[going], met[going], sides)
         step = np.linalg.solve(bend, slope[..., None])[..., 0]
         longest = np.abs(step).max(axis=1)
         at[going] += step * np.minimum(1.0, _LONGEST / np.maximum(longest, _CLOSE))[:, None]
         last[going] = longest
+    lost = (last > _CLOSE) | ~(np.abs(at - start).max(axis=1) < farthest)
+    at[lost] = np.nan
     strength: Values = at[:, :methods] - at[:, :methods].mean(axis=1, keepdims=True)
-    strength[(last > _CLOSE) | (np.abs(at).max(axis=1) >= _FARTHEST)] = np.nan
     return strength
 
 
 def _slope_and_bend(at: Values, won: Values, met: Values, sides: bool) -> tuple[Values, Values]:
     """First derivatives of the log-likelihood, and the second ones with their sign turned."""
+    from scipy.special import expit
+
     draws, methods, _ = won.shape
     size = methods + sides
     gap = at[:, :methods, None] - at[:, None, :methods]
     if sides:
         gap = gap + at[:, methods, None, None]
-    chance = 1 / (1 + np.exp(-gap))
+    chance = expit(gap)
     left, weight = won - met * chance, met * chance * (1 - chance)
     slope, bend = np.empty((draws, size)), np.empty((draws, size, size))
     slope[:, :methods] = left.sum(axis=2) - left.sum(axis=1)

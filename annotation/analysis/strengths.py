@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.analysis.draws import with_interval
+from annotation.analysis.answer_rows import over_draws
 from annotation.analysis.meetings import Meetings, Values, drawn_sums
 from annotation.analysis.records import Estimate, Options, Strength
 from annotation.analysis.strength_fit import fit
@@ -18,6 +18,10 @@ from annotation.quality import share
 # evalica stops when strengths change by less; its own default leaves errors of 1e-6.
 _TOLERANCE = 1e-14
 _LIMIT = 100_000
+_NAMED = 5      # of the methods left out
+_NO_FIT = ("too lopsided to fit",
+           "no finite strength: what people prefer goes with the side throughout, or a method always stood on the same "
+           "one")      # without and with a term for the side
 
 
 def strengths(met: Meetings, options: Options) -> tuple[Strength, ...]:
@@ -87,7 +91,6 @@ def _estimates(met: Meetings, options: Options, *, sides: bool) -> list[Estimate
     count = len(met.methods)
     if sides and not known.any():
         return [Estimate(None, 0, reason="nobody recorded which set stood first")] * count
-    answers = _answers(met, met.first > 0 if sides else np.ones(len(met.one), bool))
     wins = np.zeros((3, count, count))
     np.add.at(wins, (side, winner, loser), value)
     core, reasons = _linked(wins[:2].sum(axis=0) if sides else wins.sum(axis=0))
@@ -96,19 +99,28 @@ def _estimates(met: Meetings, options: Options, *, sides: bool) -> list[Estimate
         of_core = wins[:, core][:, :, core]
         if np.isnan(fit(of_core[None], sides=sides)).any():
             for method in core:
-                reasons[method] = ("no finite strength: what people prefer goes with the side throughout, or a method "
-                                   "always stood on the same one")
+                reasons[method] = _NO_FIT[sides]
             core = core[:0]
         elif sides:
             strength[core] = with_side(of_core[0], of_core[1].T)
         else:
             strength[core] = bradley_terry(of_core.sum(axis=0))
+    fitted = np.isin(met.one, core) & np.isin(met.two, core) & (met.first > 0 if sides else True)
+    answers = np.bincount(np.concatenate([met.one[fitted], met.two[fitted]]), minlength=count)
     drawn = _drawn(met, core, options, sides=sides)
-    found = [Estimate(None, answers[method], reason=reasons[method]) for method in range(count)]
+    found = [Estimate(None, 0, reason=reason) for reason in reasons]
+    left_out = _left_out([name for method, name in enumerate(met.methods) if method not in core])
     for place, method in enumerate(core):
-        estimate = Estimate(float(strength[method]), answers[method])
-        found[method] = with_interval(estimate, drawn[:, place])
+        estimate = Estimate(float(strength[method]), int(answers[method]), reason=left_out)
+        found[method] = over_draws(estimate, drawn[:, place], met.unit[fitted], options)
     return found
+
+
+def _left_out(names: list[str]) -> str:
+    if not names:
+        return ""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"the fit leaves out {', '.join(names[:_NAMED])}{more}"
 
 
 def _linked(wins: Values) -> tuple[NDArray[np.int64], list[str]]:
@@ -141,11 +153,6 @@ def _linked(wins: Values) -> tuple[NDArray[np.int64], list[str]]:
     return core, reasons
 
 
-def _answers(met: Meetings, counted: NDArray[np.bool_]) -> list[int]:
-    both = np.concatenate([met.one[counted], met.two[counted]])
-    return [int(count) for count in np.bincount(both, minlength=len(met.methods))]
-
-
 def _drawn(met: Meetings, core: NDArray[np.int64], options: Options, *, sides: bool) -> Values:
     """(draws, methods of the core)."""
     count = len(core)
@@ -168,11 +175,12 @@ def _mean_ratings(met: Meetings, options: Options) -> list[Estimate]:
     rated = np.bincount(method, minlength=count)
     mean = np.bincount(method, rating, count) / rated
     drawn = np.empty((0, count))
+    unit = np.concatenate([met.unit, met.unit])
     if options.draws:
-        unit = np.concatenate([met.unit, met.unit])
         column = np.concatenate([method, method + count])
         value = np.concatenate([rating, np.ones(len(rating))])
         sums = np.concatenate(list(drawn_sums(np.tile(unit, 2), column, value, met.units, 2 * count, options)))
         with np.errstate(invalid="ignore"):     # 0 / 0: a draw without this method is nan
             drawn = sums[:, :count] / sums[:, count:]
-    return [with_interval(Estimate(float(mean[one]), int(rated[one])), drawn[:, one]) for one in range(count)]
+    return [over_draws(Estimate(float(mean[one]), int(rated[one])), drawn[:, one], unit[method == one], options)
+            for one in range(count)]

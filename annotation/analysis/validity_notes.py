@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from annotation.analysis.records import Options, Rater, StudyAnswers
 from annotation.analysis.verdicts import Verdicts
 
-FEW = 10       # shared items, below which kappa says little
+FEW = 10       # shared items, below which kappa says little, and a pair's cell in a heatmap says how many
 _NAMED = 8     # people in a sentence
 
 

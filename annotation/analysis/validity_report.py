@@ -2,7 +2,8 @@
 
 What an item is called by each person comes from :mod:`annotation.analysis.verdicts`, statistics from
 :mod:`annotation.analysis.agreement`, and intervals from draws of items: an item is drawn with all that was said of it,
-for answers to one item are not independent. All numbers of a report rest on the same draws.
+for answers to one item are not independent. All agreement of a report rests on the same draws, of the items that two
+people or more judged; shares of answers on draws of all items.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from annotation.analysis import agreement
 from annotation.analysis.about import about
 from annotation.analysis.agreement_draws import AgreementDraws, agreement_draws
+from annotation.analysis.agreement_intervals import fleiss_with_interval, kappa_with_interval, shared_with_interval
 from annotation.analysis.draws import with_interval
 from annotation.analysis.matrix import Ratings
 from annotation.analysis.records import (
@@ -68,7 +70,7 @@ def validity_report(
         drawn = _drawn(ratings, pairs, shared, options)
         two_ways[key] = _two_way(key, found, ratings, pairs, drawn, options)
         if key == BINARY:
-            unanimous = with_interval(agreement.unanimous(ratings), drawn.unanimous)
+            unanimous = _of_items(agreement.unanimous(ratings), drawn.unanimous)
     notes = validity_notes(selected, found, shared, options, len(pairs))
     per_item = Counter({0: len(selected.items) - len(found.items)}) + Counter(people.tolist())
     return ValidityReport(
@@ -117,11 +119,21 @@ def _two_way(
     compared = _compared(found, ratings, pairs, drawn, options)
     return TwoWay(
         key, flag.name if flag else _VALID,
-        with_interval(agreement.positive_rate(ratings), drawn.positive_rate),
-        with_interval(agreement.fleiss(ratings, options.undefined), drawn.fleiss),
-        with_interval(agreement.krippendorff(ratings, agreement.scale_of("validity"), options.undefined), drawn.alpha),
-        _summary([pair.kappa for pair in compared], drawn.mean_kappa), compared,
+        with_interval(agreement.positive_rate(ratings), drawn.positive_rate, len(found.items)),
+        fleiss_with_interval(agreement.fleiss(ratings, options.undefined), drawn.fleiss, ratings),
+        _alpha(ratings, drawn, options), _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings),
+        compared,
     )
+
+
+def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimate:
+    alpha = agreement.krippendorff(ratings, agreement.scale_of("validity"), options.undefined)
+    return shared_with_interval(alpha, drawn.alpha, ratings)
+
+
+def _of_items(estimate: Estimate, drawn: NDArray[np.float64]) -> Estimate:
+    """For a share of items, which ``n`` counts."""
+    return with_interval(estimate, drawn, estimate.n)
 
 
 def _compared(
@@ -135,13 +147,15 @@ def _compared(
         (neither, only_b), (only_a, both) = tables[:, :, a, b].tolist()
         kappa = agreement.cohen(ratings.codes[:, a], ratings.codes[:, b], len(ratings.categories), options.undefined)
         same = agreement.agreement(ratings.codes[:, a], ratings.codes[:, b])
+        shared = ratings.codes[(ratings.codes[:, [a, b]] >= 0).all(axis=1)][:, [a, b]]
         compared.append(PairAgreement(
-            one.name, other.name, one.seat, other.seat, same.n, with_interval(kappa, drawn.kappas[:, place]),
-            with_interval(same, drawn.agreements[:, place]), ((neither, only_b), (only_a, both))))
+            one.name, other.name, one.seat, other.seat, same.n,
+            kappa_with_interval(kappa, drawn.kappas[:, place], shared, ratings),
+            _of_items(same, drawn.agreements[:, place]), ((neither, only_b), (only_a, both))))
     return tuple(compared)
 
 
-def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64]) -> PairSummary:
+def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64], ratings: Ratings) -> PairSummary:
     """``drawn``: the mean in each draw."""
     defined = [kappa.value for kappa in kappas if kappa.value is not None]
     missing = Counter(kappa.reason for kappa in kappas if kappa.value is None)
@@ -149,7 +163,7 @@ def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64]) -> PairSumm
     if not defined:
         reason = reason or _NO_PAIR
         return PairSummary(0, len(kappas), Estimate(None, 0, reason=reason), None, None, None, reason)
-    mean = with_interval(Estimate(fmean(defined), len(defined)), drawn)
+    mean = shared_with_interval(Estimate(fmean(defined), len(defined)), drawn, ratings)
     return PairSummary(len(defined), len(kappas) - len(defined), mean, median(defined), min(defined), max(defined),
                        reason)
 
@@ -162,15 +176,14 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
         one, other = found.raters[a], found.raters[b]
         same = agreement.agreement(ratings.codes[:, a], ratings.codes[:, b])
         compared.append(SignaturePair(one.name, other.name, one.seat, other.seat, same.n,
-                                      with_interval(same, drawn.agreements[:, place]), _table(found, a, b)))
+                                      _of_items(same, drawn.agreements[:, place]), _table(found, a, b)))
     defined = [pair.agreement.value for pair in compared if pair.agreement.value is not None]
     mean = Estimate(fmean(defined), len(defined)) if defined else Estimate(
         None, 0, reason=agreement.NOT_SHARED if compared else _NO_PAIR)
     return Signatures(
-        found.labels, found.counts,
-        with_interval(agreement.krippendorff(ratings, agreement.scale_of("validity"), options.undefined), drawn.alpha),
-        with_interval(agreement.unanimous(ratings), drawn.unanimous), with_interval(mean, drawn.mean_agreement),
-        tuple(compared),
+        found.labels, found.counts, _alpha(ratings, drawn, options),
+        _of_items(agreement.unanimous(ratings), drawn.unanimous),
+        with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared),
     )
 
 

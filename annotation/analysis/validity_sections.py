@@ -122,5 +122,9 @@ def _how(report: ValidityReport) -> list[tuple[str, str]]:
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
         ("Exactly the same flags", "Share of these items on which all set exactly the same flags."),
         ("Undefined", undefined),
-        ("Intervals", interval_sentence(options, options.resample)),
+        ("Intervals", interval_sentence(options, options.resample) + (
+            " Agreement is drawn from the items that two people or more judged, shares of answers from all items. "
+            "Where fewer than 20 items stand behind a κ or an α of a yes or no, or the rarer answer has the weight of "
+            "fewer than 10, such an interval tends to be too narrow and too low; a remark says where." if options.draws
+            else "")),
     ]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+NAME_LIMIT = 60
+"""Characters of a metric's name."""
+
 
 @dataclass(frozen=True)
 class MetricScores:

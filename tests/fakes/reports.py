@@ -82,7 +82,9 @@ def empty_validity():
 
 
 def rate(count, n, first=(30, 50), reason=""):
-    return Rate(share(count, n), Estimate(count / n, n, 0.4, 0.9) if n else NONE, share(*first), reason)
+    """By draws of questions the interval is wider than Wilson's."""
+    drawn = Estimate(count / n, n, 0.35, 0.95) if n else Estimate(None, 0, reason=reason)
+    return Rate(share(count, n), drawn, Estimate(count / n, n, 0.4, 0.9) if n else NONE, share(*first), reason)
 
 
 def metric(name="recall@5", rho=0.153):
@@ -99,7 +101,8 @@ def preference_report(**changes):
         "n_questions": 50, "n_answers": 52, "n_valid": 50, "rules": {"irrelevant": True, "failed_checks": 2},
         "removed": {"irrelevant": 2, "failed_checks": 0}, "flagged": 2, "ratings": (10, 20, 30, 25, 15),
         "mean_rating": Estimate(3.15, 100, 3.0, 3.3), "ratings_shapiro": Normality(0.9, 0.00001, 100), "rated_equal": 8,
-        "contradictions": 3, "ties": 1, "first_side": share(30, 49), "first_side_when_equal": share(5, 8),
+        "contradictions": 3, "ties": 1, "identical_sets": 2, "first_side": share(30, 49),
+        "first_side_when_equal": share(5, 8),
         "stored_one": share(25, 49), "stored_one_when_equal": share(4, 8),
         "metrics": (metric(), metric("cosine & <b>", 0.42)),
         "tests": (MetricTest("recall@5", "cosine & <b>", -0.27, -0.4, -0.1, 0.0005, 0.001, 50, 1000, False),),
@@ -120,7 +123,7 @@ def empty_preference():
         about=about_of("preference", answered=0, latest=None, notes=()), raters=(), n_people=0, n_questions=0,
         n_answers=0, n_valid=0, rules={}, removed={}, flagged=None, ratings=(0, 0, 0, 0, 0), mean_rating=NONE,
         ratings_shapiro=Normality(None, None, 0, "fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
-        first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
+        identical_sets=0, first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
         stored_one_when_equal=share(0, 0), metrics=(), tests=(), methods=(), pairs=(),
         no_methods="there are no answers", shared_questions=0, ratings_alpha=NONE, preference_alpha=NONE)
 

@@ -17,4 +17,6 @@ def test_the_table_of_a_tiny_run(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "4 people, 40 items" in said
     assert said.count("bar 1,000 ms") == 1
     assert "20 draws of 4 people, 40 items: valid or not, flags and signatures, 6 pairs" in said
+    assert "ratio of the draws" in said
+    assert "ratio of the draws" in said
     assert float(said.split("the same draws differ by ")[1].split()[0]) < 1e-12

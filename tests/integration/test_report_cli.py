@@ -185,7 +185,15 @@ def test_a_plan_is_part_of_report_and_json(validity):
     keys = ("validity", "Well formed?", "--width", 0.5, "--draws", 50)
     assert "HOW SURE" in run(*keys)
     plan = json.loads(run(*keys, "--json"))["plan"]
-    assert {one["more_of"] for one in plan} == {"items", "people"} and all(one["assumption"] for one in plan)
+    assert {one["more_of"] for one in plan} == {"items", "answers per item"} and all(one["assumption"] for one in plan)
+
+
+def test_what_is_printed_as_json_is_what_is_written(validity, preference, tmp_path):
+    for kind, name in (("validity", "Well formed?"), ("preference", "shops")):
+        printed = run(kind, name, "--json", "--draws", 30, "--width", 0.4, "--out", tmp_path / kind)
+        assert (tmp_path / kind / "report.json").read_text("utf-8") == printed
+        assert json.loads(printed)["plan"]
+    assert json.loads(run("validity", "Well formed?", "--json", "--draws", 0))["plan"] == []
 
 
 def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path):

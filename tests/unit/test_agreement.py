@@ -85,7 +85,7 @@ def test_fleiss_and_alpha_by_hand():
     assert fleiss(rows).value == pytest.approx(1 / 4, abs=1e-12)
     assert krippendorff(rows, "nominal").value == pytest.approx(3 / 8, abs=1e-12)
     assert (unanimous(rows).value, unanimous(rows).n) == (0.5, 2)
-    assert (positive_rate(rows).value, positive_rate(rows).n) == (pytest.approx(1 / 3), 6)
+    assert (positive_rate(rows).value, positive_rate(rows).n) == (pytest.approx(1 / 3, abs=1e-12), 6)
 
 
 def test_people_who_always_say_the_opposite():
@@ -173,7 +173,7 @@ def test_a_rate_of_no_answers():
 
 def test_single_answers_count_in_the_rate_alone():
     rows = ratings([[1, NOBODY], [0, 0], [1, 1]])
-    assert (positive_rate(rows).value, positive_rate(rows).n) == (pytest.approx(3 / 5), 5)
+    assert (positive_rate(rows).value, positive_rate(rows).n) == (pytest.approx(3 / 5, abs=1e-12), 5)
     assert (unanimous(rows).value, unanimous(rows).n) == (1, 2)
 
 

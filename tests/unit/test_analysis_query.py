@@ -14,6 +14,9 @@ from web.analysis_query import Asked, read_query
 
 def test_what_goes_without_saying():
     assert read_query({"study": "x"}) == Asked(Selection(), Options(), None, (5,), None)
+    usual = Options(draws=7, seed=99)
+    assert read_query({}, usual=usual).options == usual
+    assert read_query({"seed": "1"}, usual=usual).options == Options(draws=7, seed=1)
 
 
 def test_all_of_it():

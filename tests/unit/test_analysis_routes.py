@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import json
+import weakref
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -17,21 +19,23 @@ from fastapi import FastAPI
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
-from annotation.analysis import validity_report as validity
+from annotation.analysis import composing
 from annotation.analysis.formats import FORMS
 from annotation.analysis.records import Disputed, Options
 from annotation.preference import Preference
 from annotation.records import Place, Role, Study, StudyImage
-from annotation.roles import may
+from annotation.roles import Capability, may
 from annotation.service import StudyService
 from annotation.validity import Validity
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
+from web import analysis_reports
 from web import analysis_routes as routes
 from web.analysis_files import FILES
 from web.analysis_present import disputed, plain
+from web.analysis_query import read_query
 from web.analysis_reports import Analyses
 from web.analysis_routes import analysis_routes
 from web.json_calls import Later
@@ -88,15 +92,17 @@ def now() -> list[float]:
 
 @pytest.fixture
 def visit(store: SqlStudyStore, tmp_path: Path, now: list[float]) -> Open:
-    services: Any = SimpleNamespace(study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment"),
+    services: Any = SimpleNamespace(study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=4711),
                                     runs=Runs(), methods={}, search=SimpleNamespace(galleries=list))
     app = FastAPI()
     app.include_router(analysis_routes(services, Analyses(store, clock=lambda: now[0])))
 
-    def open_as(role: Role | None, name: str = ANALYST) -> TestClient:
+    def open_as(role: Role | frozenset[Capability] | None, name: str = ANALYST) -> TestClient:
         async def with_visitor(scope: Any, receive: Any, send: Any) -> None:
             if role is not None and scope["type"] == "http":
-                scope["state"] = {"visitor": Visitor(name, role, may(role), open=False)}
+                visitor = (Visitor(name, "researcher", role, open=False) if isinstance(role, frozenset)
+                           else Visitor(name, role, may(role), open=False))
+                scope["state"] = {"visitor": visitor}
             await app(scope, receive, send)
 
         return TestClient(with_visitor)
@@ -157,8 +163,36 @@ def test_the_list_says_how_much_there_is(visit: Open, study: Study, survey: Stud
     rows = {row["id"]: row for row in visit("analyst").get("analysis/studies").json()["studies"]}
     assert rows[study.study_id] == {
         "id": study.study_id, "name": study.name, "kind": "validity", "accepting": True, "items": 6, "answered": 14,
-        "planned": 18, "people": 3}
+        "planned": 18, "people": 3, "you_judge": False}
     assert (rows[survey.study_id]["kind"], rows[survey.study_id]["answered"]) == ("preference", 12)
+
+
+def test_who_judges_in_a_study_is_told_so_before_its_report(visit: Open, study: Study, survey: Study) -> None:
+    """By the list, and by the report, which is made once for all who look at it."""
+    for name, mine in ((ANALYST, []), ("BÉRÉNICE", [study, survey]), (PEOPLE[2], [study])):
+        client = visit("analyst", name)
+        rows = client.get("analysis/studies").json()["studies"]
+        assert {row["id"] for row in rows if row["you_judge"]} == {one.study_id for one in mine}
+        for of in (study, survey):
+            found = fetch(client, "report", of, names="hidden")
+            assert found["you_judge"] is (of in mine)
+            assert found["report"]["about"]["study_id"] == of.study_id
+
+
+def test_the_usual_seed_is_that_of_the_settings(visit: Open, study: Study) -> None:
+    client = visit("analyst")
+    assert fetch(client, "report", study)["about"]["options"]["seed"] == 4711
+    assert fetch(client, "report", study, seed=3)["about"]["options"]["seed"] == 3
+
+
+def test_managing_alone_shows_no_results(visit: Open, study: Study, survey: Study) -> None:
+    """As the access table has it for all that begins with /analysis."""
+    client = visit(frozenset({"manage"}))
+    assert client.get("analysis/studies").status_code == 403
+    for call in READS:
+        assert client.get(f"analysis/{call}", params=asked(study)).status_code == 403, call
+    assert client.get("analysis/scores/choices", params={"study": survey.name}).status_code == 403
+    assert client.get("analysis/scores/run", params={"id": "x"}).status_code == 403
 
 
 def test_points_first_then_intervals(visit: Open, study: Study) -> None:
@@ -404,13 +438,13 @@ def test_sixteen_who_look_cost_one_computation(
     visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []
-    whole = validity.validity_report
+    whole = composing.validity_report
 
     def counted(*args: Any) -> Any:
         made.append(args)
         return whole(*args)
 
-    monkeypatch.setattr(validity, "validity_report", counted)
+    monkeypatch.setattr(composing, "validity_report", counted)
     client = visit("analyst")
     with ThreadPoolExecutor(16) as pool:
         texts = {answer.text for answer in pool.map(
@@ -434,6 +468,83 @@ def test_a_report_that_is_there_waits_for_no_other(
         fetch(client, "report", study, draws=20)
         client.get("analysis/file", params=asked(study, form="md"))
     assert len(put_off) == 1
+
+
+def test_the_answers_of_a_large_study_are_not_read_at_once(
+    visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Six items and 14 answers are more than 19."""
+    client, put_off = visit("analyst"), []
+
+    def counted(work: Callable[[], object]) -> Later:
+        put_off.append(work)
+        return Later(work)
+
+    monkeypatch.setattr(routes, "Later", counted)
+    monkeypatch.setattr(analysis_reports, "_LARGE", 19)
+    fetch(client, "disputed", study)
+    assert len(put_off) == 1
+    fetch(client, "disputed", study, a=1, b=2)
+    fetch(client, "report", study, draws=0)
+    fetch(client, "report", study, {"people": [1, 2]}, draws=0)
+    assert len(put_off) == 1     # it is read by now
+
+
+class Busy:
+    """A store whose study has news at every look, and takes 4 seconds to be read."""
+
+    def __init__(self, store: SqlStudyStore, now: list[float]) -> None:
+        self._store, self._now = store, now
+        self.stamps = self.loads = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def stamp(self, study_id: str) -> str:
+        self.stamps += 1
+        return f"stamp {self.stamps}"
+
+    def judgements(self, study_id: str) -> Any:
+        self.loads += 1
+        self._now[0] += 4.0
+        return self._store.judgements(study_id)
+
+
+def test_a_busy_study_with_followers_is_read_seldom(store: SqlStudyStore, study: Study, now: list[float]) -> None:
+    """Reading takes 4 s, so a look counts 20 s: in ten minutes no more than 600 / 20 times, and not 300 times."""
+    busy = Busy(store, now)
+    analyses, views = Analyses(busy, clock=lambda: now[0]), [  # type: ignore[arg-type]
+        read_query({"draws": "0", "seed": str(page)}) for page in range(5)]
+    numbers = set()
+    while now[0] < 600.0:
+        for view in views:
+            numbers.add(analyses.made(study.study_id, view).looked.number)
+        now[0] += 1.0
+    assert busy.loads == busy.stamps == len(numbers) and 25 <= busy.loads <= 31
+
+
+def test_one_copy_of_a_study_and_no_report_of_an_older_stamp_is_kept(
+    store: SqlStudyStore, study: Study, now: list[float], monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    kept: list[Any] = []
+    load, busy = analysis_reports.load_answers, Busy(store, now)
+
+    def remembered(*of: Any) -> Any:
+        answers = load(*of)
+        kept.append(weakref.ref(answers))
+        return answers
+
+    monkeypatch.setattr(analysis_reports, "load_answers", remembered)
+    analyses = Analyses(busy, clock=lambda: now[0])  # type: ignore[arg-type]
+    reports = []
+    for _ in range(4):
+        for draws in ("0", "20"):
+            reports.append(weakref.ref(analyses.made(study.study_id, read_query({"draws": draws}))))
+        reports.append(weakref.ref(analyses.disputed(study.study_id, read_query({}), None, None, "binary")[1][0]))
+        now[0] += 30.0
+    gc.collect()
+    assert [one() is not None for one in kept] == [False, False, False, True]
+    assert [one() is not None for one in reports] == [False] * 9 + [True] * 3
 
 
 # --- files --------------------------------------------------------------------------------------

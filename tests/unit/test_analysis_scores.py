@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.records import Item, Place, Role, Study
+from annotation.records.scores import NAME_LIMIT
 from annotation.roles import may
 from cir_core.errors import EncoderUnavailable
 from cir_core.methods.declared import Method
@@ -93,7 +94,7 @@ def study(store: SqlStudyStore) -> Study:
 @pytest.fixture
 def visit(store: SqlStudyStore, search: Search, tmp_path: Path) -> Open:
     services: Any = SimpleNamespace(
-        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment"), runs=Runs(),
+        study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=7), runs=Runs(),
         methods={"text-only": TEXT}, search=search)
     app = FastAPI()
     app.include_router(analysis_routes(services))
@@ -176,11 +177,13 @@ def test_a_method_scores_a_gallery_while_one_looks_on(
     client = visit()
     there = client.get("analysis/scores/choices", params={"study": study.name}).json()
     assert there == {"galleries": [{"name": "colours", "size": 64}], "gallery": None,
-                     "methods": [{"name": "text-only", "title": "Text only"}]}
+                     "methods": [{"name": "text-only", "title": "Text only"}], "name_limit": NAME_LIMIT}
     search.go.clear()
     wanted = {"study": study.name, "gallery": "colours", "method": "text-only", "name": "cosine"}
     run = client.post("analysis/scores/compute", json=wanted).json()["run"]
-    assert client.post("analysis/scores/compute", json=wanted | {"name": "second"}).json()["run"] == run
+    assert client.post("analysis/scores/compute", json=wanted | {"name": " Cosine"}).json()["run"] == run
+    second = client.post("analysis/scores/compute", json=wanted | {"name": "second"})
+    assert second.status_code == 400 and "“cosine” is being computed for this study" in second.json()["problem"]
     state = visit("analyst").get("analysis/scores/run", params={"id": run}).json()
     assert state == {"text": "Opening the gallery colours", "done": 0, "total": 0, "finished": False, "problem": ""}
     assert set(metrics(client, study)) == {"recall@5"}

@@ -77,15 +77,36 @@ def test_every_draw_is_that_of_scipy_on_the_repeated_rows(values):
 
 
 def test_draws_in_which_it_is_undefined_are_counted():
-    # One unit of three has all the variety: without it, in (2/3)**3 of draws, there is one score only.
-    x, y, unit = np.array([0.0, 1, 0, 0]), np.array([1.0, 2, 2, 1]), np.array([0, 0, 1, 2])
-    drawn = spearman_draws(x, y, unit, 3, 400, 1)
-    assert drawn == pytest.approx(plain_loop(x, y, unit, 3, 400, 1), abs=1e-12, nan_ok=True)
-    missing = int(np.isnan(drawn).sum())
-    assert missing / 400 == pytest.approx(8 / 27, abs=0.08)
-    found = spearman(RatedSets(unit, y, x), Options(draws=400, seed=1), 3)
-    assert found.estimate.low is not None
-    assert found.estimate.reason == f"undefined in {missing} of 400 draws, which the interval leaves out"
+    # The first of twelve units has a score of its own, or the first three have: a draw has none of them with a
+    # probability of (11/12)**12 = 35 %, or (9/12)**12 = 3 %, and then all scores are the same.
+    y, unit = np.arange(24.0) % 5, np.arange(24) // 2
+    for special, share in ((1, 0.35), (3, 0.03)):
+        x = np.where(unit < special, 1.0, 0.0)
+        drawn = spearman_draws(x, y, unit, 12, 400, 1)
+        assert drawn == pytest.approx(plain_loop(x, y, unit, 12, 400, 1), abs=1e-12, nan_ok=True)
+        missing = int(np.isnan(drawn).sum())
+        assert missing / 400 == pytest.approx(share, abs=0.05)
+        found = spearman(RatedSets(unit, y, x), Options(draws=400, seed=1), 12).estimate
+        assert (found.low is None) == (special == 1)
+        assert found.reason == (f"no interval: undefined in {missing} of 400 draws" if special == 1 else
+                                f"undefined in {missing} of 400 draws, which the interval leaves out")
+
+
+@pytest.mark.parametrize(("units", "resample", "interval", "reason"), [
+    (9, "people", False, "no interval: draws of people need 10 of them, not 9"),
+    (10, "people", True, "drawn from 10 people: read the interval with care"),
+    (29, "people", True, "drawn from 29 people: read the interval with care"), (30, "people", True, ""),
+    (9, "items", True, "drawn from 9 questions: read the interval with care"), (10, "items", True, ""),
+])
+def test_of_few_people_or_questions(units, resample, interval, reason):
+    rng = np.random.default_rng(9)
+    unit = np.repeat(np.arange(units), 20)
+    y = rng.integers(1, 6, len(unit)).astype(float)
+    # A unit without a score says nothing, and does not count.
+    x = np.append(y + rng.normal(size=len(unit)), NONE)
+    sets_of = RatedSets(np.append(unit, units), np.append(y, 3), x)
+    found = spearman(sets_of, Options(draws=100, resample=resample), units + 1).estimate
+    assert (found.low is not None, found.reason) == (interval, reason)
 
 
 def test_a_large_sample_in_blocks_is_the_same():

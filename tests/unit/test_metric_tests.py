@@ -139,10 +139,15 @@ def test_the_interval_draws_clusters_whole():
     rating, scores = made(60)
     unit = np.arange(60) // 2
     (questions,) = compare_metrics([("a", "b")], scores, rating, unit, Options(draws=100))
-    (people,) = compare_metrics([("a", "b")], scores, rating, unit, Options(draws=100), clusters=unit // 10)
+    options = Options(draws=100, resample="people")
+    (people,) = compare_metrics([("a", "b")], scores, rating, unit, options, clusters=unit // 3)
+    (few,) = compare_metrics([("a", "b")], scores, rating, unit, options, clusters=unit // 10)
     assert questions.p == people.p      # what is swapped are questions all the same
     assert questions.low < questions.difference < questions.high
     assert (people.low, people.high) != (questions.low, questions.high)
+    assert people.reason == "drawn from 10 people: read the interval with care"
+    assert (few.p, few.low, few.reason) == (
+        questions.p, None, "no interval: draws of people need 10 of them, not 3")
 
 
 def test_many_questions_are_swapped_in_blocks(monkeypatch):

@@ -7,6 +7,7 @@ from annotation.analysis.precision import kappa_precision, rate_precision
 from annotation.analysis.preference_report import preference_report
 from annotation.analysis.records import MetricScores, Options, Selection, StudyAnswers
 from annotation.analysis.validity_report import validity_report
+from annotation.quality import share
 from annotation.records import Seat
 from cir_core.errors import StudyError
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
@@ -40,24 +41,74 @@ def preference(questions=200, people=10, *, seed=1):
 def test_more_items_for_kappa():
     answers = validity()
     items, people = kappa_precision(answers, 0.1)
-    assert (items.what, items.more_of, items.have, people.more_of, people.have) == ("kappa", "items", 50, "people", 9)
+    assert (items.what, items.more_of, items.have, people.more_of, people.have) == (
+        "Fleiss' kappa", "items", 50, "people", 9)
     kappa = validity_report(answers).binary.fleiss_kappa
-    assert items.width == pytest.approx(kappa.high - kappa.low, rel=0.08), "the width that the report has"
+    assert items.width == people.width == kappa.high - kappa.low, "the width that the report prints"
     for point in items.points:
         assert point.width == pytest.approx(items.width * (50 / point.size) ** 0.5, rel=0.08)
     assert items.needed == pytest.approx(50 * (items.width / 0.1) ** 2, rel=0.12)
     assert [point.size for point in items.points][::12] == [50, 1000]
+    assert items.needed > 100 and items.needed % 10 == 0, "rounded up to two digits"
+
+
+def test_as_narrow_already_is_said_of_the_printed_width_alone():
+    answers = validity()
+    kappa = validity_report(answers, options=Options(draws=300, seed=4)).binary.fleiss_kappa
+    width = kappa.high - kappa.low
+    enough, short = (kappa_precision(answers, width * part, Options(draws=300, seed=4)) for part in (1.0, 0.999))
+    for plan in enough:
+        assert plan.needed == plan.have and plan.reason == "it is as narrow already"
+    assert short[0].needed > 50 and short[1].needed > 9, "though by a hair"
 
 
 def test_more_people_do_not_help_where_items_are_few():
     items, people = kappa_precision(validity(), 0.1)
     widths = [point.width for point in people.points]
-    assert people.points[0].size == 9 and widths[0] == pytest.approx(items.width) == people.width
+    assert people.points[0].size == 9 and widths[0] == pytest.approx(items.width, rel=1e-12)
     assert widths[0] > widths[-1] > 0.7 * widths[0]
     assert people.needed is None and people.reason == f"with 180 people it is still {widths[-1]:.3f} wide"
     # Between two and four people they do.
     few = kappa_precision(validity(200, 2, seed=5), 0.21)[1]
     assert few.have == 2 and 2 < few.needed < 10
+
+
+def thinned(answers, keep):
+    """Those of the answers that ``keep`` says, by numbers of item and person."""
+    return StudyAnswers(answers.study, answers.items, answers.seats, (), tuple(
+        one for one in answers.judgements if keep(int(one.item_id[1:]), int(one.annotator[1:]))))
+
+
+def test_answers_per_item_where_people_judge_different_items():
+    # Each item is judged by two of six.
+    spread = thinned(validity(60, 6), lambda item, person: (person - item) % 6 < 2)
+    items, answers = kappa_precision(spread, 0.2)
+    assert (items.what, items.have, answers.more_of, answers.have) == ("Fleiss' kappa", 60, "answers per item", 2)
+    assert answers.needed > 2 and "now each has 2" in answers.assumption
+
+
+def test_alpha_over_all_items_where_numbers_of_answers_differ():
+    # Of 60 items 22 have three answers, 14 have two, 24 have one.
+    def keep(item, person):
+        return person < (3 if item < 22 else 2 if item < 36 else 1)
+
+    uneven = thinned(validity(60, 3), keep)
+    items, answers = kappa_precision(uneven, 0.2)
+    assert (items.what, items.have, items.more_of) == ("Krippendorff's alpha", 36, "items")
+    alpha = validity_report(uneven).binary.krippendorff_alpha
+    assert (alpha.n, items.width) == (36, alpha.high - alpha.low)
+    assert items.needed > 36
+    assert "the 36 with two answers or more" in items.assumption and "24 others" in items.assumption
+    assert (answers.what, answers.more_of, answers.have) == ("Krippendorff's alpha", "answers per item", 2)
+    assert "now they have 2 to 3" in answers.assumption
+    widths = {point.size: point.width for point in answers.points}
+    assert widths[2] > widths[4] > widths[40], "topping up what has fewer makes it narrower"
+
+
+def test_a_plan_says_what_its_interval_is_worth():
+    for wanted in (0.3, 1.5):
+        for plan in kappa_precision(validity(12, 3), wanted, Options(draws=200)):
+            assert "only 12 items: the interval is probably too narrow" in plan.reason
 
 
 def test_kappa_that_cannot_be_planned_for():
@@ -66,6 +117,7 @@ def test_kappa_that_cannot_be_planned_for():
     perfect = kappa_precision(validity(6, 3, say=lambda item, person: item.number % 2 == 0), 0.1)
     for plan in (*nobody, *alike, *perfect):
         assert plan.needed is None and plan.width is None and plan.points == () and plan.reason
+    assert perfect[0].reason == "no interval: all draws give the same number"
     assert alike[0].reason == "all used one and the same category throughout"
     # Nobody agrees beyond chance: that can be planned for.
     against = kappa_precision(validity(40, 2, say=lambda item, person: (item.number + person) % 3 == 0), 0.2)
@@ -74,11 +126,11 @@ def test_kappa_that_cannot_be_planned_for():
 
 def test_more_questions_for_a_rate():
     questions, people = rate_precision(preference(), 0.06)
-    share = preference_report(preference(), options=Options(draws=0)).metrics[0].symmetric.share
+    rate = preference_report(preference(), options=Options(draws=0)).metrics[0].symmetric.share
     assert (questions.what, questions.more_of, questions.have, people.more_of, people.have) == (
         "preference rate", "questions", 200, "people", 10)
     # One answer to a question: the spread is the binomial one.
-    assert questions.width == pytest.approx(2 * 1.96 * (share.value * (1 - share.value) / 200) ** 0.5, rel=0.08)
+    assert questions.width == pytest.approx(2 * 1.96 * (rate.value * (1 - rate.value) / 200) ** 0.5, rel=0.08)
     assert questions.needed == pytest.approx(200 * (questions.width / 0.06) ** 2, rel=0.1)
     assert people.needed is not None and "symmetric one of recall@5" in people.assumption
 
@@ -96,6 +148,30 @@ def test_people_who_differ_need_more_people():
     assert questions.width == pytest.approx(people.width / 20 ** 0.5, rel=0.1)
 
 
+def test_few_people_give_no_plan_for_more():
+    # Three people who answered much alike: three clusters would seem to know the rate to a hair.
+    questions, people = rate_precision(preference(33, 3), 0.1)
+    assert (people.have, people.width, people.needed, people.points) == (3, None, None, ())
+    assert people.reason == "draws of people need 10 of them; the answers whose scores differ are of 3"
+    assert questions.needed > 33
+
+
+def test_a_plan_is_never_narrower_than_what_is_printed():
+    # All but one of 32 follow: draws end at 1, Wilson's interval of 31 of 32 goes further down.
+    answers = preference(32, 16)
+    judgements = tuple(a_judgement(number, f"p{number % 16}", an_answer(4, 2, 2 if number == 5 else 1))
+                       for number in range(32))
+    answers = StudyAnswers(answers.study, answers.items, answers.seats, answers.assignments, judgements)
+    printed = preference_report(answers, options=Options(draws=0)).metrics[0].symmetric.share
+    later = share(20 * 31, 20 * 32)
+    for plan in rate_precision(answers, 0.05):
+        assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)
+        assert plan.points[-1].size == 20 * plan.have
+        assert plan.points[-1].width >= later.high - later.low - 1e-12
+        assert "Wilson’s of as many answers where that one is wider" in plan.assumption
+        assert plan.needed % 10 == 0, "rounded up to two digits"
+
+
 def test_what_is_narrow_already():
     plan = rate_precision(preference(), 0.5)[0]
     assert (plan.needed, plan.reason) == (200, "it is as narrow already") and plan.width < 0.5
@@ -106,7 +182,8 @@ def test_a_rate_that_cannot_be_planned_for():
         assert plan.needed is None and plan.reason == "there is no answer in which the two scores differ"
     one = answers_of([an_item(0)], [a_judgement(0, "Ada", an_answer())])
     assert [plan.reason for plan in rate_precision(one, 0.1)] == [
-        "all answers whose scores differ are of one question", "all answers whose scores differ are of one person"]
+        "all answers whose scores differ are of one question",
+        "draws of people need 10 of them; the answers whose scores differ are of 1"]
     always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
     assert "always give the same number" in rate_precision(always, 0.1)[0].reason
 

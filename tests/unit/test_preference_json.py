@@ -6,6 +6,7 @@ from annotation.analysis.preference_json import preference_json
 from annotation.analysis.preference_report import preference_report
 from annotation.analysis.records import Options
 from tests.fakes.preference_answers import answers_of
+from tests.fakes.preferences import a_judgement, an_answer, an_item
 from tests.unit.test_preference_report import COSINE, ITEMS, JUDGEMENTS
 
 RATES = ("preference_rate_ge", "preference_rate_gt", "preference_rate_symmetric", "preference_rate_given_equal_recall")
@@ -31,6 +32,21 @@ def test_the_fixed_keys():
     low, high = recall["spearman"]["ci95"]
     assert -1 <= low <= recall["spearman"]["rho"] <= high <= 1
     assert found["about"]["options"]["draws"] == 50 and found["rules"] == {}
+
+
+def test_rates_have_two_intervals_and_one_sided_ones_no_p():
+    items = [an_item(number) for number in range(9)]
+    found = made([a_judgement(number, person, an_answer(4, 2, 1 + number % 2))
+                  for number in range(9) for person in ("Ada", "Bea", "Cleo")], items)
+    rates = found["metrics"]["recall@5"]
+    of = rates["preference_rate_symmetric"]
+    # As sure as nine questions are, not as 27 answers are.
+    (low, high), (wilson_low, wilson_high) = of["ci95_draws"], of["ci95"]
+    assert low < wilson_low < of["rate"] < wilson_high < high and of["p"] > 0.05
+    assert of["reason_draws"] == "drawn from 9 questions: read the interval with care" and of["reason"] == ""
+    assert all(rates[f"preference_rate_{form}"]["p"] is None for form in ("ge", "gt", "gt_given_equal_recall"))
+    assert made(draws=0)["metrics"]["recall@5"]["preference_rate_symmetric"]["ci95_draws"] is None
+    assert found["identical_sets"] == 0
 
 
 def test_what_is_not_there_is_null_with_a_reason():

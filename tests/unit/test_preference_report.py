@@ -118,12 +118,71 @@ def test_notes_say_what_is_missing():
     found = report(released, source={"form": HP_ANSWERS}, accepting=False)
     assert found.flagged is None and any("307 of 3,050" in note for note in found.about.notes)
     assert any("Nobody recorded which set stood first, so" in note for note in found.about.notes)
-    assert any("No question was answered by two people" in note for note in found.about.notes)
+    assert any("No question of this study was answered by two people" in note for note in found.about.notes)
+    alone = report(selection=Selection(people=(1,))).about.notes
+    assert any("No question that counts here was answered by two people" in note for note in alone)
     part = report([*JUDGEMENTS, a_judgement(3, "Bea", an_answer(first=None))])
     assert "Nobody recorded which set stood first in 1 of 8 answers." in part.about.notes
     without = report([a_judgement(0, "Ada", an_answer())], [an_item(0, target_id=None, target_ids=[])])
     assert "No question has a known target, so there is no recall@5." in without.metrics[0].notes
     assert without.metrics[0].spearman.estimate.reason and without.metrics[0].symmetric.reason
+
+
+def note_on(said, found):
+    return next((note for note in found.about.notes if said in note), "")
+
+
+def test_answers_that_are_not_independent_have_a_note():
+    # Items 0, 1 and 2 have two answers each, item 3 has one.
+    for draws in (0, 20):
+        note = note_on("Wilson", report(options=Options(draws=draws)))
+        assert note.startswith("Several people answered 3 of 4 questions. Wilson’s intervals and the p of shares, of ρ")
+    assert not note_on("Wilson", report(JUDGEMENTS[::2], ITEMS))
+
+
+def spread(people, each):
+    """Each person answers questions of their own, as it comes."""
+    rng = np.random.default_rng(6)
+    items = [an_item(number) for number in range(people * each)]
+    names = [f"p{number}" for number in range(people)]
+    judgements = [a_judgement(number, names[number // each], an_answer(*rng.integers(1, 6, 2), int(rng.integers(1, 3))))
+                  for number in range(people * each)]
+    return lambda **options: report(judgements, items, people=names, options=Options(**{"draws": 20} | options))
+
+
+def test_what_answers_of_one_person_have_in_common_has_a_note():
+    said = "Intervals draw questions. Each of"
+    assert note_on(said, spread(12, 8)()) == (
+        "Intervals draw questions. Each of 12 people answered about 8: drawing people (--resample people) allows for "
+        "what they have in common.")
+    assert note_on(said, spread(9, 8)()).endswith("is in no interval, for so few people cannot be drawn.")
+    assert not any(note_on(said, found) for found in (
+        spread(12, 8)(draws=0), spread(12, 2)(), spread(12, 8)(resample="people"), spread(1, 12)()))
+
+
+@pytest.mark.parametrize(("people", "note", "reason"), [
+    (3, "of whom there are only 3. Fewer than 10 give none: draw questions",
+     "no interval: draws of people need 10 of them, not 3"),
+    (12, "Intervals draw people, and 12 are few", "drawn from 12 people: read the interval with care"), (30, "", ""),
+])
+def test_draws_of_few_people(people, note, reason):
+    found = spread(people, 6)(resample="people", draws=50)
+    for estimate in (found.mean_rating, found.metrics[0].spearman.estimate, found.metrics[0].symmetric.drawn,
+                     found.methods[0].value, found.methods[0].mean_rating, found.pairs[0].mean_difference):
+        assert (estimate.low is None, estimate.reason) == (people < 10, reason)
+    said = note_on("Intervals draw people", found)
+    assert note in said and bool(said) == bool(note)
+    # Wilson's is there all the same.
+    assert found.metrics[0].symmetric.share.low is not None
+
+
+def test_questions_whose_sets_hold_the_same_images():
+    twins = [["a", "b", "c", "d", "e"], ["e", "d", "c", "b", "a"]]
+    items = [an_item(0), an_item(1, set_ids=twins), an_item(2, set_ids=twins), an_item(3, set_ids=twins)]
+    found = report(JUDGEMENTS[:4] + JUDGEMENTS[6:], items)
+    assert found.identical_sets == 2, "of questions that somebody answered"
+    assert note_on("the same images", found).startswith("Both sets hold the same images in 2 questions. Where scores")
+    assert report().identical_sets == 0 and not note_on("the same images", report())
 
 
 def test_shared_questions():
@@ -133,11 +192,12 @@ def test_shared_questions():
     # Preferences 2 1, 1 2, 1 2 never agree: observed 1; expected 2·3·3/(6·5) = 0.6; alpha 1 - 1/0.6 = -2/3.
     assert found.preference_alpha.value == pytest.approx(-2 / 3, abs=1e-12) and found.preference_alpha.n == 3
     assert found.ratings_alpha.n == 6 and found.ratings_alpha.low <= found.ratings_alpha.value
+    assert found.ratings_alpha.reason == "drawn from 3 questions: read the interval with care"
     # Everybody agrees, on sets that differ: 1.
     same = [a_judgement(number, person, an_answer(5 - number, 1 + number, 1 + number % 2))
             for number in range(3) for person in ("Ada", "Bea")]
     found = report(same)
-    assert found.ratings_alpha.value == pytest.approx(1) and found.preference_alpha.value == pytest.approx(1)
+    assert (found.ratings_alpha.value, found.preference_alpha.value) == pytest.approx((1, 1), abs=1e-12)
 
 
 def test_alpha_draws_questions_with_both_sets():
@@ -159,7 +219,7 @@ def test_methods_are_there_where_they_are_known():
     found = report(options=Options(draws=100))
     assert [one.method for one in found.methods] == ["slerp", "text"] and found.no_methods == ""
     # Three preferences each, and a tie.
-    assert found.methods[0].value.value == pytest.approx(0) and found.methods[0].value.n == 7
+    assert found.methods[0].value.value == pytest.approx(0, abs=1e-12) and found.methods[0].value.n == 7
     assert [(one.first, one.second, one.answers) for one in found.pairs] == [("slerp", "text", 7)]
     blind = report([a_judgement(0, "Ada", an_answer())], [an_item(0, methods=[None, None])])
     assert (blind.methods, blind.pairs) == ((), ())

@@ -25,6 +25,9 @@ def test_wilson_s_interval_and_the_exact_p():
 
 
 def test_a_share_of_nothing_is_no_number():
+    # Of none and of all Wilson's interval ends at 0 and at 1, without what rounding leaves.
+    for n in range(1, 60):
+        assert (share(0, n).low, share(n, n).high) == (0.0, 1.0) and share(0, n).high < 1 and share(n, n).low > 0
     nothing = share(0, 0)
     assert (nothing.value, nothing.low, nothing.high, nothing.p) == (None,) * 4
 

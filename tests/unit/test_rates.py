@@ -52,13 +52,13 @@ def test_each_form_counts_its_own_answers():
 def test_sides_are_weighed_alike():
     # The favoured set stood first in rows 0 9 (gt), followed in both; second in rows 1 2, followed in one.
     found = gt(compared(ROWS), Options(draws=0), len(ROWS))
-    assert found.adjusted.value == pytest.approx((2 / 2 + 1 / 2) / 2)
+    assert found.adjusted.value == pytest.approx((2 / 2 + 1 / 2) / 2, abs=1e-12)
     assert (found.adjusted.n, found.adjusted.low, found.adjusted.reason) == (4, None, "")
     # What stood first is preferred in rows 0 2 9, not in row 1.
     assert (found.first_side.count, found.first_side.n) == (3, 4)
     # Symmetric: the favoured stood first in rows 0 9, and second in 1 2 5 6, followed in 1 and 5.
     both = symmetric(compared(ROWS), Options(draws=0), len(ROWS))
-    assert both.adjusted.value == pytest.approx((1 + 2 / 4) / 2)
+    assert both.adjusted.value == pytest.approx((1 + 2 / 4) / 2, abs=1e-12)
     # First preferred: 0 2 6 9, not 1 and 5.
     assert (both.first_side.count, both.first_side.n) == (4, 6)
 
@@ -70,6 +70,38 @@ def test_a_side_that_is_always_chosen_is_no_rate():
     assert found.share.value == 0.9
     assert found.adjusted.value == 0.5
     assert found.first_side.value == 1.0
+
+
+def test_only_symmetric_rates_have_a_p_against_one_half():
+    # People prefer set 1 in 30 of 40 answers whatever the metric, which favours each set 20 times: 15 + 5 follow it.
+    rows = [(1 + (k % 4 == 3), *((1, 0) if k < 20 else (0, 1)), 1, 0, 0) for k in range(40)]
+    found = {form.__name__: form(compared(rows), OPTIONS, 40).share for form in FORMS}
+    assert [found[name].count for name in ("gt", "symmetric")] == [15, 20]
+    assert [name for name, share in found.items() if share.p is not None] == ["symmetric", "given_equal_recall"]
+    assert found["symmetric"].p == pytest.approx(1, abs=1e-12)
+
+
+def test_the_rate_has_an_interval_over_whole_units():
+    # 40 questions with the same six answers each know no more than 40 answers: Wilson's interval takes them for 240.
+    follows = np.arange(40) % 3 > 0
+    once = compared([(1 if yes else 2, 1, 0, 1, 0, 0) for yes in follows])
+    often = compared([(1 if yes else 2, 1, 0, 1, 0, 0) for yes in follows.repeat(6)], np.arange(40).repeat(6))
+    for form in (gt, symmetric):
+        one, six = form(once, OPTIONS, 40), form(often, OPTIONS, 40)
+        assert (six.drawn.low, six.drawn.high) == pytest.approx((one.drawn.low, one.drawn.high), abs=1e-12)
+        assert six.drawn.high - six.drawn.low > 2 * (six.share.high - six.share.low)
+        assert (six.drawn.value, six.drawn.n, six.drawn.reason) == (six.share.value, 240, "")
+    drawn = [(batch * follows).sum(axis=1) / 40 for batch in weights(40, 200, OPTIONS.seed)]
+    assert (one.drawn.low, one.drawn.high) == pytest.approx(
+        tuple(np.percentile(np.concatenate(drawn), [2.5, 97.5])), abs=1e-12)
+    assert gt(once, Options(draws=0), 40).drawn.low is None
+    # What has no answer to such a question is not among the units.
+    few = gt(compared([*ROWS, *[(1, 0, 1, 1, 0, 0)] * 20]), OPTIONS, 30)
+    assert few.drawn.reason.endswith("; drawn from 4 questions: read the interval with care")
+    nine = compared([(1 + k % 2, 1, 0, 1, 0, 0) for k in range(90)], np.arange(90) % 9)
+    found = gt(nine, Options(draws=50, resample="people"), 9)
+    assert (found.drawn.value, found.drawn.low) == (0.5, None) and found.share.low is not None
+    assert found.drawn.reason == "no interval: draws of people need 10 of them, not 9"
 
 
 def test_the_adjusted_interval_is_of_whole_units():
@@ -124,4 +156,5 @@ def test_no_rate_says_why():
     assert nothing.reason == "there is no answer in which the two scores differ and recall is equal"
     assert (nothing.share.n, nothing.share.value, nothing.adjusted.value, nothing.first_side.value) == (
         0, None, None, None)
+    assert (nothing.drawn.value, nothing.drawn.n, nothing.drawn.reason) == (None, 0, nothing.reason)
     assert nothing.adjusted.reason == "there are no answers"

@@ -8,7 +8,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from annotation.analysis.documents import html, markdown, report_files
+from annotation.analysis import documents
+from annotation.analysis.composing import whole_report
+from annotation.analysis.documents import html, markdown, report_file, report_files
 from annotation.analysis.preference_sections import preference_sections
 from annotation.analysis.validity_sections import validity_sections
 from tests.fakes import reports
@@ -103,11 +105,31 @@ def test_markdown_has_every_number_with_its_interval(validity, preference):
 
 
 def test_files_hold_every_table_in_each_form_and_every_figure(preference):
-    found = report_files(*preference)
+    whole = whole_report(preference[0])
+    found = report_files(whole)
     tables = {table.key for section in preference[1] for table in section.tables}
     figures = {figure.key for section in preference[1] for figure in section.figures}
     assert set(found) == {
         "report.md", "report.html", "report.json", *(f"figures/{key}.json" for key in figures),
         *(f"tables/{key}.{form}" for key in tables for form in ("csv", "json", "md", "tex"))}
     assert json.loads(found["report.json"])["metrics"]["recall@5"]["spearman"]["rho"] == 0.153
-    assert found == report_files(*preference)            # the same each time
+    assert found == report_files(whole)            # the same each time
+
+
+def test_the_json_of_a_report_has_its_plan():
+    whole = whole_report(reports.validity_report(), PLAN)
+    written = json.loads(report_file(whole, "json"))
+    assert [one["more_of"] for one in written["plan"]] == [one.more_of for one in PLAN]
+    assert written["plan"][0]["points"][0]["width"] == PLAN[0].points[0].width
+    assert json.loads(report_file(whole_report(reports.validity_report()), "json"))["plan"] == []
+
+
+def test_one_form_is_made_without_the_others(validity, monkeypatch):
+    whole = whole_report(validity[0], PLAN)
+    for form in ("md", "html", "json"):
+        with monkeypatch.context() as others:
+            for of, name in (("md", "markdown"), ("html", "html"), ("csv", "table_file")):
+                if of != form:
+                    others.delattr(documents, name)
+            content = report_file(whole, form)
+        assert content == report_files(whole)[f"report.{form}"]

@@ -136,7 +136,37 @@ def test_every_metric_has_its_rates_in_each_form():
         ("symmetric (the default)", 45), ("≥, one-sided (as published)", 60), (">, one-sided", 25),
         ("symmetric, equal recall", 0), (">, one-sided, equal recall", 0)]
     assert found[0]["rate"] == pytest.approx(33 / 45) and found[0]["first_side"] == 0.6
-    assert (found[3]["rate"], found[3]["reason"].partition(";")[0]) == (None, "Rate: recall differs wherever scores do")
+    assert (found[3]["rate"], found[3]["reason"].partition(";")[0]) == (
+        None, "Rate, By draws: recall differs wherever scores do")
+
+
+def test_rates_by_draws_stand_beside_wilson_s_where_answers_are_not_independent():
+    report = reports.preference_report()
+    sections = preference_sections(report)
+    row = rows(by_key(sections, "rates", "rates"))[0]
+    assert (row["drawn_low"], row["drawn_high"]) == (0.35, 0.95) and row["rate_low"] > 0.5
+    assert "by draws of questions" in by_key(sections, "rates", "rates").note
+    (rate,) = (one for one in by_key(sections, "glance").headlines if one.label == "Preference rate, recall@5")
+    assert (rate.estimate.low, rate.estimate.high) == (0.35, 0.95)
+    assert figure(sections, "rates").alt.startswith("Preference rates, with 95 % intervals, by draws of questions.")
+    # Nobody shares a question: Wilson's alone, but where people are drawn.
+    for changes, drawn in (({"shared_questions": 0}, False),
+                           ({"shared_questions": 0, "about": about(resample="people")}, True),
+                           ({"about": about(draws=0)}, False)):
+        sections = preference_sections(reports.preference_report(**changes))
+        row = rows(by_key(sections, "rates", "rates"))[0]
+        assert ("drawn_low" in row) is drawn
+        assert (by_key(sections, "glance").headlines[-1].estimate.low == 0.35) is drawn
+        assert ("by draws of people" in by_key(sections, "rates", "rates").note) is drawn
+
+
+def about(**options):
+    return reports.about_of("preference", options=Options(**options))
+
+
+def test_questions_with_the_same_images_in_both_sets_are_counted():
+    found = rows(by_key(ALL["preference"](), "ratings", "rating-facts"))
+    assert {"what": "both sets hold the same images", "count": 2, "n": 50, "unit": "questions"} in found
 
 
 def test_win_rates_are_read_by_row_against_column():
@@ -151,10 +181,13 @@ def test_planning_and_method_say_what_they_rest_on():
     (line,) = figure(sections, "precision").spec["data"]
     assert (line["x"], line["y"]) == ([1.0, 20.0], [0.4, 0.09])
     assert "kappa: kappa is undefined." in figure(sections, "precision").alt
+    needed = by_key(sections, "precision", "precision")
+    assert "About, in all" in [column.name for column in needed.columns] and "is rough" in needed.note
     settings = dict(by_key(sections, "method", "settings").rows)
     assert settings["Answers"] == "9 of 1,200 planned; the study takes answers"
     assert (settings["Seed"], settings["Version of numpy"], settings["Names"]) == ("20261121", "2.1", "shown")
-    assert "over items, 1,000 draws, seed 20261121" in dict(by_key(sections, "method", "method").rows)["Intervals"]
+    intervals = dict(by_key(sections, "method", "method").rows)["Intervals"]
+    assert "over items, 1,000 draws, seed 20261121" in intervals and "too narrow and too low" in intervals
     assert [section.key for section in sections] == [
         "glance", "binary", "flags", "signature", "people", "precision", "method"]
     assert "precision" not in [section.key for section in ALL["empty validity"]()]

@@ -41,6 +41,8 @@ def test_what_there_is_to_choose():
     assert found.categories == (("unresolved", 2), ("composition_required", 1), ("unknown", 1))
     assert found.people == (Rater(1, "Ada", 4), Rater(2, "Björn", 3))
     assert found.block == 1
+    # All answers of theirs, also those that no number of a report counts.
+    assert choices(grid("V ?")).people == (Rater(1, "Ada", 1), Rater(2, "Björn", 1))
     shops = choices(PREFERENCE, hide_names=True)
     assert (shops.datasets, shops.block) == ((("fashioniq", 3),), 0)
     assert shops.categories == (("shirt", 1), ("dress", 1), ("unknown", 1))

@@ -79,22 +79,26 @@ def test_two_methods_by_hand():
 def test_all_three_fits_are_the_same(methods):
     wins = counts(methods, seed=methods)
     expected = by_regression(wins, sides=False)
-    assert bradley_terry(wins.sum(axis=0)) == pytest.approx(expected, abs=1e-9)
-    assert fit(wins[None], sides=False)[0] == pytest.approx(expected, abs=1e-9)
+    assert bradley_terry(wins.sum(axis=0)) == pytest.approx(expected, abs=1e-12)
+    assert fit(wins[None], sides=False)[0] == pytest.approx(expected, abs=1e-12)
     expected = by_regression(wins, sides=True)
-    assert with_side(wins[0], wins[1].T) == pytest.approx(expected, abs=1e-9)
-    assert fit(wins[None], sides=True)[0] == pytest.approx(expected, abs=1e-9)
+    assert with_side(wins[0], wins[1].T) == pytest.approx(expected, abs=1e-12)
+    assert fit(wins[None], sides=True)[0] == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_long_chain_of_lopsided_pairs():
-    # Each beats the next 9 to 1, so neighbours lie log 9 apart, and the ends 9 log 9.
-    wins = np.zeros((10, 10))
-    for better in range(9):
-        wins[better, better + 1], wins[better + 1, better] = 9, 1
-    expected = np.log(9) * (4.5 - np.arange(10))
-    assert bradley_terry(wins) == pytest.approx(expected, abs=1e-9)
+@pytest.mark.parametrize(("methods", "odds"), [(10, 9), (20, 30)])
+def test_a_long_chain_of_lopsided_pairs(methods, odds):
+    # Each beats the next 9 to 1, so neighbours lie log 9 apart, and the ends 9 log 9; of 20 at 30 to 1, 19 log 30 = 65.
+    wins = np.zeros((methods, methods))
+    for better in range(methods - 1):
+        wins[better, better + 1], wins[better + 1, better] = odds, 1
+    expected = np.log(odds) * ((methods - 1) / 2 - np.arange(methods))
+    assert bradley_terry(wins) == pytest.approx(expected, abs=1e-12)
     assert fit(np.stack([np.zeros_like(wins), np.zeros_like(wins), wins])[None], sides=False)[0] == pytest.approx(
-        expected, abs=1e-9)
+        expected, abs=1e-12)
+    # As often with each of the two in front: the side is worth nothing.
+    assert fit(np.stack([wins, wins, np.zeros_like(wins)])[None], sides=True)[0] == pytest.approx(expected, abs=1e-12)
+    assert with_side(wins, wins.T) == pytest.approx(expected, abs=1e-12)
 
 
 def test_whoever_always_takes_the_first_side_says_nothing_of_methods():
@@ -115,6 +119,12 @@ def test_a_method_that_never_lost_has_none_and_the_others_do():
     # a won 2 of its 3 against b.
     assert of["a"].value.value == pytest.approx(np.log(2) / 2, abs=1e-12)
     assert list(of) == ["a", "b", "best", "worst"], "the strongest first, then those without, by how often they won"
+    # The fit rests on the three answers of a and b to each other, and says who is not in it.
+    assert [one.value.n for one in of.values()] == [3, 3, 0, 0]
+    assert of["a"].value.reason == of["b"].value.reason == "the fit leaves out best, worst"
+    assert of["a"].win_rate.n == 5
+    many = found([("a", "b", 1, 1), ("a", "b", 2, 2), *[("a", f"m{number}", 1, 1) for number in range(7)]])
+    assert many["a"].value.reason == "the fit leaves out m0, m1, m2, m3, m4 and 2 more"
 
 
 def test_groups_that_never_met_are_not_compared():
@@ -133,31 +143,35 @@ def test_sides_that_nobody_recorded_or_that_cannot_be_told_from_methods():
     assert of["a"].value.value == 0
     assert (of["a"].adjusted.value, of["a"].adjusted.reason) == (None, "nobody recorded which set stood first")
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("a", "b", 1, 1)])   # a always first
-    assert of["a"].value.value == pytest.approx(np.log(2) / 2) and of["a"].adjusted.value is None
+    assert of["a"].value.value == pytest.approx(np.log(2) / 2, abs=1e-12) and of["a"].adjusted.value is None
     assert "always stood on the same one" in of["a"].adjusted.reason
     of = found([("a", "b", 1, 1), ("a", "b", 2, 2)])                     # the first side always
     assert of["a"].adjusted.value is None and "goes with the side throughout" in of["a"].adjusted.reason
 
 
 def test_intervals_leave_out_and_count_draws_without_a_strength():
-    # 3 of 4: in (3/4)^4 + (1/4)^4 = 32 % of samples nobody loses or nobody wins.
+    # 9 of 12: in (3/4)^12 = 3.2 % of samples a never loses. Of the others it wins 5 or fewer in 1.5 % and 6 or fewer in
+    # 5.6 %, and 11 in 13 %: the interval goes from 6 of 12, log-odds 0, to 11 of 12, log-odds log 11.
     options = Options(draws=400, seed=5)
-    of = found([("a", "b", 1, 1), ("a", "b", 1, 2), ("a", "b", 1, 1), ("a", "b", 2, 2)], options)
+    answers = [("a", "b", 1, 1)] * 9 + [("a", "b", 2, 2)] * 3
+    of = found(answers, options)
     value = of["a"].value
-    assert value.low == pytest.approx(-np.log(3) / 2) and value.high == pytest.approx(np.log(3) / 2)
     left_out = int(value.reason.split()[2])
     assert value.reason == f"undefined in {left_out} of 400 draws, which the interval leaves out"
-    assert left_out / 400 == pytest.approx(0.32, abs=0.06)
+    assert left_out / 400 == pytest.approx(0.032, abs=0.025)
+    assert (value.low, value.high) == pytest.approx((0, np.log(11) / 2), abs=1e-12)
     assert of["a"].mean_rating.low is None and "same number" in of["a"].mean_rating.reason
-    assert found([("a", "b", 1, 1)] * 2 + [("a", "b", 2, 2)], options)["a"].value == found(
-        [("a", "b", 1, 1)] * 2 + [("a", "b", 2, 2)], options)["a"].value, "the same seed, the same interval"
+    assert found(answers, options)["a"].value == value, "the same seed, the same interval"
+    # 3 of 4: nobody loses or nobody wins in (3/4)^4 + (1/4)^4 = 32 %, too many for what is left to be an interval.
+    few = found([("a", "b", 1, 1), ("a", "b", 1, 2), ("a", "b", 1, 1), ("a", "b", 2, 2)], options)["a"].value
+    assert few.low is None and few.reason.startswith("no interval: undefined in 1")
 
 
 def test_draws_are_those_of_a_loop_over_repeated_answers():
     wins = np.stack([counts(4, seed=seed) for seed in range(20)])
     for sides in (False, True):
         one_by_one = np.stack([by_regression(one, sides=sides) for one in wins])
-        assert fit(wins, sides=sides) == pytest.approx(one_by_one, abs=1e-9)
+        assert fit(wins, sides=sides) == pytest.approx(one_by_one, abs=1e-12)
     wins[3, :, 1, :] = 0    # method 1 never won in that draw
     assert np.isnan(fit(wins, sides=False)).all(axis=1).tolist() == [draw == 3 for draw in range(20)]
     assert connected(wins.sum(axis=1)).tolist() == [draw != 3 for draw in range(20)]
@@ -172,7 +186,7 @@ def test_pairs_have_intervals_and_what_was_known_before():
     assert (pair.first, pair.second, pair.answers, pair.ties) == ("a", "b", 21, 3)
     assert (pair.first_preferred.count, pair.first_preferred.n) == (12, 18)
     # a led in answers 2 and 3 of seven (one of two won), followed in 1, 4 and 5 (two of three won).
-    assert pair.adjusted.value == pytest.approx((1 / 2 + 2 / 3) / 2) and pair.adjusted.n == 15
+    assert pair.adjusted.value == pytest.approx((1 / 2 + 2 / 3) / 2, abs=1e-12) and pair.adjusted.n == 15
     assert pair.adjusted.low < pair.adjusted.value < pair.adjusted.high
     # What stood first was preferred in answers 1 and 2 of the five whose side is known and that are no tie.
     assert (pair.first_side.count, pair.first_side.n) == (6, 15)

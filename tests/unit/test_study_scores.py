@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import event, text
 
 from annotation.records import MetricScores, Place, StudyEvent
+from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores, UnknownStudy
 from storage.database import reading, writing
 from storage.studies import SqlStudyStore
@@ -53,7 +54,7 @@ def test_the_same_name_again_replaces_them(store):
     (replace(SCORES, scores={("q0", 1): float("nan")}), "nan, which is no number"),
     (replace(SCORES, scores={("q0", 1): float("inf")}), "inf, which is no number"),
     (replace(SCORES, name=" "), "need a name"),
-    (replace(SCORES, name="x" * 81), "1 to 80 characters"),
+    (replace(SCORES, name="x" * (NAME_LIMIT + 1)), "1 to 60 characters"),
     (replace(SCORES, notes=("\0",)), "cannot be stored"),
 ])
 def test_scores_that_cannot_be_used_are_refused(store, scores, sentence):

@@ -133,7 +133,7 @@ def test_what_it_is_of():
     assert (about.study, about.kind, about.protocol, about.accepting) == ("My study", "validity", "circus/1", True)
     assert (about.planned, about.answered, about.latest) == (12, 9, at(3))
     assert report(GAPS, Selection(people=(3,))).about.latest == at(2)
-    assert set(about.versions) == {"cirque", "python", "numpy", "scipy", "scikit-learn", "statsmodels", "evalica"}
+    assert set(about.versions) == {"cirque", "python", "numpy", "scipy", "statsmodels", "evalica", "pandas"}
     imported = report(replace(GAPS, study=study_of(accepting=False, source={"form": "circus-users"}))).about
     assert (imported.planned, imported.answered) == (9, 9)   # nobody is waited for
     assert not any("planned" in note for note in imported.notes)
@@ -190,6 +190,57 @@ def test_intervals_hold_the_numbers_and_repeat_with_the_seed():
         found.binary.pairs[0].kappa.low, found.binary.pairs[0].kappa.high)
     bare = report(TEN).binary
     assert bare.fleiss_kappa.low is None and bare.fleiss_kappa.reason == ""
+
+
+def test_few_items_and_rare_answers_are_remarked_on():
+    few = report(TEN, draws=300)
+    low = "only 10 items: the interval is probably too narrow and too low"
+    for one in (few.binary.fleiss_kappa, few.binary.krippendorff_alpha, few.binary.pairwise.mean,
+                few.binary.pairs[0].kappa):
+        assert one.reason == low and one.low is not None
+    for one in (few.unanimous, few.binary.positive_rate, few.signature.krippendorff_alpha):
+        assert one.reason == "" and one.low is not None
+    # 40 items, of 80 answers 12 say not valid: they weigh 12 / 80 · 40 = 6 items. Of the text flag the same.
+    rare = report(grid(*["V V"] * 32, *["T T"] * 4, *["V T"] * 4), draws=300)
+    said = "the rarer answer has the weight of only 6.0 of 40 items: the interval is probably too narrow and too low"
+    for two in (rare.binary, flag(rare, TEXT)):
+        for one in (two.fleiss_kappa, two.krippendorff_alpha, two.pairwise.mean, two.pairs[0].kappa):
+            assert one.reason == said and one.low is not None
+        assert two.positive_rate.reason == two.pairs[0].agreement.reason == ""
+    # 20 of 80 answers weigh 10 items.
+    enough = report(grid(*["V V"] * 28, *["T T"] * 8, *["V T"] * 4), draws=300).binary
+    assert enough.fleiss_kappa.reason == enough.krippendorff_alpha.reason == enough.pairs[0].kappa.reason == ""
+    assert not [one for one in (report(TEN).binary.fleiss_kappa, report(TEN).binary.pairs[0].kappa) if one.reason]
+
+
+def test_shares_drawn_from_few_items_are_remarked_on():
+    found = report(grid("V V", "V T", "T T", "V V", "T V", "V V"), draws=300)
+    said = "drawn from 6 items: read the interval with care"
+    assert found.unanimous.reason == found.binary.positive_rate.reason == found.signature.exact_agreement.reason == said
+    assert found.binary.pairs[0].agreement.reason == found.signature.pairwise_agreement.reason == said
+    assert "only 6 items: the interval" in found.binary.fleiss_kappa.reason    # and not the other remark as well
+    assert said not in found.binary.fleiss_kappa.reason
+
+
+def test_items_judged_alone_do_not_move_the_intervals_of_agreement():
+    shared = ["V V", "V T", "T T", "V V", "T V", "V V", "T T", "V V", "T T", "V V", "V V", "T V"]
+    alone, mixed = report(grid(*shared), draws=300), report(grid(*shared, *["V -"] * 200), draws=300)
+    for of in (lambda one: one.binary.krippendorff_alpha, lambda one: one.binary.fleiss_kappa,
+               lambda one: one.unanimous, lambda one: one.signature.krippendorff_alpha,
+               lambda one: one.binary.pairwise.mean):
+        assert (of(mixed).low, of(mixed).high) == (of(alone).low, of(alone).high)
+        assert of(mixed).low is not None
+    # The share of valid answers is drawn from all 212 items.
+    ours, theirs = mixed.binary.positive_rate, alone.binary.positive_rate
+    assert ours.high - ours.low < 0.3 * (theirs.high - theirs.low)
+
+
+def test_kappas_that_many_draws_leave_undefined_have_no_interval():
+    # Two of ten items: at (8/10)^10 = 11 % of the draws hold neither.
+    found = report(grid(*["V V"] * 8, *["T T"] * 1, "V T"), draws=1000)
+    kappa = flag(found, TEXT).pairs[0].kappa
+    assert kappa.value is not None and kappa.low is None
+    assert kappa.reason.startswith("no interval: undefined in ")
 
 
 def test_invalid_without_a_flag_is_a_signature_of_its_own():

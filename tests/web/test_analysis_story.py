@@ -5,27 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, Route, expect
+from playwright.sync_api import Browser, Locator, Page, Response, Route, expect
 
-from annotation.preference import Preference
-from annotation.records import Study
-from annotation.service import StudyService
-from annotation.validity import Validity
-from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
+from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import Server
 from tests.web.adjudicating import Meet, adjudication_server, comers
+from tests.web.analysing import SAID, answer, card, compared, complete, judged, look, table
 from tests.web.judging import stores
 
-VAGUE = flagged("INVALID_TEXT_QUERY", reasons=("1b",))
-BROAD = flagged("QUERY_TOO_BROAD")
-SAID = [(valid(), valid()), (VAGUE, VAGUE), (valid(), BROAD), (BROAD, BROAD), (VAGUE, valid()), (valid(), valid())]
-"""What Ada and Bea say of six items: both valid twice, both not valid twice, and they differ on two. On valid or not
-they agree on 4 of 6, and each says valid of 3 and of 3 (p_e = 1/2): kappa = (4/6 - 1/2) / (1 - 1/2) = 1/3."""
 NAMED = re.compile(r"\b(Ada|Bea)\b")
 DRAWN = re.compile("report.*draws=1000")
 
@@ -40,70 +31,6 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def meet(browser: Browser, server: Server) -> Iterator[Meet]:
     with comers(browser, server) as come:
         yield come
-
-
-def answer(server: Server, study: Study, who: str, number: int, said: dict[str, Any]) -> None:
-    """Saved while the server runs, as if from another window."""
-    with stores(server.home) as opened:
-        service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
-        service.join(study.study_id, who)
-        item = opened.studies.items(study.study_id)[number]
-        service.save(study.study_id, who, item.item_id, said, f"{who}-{item.item_id}", seconds=9)
-
-
-def judged(server: Server, name: str, said: Sequence[tuple[dict[str, Any], ...]] = tuple(SAID)) -> Study:
-    with stores(server.home) as opened:
-        study = make_study(opened.studies, server.home, name=name, items=len(SAID), seats=2, overlap=2)
-    for number, answers in enumerate(said):
-        for who, one in zip(("Ada", "Bea"), answers, strict=False):
-            answer(server, study, who, number, one)
-    return study
-
-
-def compared(server: Server, name: str) -> Study:
-    """Twelve questions: whichever set is better gets 5 and the other one 2."""
-    with stores(server.home) as opened:
-        study = make_preference_study(opened.studies, server.home, name=name)
-        service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
-        for who in ("Ada", "Bea"):
-            desk = service.join(name, who)
-            for press in range(100):
-                assert desk.stand is not None
-                gate, token = desk.stand.gate, f"{who}-{study.study_id}-{press:04}"
-                if gate is not None and gate["kind"] == "finished":
-                    break
-                if gate is not None:
-                    sent = solved(gate)
-                    _, desk = service.pass_gate(name, who, sent.pop("kind"), token, **sent)
-                else:
-                    assert desk.item is not None
-                    said = rated(5, 2) if press % 3 else rated(2, 5, preferred="B")
-                    _, desk = service.save(name, who, desk.item.item_id, said, token, seconds=20)
-    return study
-
-
-def look(page: Page, server: Server, study: Study, more: str = "") -> None:
-    """The report, intervals and all."""
-    page.goto(f"{server.url}/analysis?study={study.name}{more}")
-    complete(page)
-
-
-def complete(page: Page) -> None:
-    expect(page.locator(".cq-an-section").first).to_be_visible(timeout=60_000)
-    expect(page.locator(".cq-an-progress")).to_be_empty()
-    expect(page.locator(".cq-an-main")).not_to_have_class(re.compile("stale"))
-
-
-def card(page: Page, label: str) -> Locator:
-    return page.locator("[data-section=glance] .cq-an-cards > li").filter(has_text=label)
-
-
-def table(page: Page, title: str) -> Locator:
-    """A table of the report, unfolded."""
-    box = page.locator(".cq-an-tablebox").filter(has=page.get_by_role("heading", name=title, exact=True))
-    if box.get_attribute("open") is None:
-        box.locator("> summary").click()
-    return box
 
 
 def test_points_come_first_then_intervals(meet: Meet, server: Server) -> None:
@@ -164,7 +91,10 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     expect(plot).to_have_class(re.compile("opens"))
     page.mouse.down()
     page.mouse.up()
-    panel = page.get_by_role("dialog", name="Disputed items")
+    panel = page.get_by_role("dialog", name="Disputed items of Ada and Bea")
+    expect(panel.get_by_role("heading", name="Disputed items of Ada and Bea")).to_be_visible()
+    expect(panel.locator("header")).to_contain_text("what everybody said of each, these two marked")
+    expect(panel.locator("[data-item]").first.locator(".marked")).to_have_count(2)
     expect(panel.get_by_role("status")).to_have_text("2 items, 2 shown")
     expect(panel.locator("[data-item]")).to_have_count(2)
     expect(panel.locator("[data-item]").first).to_contain_text("Query too broad")
@@ -176,7 +106,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     expect(panel).to_have_count(0)
     expect(plot).to_be_focused()
 
-    button = table(page, "κ of every two people").get_by_role("button", name="Disputed items")
+    button = table(page, "κ of every two people").get_by_role("button", name="Disputed items of Ada and Bea")
     button.focus()
     page.keyboard.press("Enter")
     expect(panel.locator("[data-item]")).to_have_count(2)
@@ -196,6 +126,15 @@ def test_hidden_names_are_nowhere(meet: Meet, server: Server) -> None:
     assert not NAMED.search(page.content()) and not NAMED.search(page.url) and "names=hidden" in page.url
     page.keyboard.press("Escape")
     assert not NAMED.search(saved(page, table(page, "κ of every two people"), "CSV").decode())
+
+    told: list[Response] = []
+    page.on("response", told.append)
+    page.reload()
+    complete(page)
+    page.get_by_role("button", name="Live").click()
+    heard = [one for one in told if one.ok and one.request.resource_type in ("document", "fetch", "xhr")]
+    assert any("/analysis/report" in one.url for one in heard)
+    assert [one.url for one in heard if NAMED.search(one.text())] == []
 
 
 def saved(page: Page, box: Locator, form: str) -> bytes:
@@ -223,7 +162,7 @@ def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> Non
 
     figure = page.locator("[data-section=binary] .cq-an-figure")
     with page.expect_download() as download:
-        figure.get_by_role("button", name="Save the figure as SVG").click()
+        figure.get_by_role("button", name=re.compile("^Save .+ as SVG$")).click()
     assert download.value.suggested_filename == "Files pairwise-kappa.svg"
     assert Path(download.value.path()).read_text("utf-8").startswith("<svg")
     page.locator("summary").filter(has_text="Report").click()
@@ -264,7 +203,7 @@ def test_metrics_of_a_preference_study_and_scores_from_a_file(meet: Meet, server
         asks.get_by_role("button", name="Add the file").click()
 
     choose("item,set,brightness", "nosuch,1,2")
-    expect(asks.get_by_role("alert")).to_contain_text("nosuch")
+    expect(asks.locator("form").first.get_by_role("alert")).to_contain_text("nosuch")
     choose("item,set,brightness", *lines)
     expect(asks).to_have_count(0)
     expect(page.locator("[data-section=rates]")).to_contain_text("brightness")

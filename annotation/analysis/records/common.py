@@ -71,7 +71,7 @@ class Rater:
 
     seat: int
     name: str
-    judgements: int                # that count, within the selection
+    judgements: int                # in a report those that count, within its selection; among choices all
     positive: int | None = None    # of them, those that say valid; None in a preference study
 
 

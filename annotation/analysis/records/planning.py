@@ -17,12 +17,13 @@ class PlanPoint:
 class Precision:
     """How wide the interval of one number would be with more of something."""
 
-    what: str                      # "kappa", "preference rate"
-    more_of: str                   # "items", "people", "questions"
-    have: int
-    width: float | None            # now
+    what: str                      # "Fleiss' kappa", "Krippendorff's alpha", "preference rate"
+    more_of: str                   # "items", "questions", "people"; "answers per item" where not all judge the same
+    have: int                      # that the number rests on; of answers per item the fewest
+    width: float | None            # now, as the report prints it
     wanted: float
-    needed: int | None             # in all, not more of; None: not within ``points``, or not to be had
+    needed: int | None             # about so many in all, not more of, rounded up to two digits; ``have`` where it is
+                                   # as narrow already; None: not within ``points``, or not to be had
     points: tuple[PlanPoint, ...]
     assumption: str                # a sentence
     reason: str = ""

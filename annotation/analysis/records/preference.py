@@ -30,7 +30,11 @@ class Normality:
 
 @dataclass(frozen=True)
 class Rate:
-    """``share``: of ``n`` answers with a preference those that follow the metric, with Wilson's interval.
+    """``share``: of ``n`` answers with a preference those that follow the metric, with Wilson's interval. Its p,
+    against one half, is None in the one-sided forms: set 1 may be liked more often than not, whatever the metric says.
+
+    ``drawn``: the same rate with the interval over draws of whole questions or people, which allows for what answers
+    have in common.
 
     Beside it what the side a set stood on does to it: ``first_side``, preferences for what stood first, among the
     same answers; ``adjusted``, the mean of the rate where the set the metric favours stood first and where it
@@ -38,6 +42,7 @@ class Rate:
     """
 
     share: Share
+    drawn: Estimate
     adjusted: Estimate
     first_side: Share
     reason: str = ""               # why there is no rate
@@ -87,8 +92,8 @@ class Strength:
     """Bradley and Terry's, as natural logarithms around a mean of 0; ties count half."""
 
     method: str
-    value: Estimate                # ``n`` counts answers
-    adjusted: Estimate             # with a term for what stood first
+    value: Estimate                # ``n``: answers the fit rests on, 0 for a method that is not in it
+    adjusted: Estimate             # with a term for what stood first; ``n`` likewise
     mean_rating: Estimate          # ``n`` counts rated sets
     win_rate: Share                # preferences for it, ties left out
 
@@ -127,6 +132,7 @@ class PreferenceReport:
     rated_equal: int                       # answers that give both sets the same rating
     contradictions: int                    # the preferred set is rated lower
     ties: int
+    identical_sets: int                    # of the ``n_questions`` those whose two sets hold the same images
     first_side: Share                      # preferences for what stood first
     first_side_when_equal: Share
     stored_one: Share                      # preferences for stored set 1

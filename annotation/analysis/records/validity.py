@@ -24,16 +24,17 @@ class PairAgreement:
 
 @dataclass(frozen=True)
 class PairSummary:
-    """Cohen's kappa over the pairs for which it is defined; ``undefined`` pairs are left out, with the most
-    frequent reason. Without a pair all but the counts are None."""
+    """Cohen's kappa over the pairs for which it is defined; the others are left out of all numbers. Where it is defined
+    for none, the mean has no value, and median, min and max are None."""
 
-    count: int
-    undefined: int
-    mean: Estimate                 # its interval is that of the mean, over draws of items; ``n`` is the count
+    count: int                     # pairs with a kappa
+    undefined: int                 # pairs without
+    mean: Estimate                 # ``n`` is ``count``; its interval is over draws of items, each draw's mean being
+                                   # over the pairs that are defined in it
     median: float | None
     min: float | None
     max: float | None
-    reason: str = ""
+    reason: str = ""               # the most frequent one of the undefined pairs
 
 
 @dataclass(frozen=True)

@@ -3,36 +3,71 @@
 
 const LISTS = { dataset: "datasets", category: "categories", person: "people" };
 export const USUAL = { draws: "1000", seed: "", undefined: "null", resample: "items", k: "5", plan: "" };
-const SWITCHES = { block: ["1", true], names: ["hidden", true] };
+const LATEST_SEED = 1e15, MOST_DRAWS = 10000, NARROWEST = 0.005;
+export const WIDTHS = { min: NARROWEST, max: 1 };
+export const SEEDS = { min: 0, max: LATEST_SEED, step: 1 };
+export const CUTOFFS = "\\s*[1-5]\\s*(,\\s*[1-5]\\s*)*";
 
+const whole = (text, most) => /^\d{1,16}$/.test(text.trim()) && Number(text) <= most;
+// Whether a value of the address can be used, and what it is not otherwise.
+const CHECKED = {
+  draws: [(text) => whole(text, MOST_DRAWS), "is no whole number from 0 to 10,000"],
+  seed: [(text) => text === "" || whole(text, LATEST_SEED), "is no whole number from 0 to 10¹⁵"],
+  undefined: [(text) => ["null", "one"].includes(text), "is neither null nor one"],
+  resample: [(text) => ["items", "people"].includes(text), "is neither items nor people"],
+  k: [(text) => new RegExp(`^${CUTOFFS}$`).test(text), "is no list of numbers from 1 to 5"],
+  plan: [(text) => text === "" || (Number(text) >= WIDTHS.min && Number(text) <= WIDTHS.max), "is no width from 0.005 to 1"],
+  person: [(text) => whole(text, MOST_DRAWS), "is no number of a seat"],
+  block: [(text) => ["", "0", "1"].includes(text), "is neither 0 nor 1"],
+};
+const SHOWN = 40; // characters of a value that is left out
+
+// ``ignored``: a sentence for each value that was left out.
 export function readView(address = window.location.href) {
-  const { searchParams } = new URL(address);
-  const view = { study: searchParams.get("study") || "", rules: searchParams.get("rules") };
-  for (const [name, list] of Object.entries(LISTS)) view[list] = searchParams.getAll(name);
-  view.people = view.people.map(Number).filter(Number.isInteger);
-  for (const [name, [on]] of Object.entries(SWITCHES)) view[name] = searchParams.get(name) === on;
-  for (const [name, usual] of Object.entries(USUAL)) view[name] = searchParams.get(name) ?? usual;
+  const { searchParams } = new URL(address), ignored = [];
+  const leftOut = (name, text, end = "was left out") => ignored.push(
+    `${name}=${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text} ${CHECKED[name]?.[1] ?? "is neither shown nor hidden"} and ${end}.`);
+  const good = (name, text) => {
+    if (!CHECKED[name] || CHECKED[name][0](text)) return true;
+    leftOut(name, text);
+    return false;
+  };
+  const view = { study: searchParams.get("study") || "", rules: searchParams.get("rules"), ignored };
+  for (const [name, list] of Object.entries(LISTS)) view[list] = searchParams.getAll(name).filter((text) => good(name, text));
+  view.people = view.people.map(Number);
+  for (const [name, usual] of Object.entries(USUAL)) {
+    const text = searchParams.get(name);
+    view[name] = text !== null && good(name, text) ? text : usual;
+  }
+  const block = searchParams.get("block") ?? "", names = searchParams.get("names") ?? "shown";
+  view.block = good("block", block) && block === "1";
+  view.names = names !== "shown"; // in doubt nobody is named
+  if (view.names && names !== "hidden") leftOut("names", names, "names are hidden");
   return view;
 }
 
 // The address of ``view``, with nothing in it that goes without saying.
 export function addressOf(view) {
   const url = new URL(window.location.href);
-  for (const name of ["study", "rules", ...Object.keys({ ...LISTS, ...SWITCHES, ...USUAL })]) url.searchParams.delete(name);
+  for (const name of ["study", "rules", "block", "names", ...Object.keys({ ...LISTS, ...USUAL })]) url.searchParams.delete(name);
   if (view.study) url.searchParams.set("study", view.study);
   for (const [name, list] of Object.entries(LISTS)) for (const one of view[list]) url.searchParams.append(name, one);
-  for (const [name, [on]] of Object.entries(SWITCHES)) if (view[name]) url.searchParams.set(name, on);
+  if (view.block) url.searchParams.set("block", "1");
+  if (view.names) url.searchParams.set("names", "hidden");
   for (const [name, usual] of Object.entries(USUAL)) if (view[name] !== usual) url.searchParams.set(name, view[name]);
   if (view.rules !== null) url.searchParams.set("rules", view.rules);
   return url;
 }
 
+export const EVERYTHING = { datasets: [], categories: [], people: [], block: false };
+export const AS_USUAL = { ...USUAL, rules: null };
 export const filtered = (view) => view.datasets.length + view.categories.length + view.people.length > 0 || view.block;
+export const unusual = (view) => Object.entries(AS_USUAL).some(([name, usual]) => view[name] !== usual);
 
-// What the server is asked, whatever it is asked for.
-export function wanted(view, kind) {
+// What the server is asked, whatever it is asked for. ``study``: its id, which stays when it is renamed.
+export function wanted(view, { id, kind }) {
   const { datasets, categories, people, block } = view;
-  const query = new URLSearchParams({ study: view.study, names: view.names ? "hidden" : "shown",
+  const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",
     select: JSON.stringify({ datasets, categories, people, block_only: block }) });
   if (view.seed) query.set("seed", view.seed);
   if (view.resample !== USUAL.resample) query.set("resample", view.resample);
@@ -45,8 +80,8 @@ export function wanted(view, kind) {
 }
 
 // ``wanted`` with the draws that intervals come from; 0 for none. Planning rests on draws.
-export function wantedReport(view, kind, draws = view.draws) {
-  const query = wanted(view, kind);
+export function wantedReport(view, study, draws = view.draws) {
+  const query = wanted(view, study);
   query.set("draws", draws);
   if (view.plan && Number(draws)) query.set("plan", view.plan);
   return query;

@@ -12,7 +12,7 @@ export const cards = (headlines, { awaited }) => h("ul", { class: "cq-an-cards" 
 
 function card({ label, value, low, high, n, reason, kind, unit, note }, awaited) {
   const there = value !== null && value !== undefined, between = there && low !== null && low !== undefined;
-  const why = between || awaited ? [note] : [note, reason];
+  const why = awaited ? [note] : [...new Set([note, reason])]; // a reason beside a value is a remark on it
   const rests = n !== null && n !== undefined && unit ? `${count(n)} ${n === 1 ? ONE[unit] ?? unit.replace(/s$/, "") : unit}` : "";
   return h("li", {},
     h("span", { class: "cq-an-label", text: label }),

@@ -1,5 +1,6 @@
 // What to look at: chips that are on or off, with how much there is of each. None on means all.
 import { h, toggle } from "./elements.js";
+import { shortened } from "./analysis-names.js";
 import { count } from "./studies-words.js";
 
 const FEW = 14;
@@ -8,19 +9,20 @@ const FEW = 14;
 export function chipRow({ label, chosen, change, unit }) {
   const chips = h("div", { class: "cq-an-chips" });
   const element = h("div", { class: "cq-an-filter", role: "group", "aria-label": label, hidden: true }, h("span", { class: "cq-label", text: label }), chips);
-  let known = "", all = false, options = [];
+  let known = "", all = false, options = []; // [[value, name, number, short]]
 
   function draw() {
     const on = new Set(chosen());
     const shown = all || options.length <= FEW + 2 ? options : options.filter(([value], place) => place < FEW || on.has(value));
     const focus = element.contains(document.activeElement) ? document.activeElement.dataset.value : null;
-    chips.replaceChildren(...shown.map(([value, name, number]) => {
-      const chip = h("button", { type: "button", class: "cq-an-chip", "data-value": value, onclick: () => {
+    chips.replaceChildren(...shown.map(([value, name, number, short]) => {
+      const chip = h("button", { type: "button", class: "cq-an-chip", "data-value": value, title: short === name ? null : name,
+        "aria-label": short === name ? null : [name, number === null ? "" : count(number)].join(" ").trim(), onclick: () => {
         const now = new Set(chosen());
         if (!now.delete(value)) now.add(value);
         change([...now].sort());
         draw();
-      } }, h("span", { text: name, dir: "auto" }), number === null ? null : h("small", { class: "num", text: count(number), title: `${count(number)} ${unit}` }));
+      } }, h("span", { text: short, dir: "auto" }), number === null ? null : h("small", { class: "num", text: count(number), title: `${count(number)} ${unit}` }));
       toggle(chip, on.has(value));
       return chip;
     }), ...(shown.length < options.length || all ? [h("button", { type: "button", class: "cq-an-chip more", "data-value": "more",
@@ -33,7 +35,9 @@ export function chipRow({ label, chosen, change, unit }) {
     put(next) {
       const said = JSON.stringify([next, chosen()]);
       if (said === known) return;
-      [known, options] = [said, next];
+      const short = shortened(next.map(([, name]) => name));
+      known = said;
+      options = next.map((option, place) => [...option, short[place]]);
       element.hidden = next.length < 2 && !chosen().length; // nothing to choose
       draw();
     },

@@ -6,13 +6,16 @@ import { chip, count, plural } from "./studies-words.js";
 const PAGE = 20;
 
 // ``of``: {a, b, key}, seats of two people and what they were asked; or {} for all on which anybody differs.
-// The focus goes back to ``from``.
-export function showDisputed({ query, title, of, from }) {
+// ``both``: names of the two, if there are two; ``asked``: what they were asked, in words. The focus goes back to
+// ``from``. Answers the panel.
+export function showDisputed({ query, both, asked, of, from }) {
+  const title = both.length ? `Disputed items of ${both.join(" and ")}` : "Disputed items";
+  const about = [asked, both.length ? "what everybody said of each, these two marked" : "what everybody said of each"].filter(Boolean).join(" · ");
   const list = h("ol", { class: "cq-an-disputes", role: "list" }), said = h("p", { class: "cq-quiet", role: "status", text: "Looking…" });
   const more = h("button", { class: "cq-btn", type: "button", hidden: true, onclick: () => next(true) });
   const body = h("div", { class: "st-sheetbody", tabindex: "-1" }, list, more);
-  const panel = dialog({ class: "cq-sheet cq-an-sheet", "aria-label": "Disputed items" },
-    h("header", {}, h("div", {}, h("h2", { text: "Disputed items" }), h("p", { class: "cq-quiet", text: title, dir: "auto" })), closer()), said, body);
+  const panel = dialog({ class: "cq-sheet cq-an-sheet", "aria-label": title },
+    h("header", {}, h("div", {}, h("h2", { text: title, dir: "auto" }), h("p", { class: "cq-quiet", text: about.slice(0, 1).toUpperCase() + about.slice(1) })), closer()), said, body);
   let busy = false;
 
   async function next(focus) {
@@ -23,7 +26,7 @@ export function showDisputed({ query, title, of, from }) {
       const params = new URLSearchParams(query);
       for (const [name, value] of Object.entries({ ...of, offset: list.childElementCount, limit: PAGE })) params.set(name, value);
       const { total, items, study } = await api("GET", `analysis/disputed?${params}`);
-      const cards = items.map((it) => card(it, study));
+      const cards = items.map((it) => card(it, study, both));
       list.append(...cards);
       said.textContent = total ? `${plural(total, "item")}, ${count(list.childElementCount)} shown` : "They agree on every item that both judged.";
       more.hidden = list.childElementCount >= total || !items.length;
@@ -47,9 +50,10 @@ export function showDisputed({ query, title, of, from }) {
   panel.showModal();
   body.focus({ preventScroll: true });
   next(false);
+  return panel;
 }
 
-function card({ item, key, dataset, category, text, reference, target, answers, decided }, study) {
+function card({ item, key, dataset, category, text, reference, target, answers, decided }, study, both) {
   const address = (token, size) => `study/image/${study}/${token}-${size}.webp`;
   const pictures = [["Reference", reference], ["Target", target]], there = pictures.filter(([, token]) => token);
   const large = there.map(([name, token]) => ({ name, large: address(token, "l") }));
@@ -67,7 +71,8 @@ function card({ item, key, dataset, category, text, reference, target, answers, 
     h("p", { class: "cq-an-what" }, h("code", { text: key }), dataset ? chip(dataset) : null, category ? chip(category.replaceAll("_", " ")) : null),
     h("div", { class: "cq-an-pair" }, frames),
     h("p", { class: "cq-an-text", text, dir: "auto" }),
-    h("dl", {}, answers.map(([name, signature]) => h("div", {}, h("dt", { text: name, dir: "auto" }), h("dd", { text: spoken(signature) })))),
+    h("dl", {}, answers.map(([name, signature]) => h("div", { class: both.includes(name) ? "marked" : null },
+      h("dt", { dir: "auto" }, name, both.includes(name) ? h("span", { class: "sr", text: " (one of the two)" }) : null), h("dd", { text: spoken(signature) })))),
     h("p", { class: "cq-quiet", text: decided ? `Adjudicated: ${spoken(decided)}` : "Not adjudicated" }));
 }
 

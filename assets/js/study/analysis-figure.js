@@ -2,43 +2,49 @@
 import { giveFile } from "./files.js";
 import { h, toast } from "./common.js";
 import { onTheme, plotly, themed } from "./analysis-plotly.js";
+import { sideways } from "./analysis-scroll.js";
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 const NEAR = "700px";
-const CELL_PX = 44, NAMES_PX = 150; // a heatmap may scroll sideways, but is not squeezed
+const CELL_PX = 44, PLAIN_CELL_PX = 18, NAMES_PX = 170; // a heatmap may scroll sideways, but is not squeezed
+const MANY = 8; // people; from here on a heatmap has a row for itself
 const PRINT_PX = 860;
 const USUAL_PX = 340;
 
 // ``cell({a, b, key}, element)`` hears of a click on a cell that opens something. ``fileName(key)``: without ending.
 export function createFigure({ cell, fileName }) {
-  const title = h("h3", {}), note = h("p", { class: "cq-quiet", hidden: true });
+  const title = h("h3", {}), note = h("figcaption", { class: "cq-quiet", dir: "auto", hidden: true }), wrong = h("p", { class: "cq-quiet", hidden: true });
   const plot = h("div", { class: "cq-an-plot cq-shimmer", role: "img", tabindex: "-1" });
-  const scroll = h("div", { class: "cq-stscroll" }, plot);
+  const scroll = h("div", { class: "cq-stscroll" }, plot), legend = h("p", { class: "cq-an-scale num", hidden: true });
+  const savers = [["svg", "SVG"], ["png", "PNG"]].map(([format, label]) => [label, h("button", { class: "cq-btn small", type: "button", text: label, onclick: () => save(figure, format) })]);
   const element = h("figure", { class: "cq-an-figure" },
-    h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, save("svg", "SVG"), save("png", "PNG"))), scroll, note);
-  let figure = null, known = "", near = false, drawn = false, drawing = Promise.resolve();
+    h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(([, button]) => button))), scroll, legend, wrong, note);
+  let figure = null, known = "", near = false, drawn = false, left = false, width = 0, drawing = Promise.resolve();
 
-  function save(format, label) {
-    return h("button", { class: "cq-btn small", type: "button", text: label, "aria-label": `Save the figure as ${label}`, onclick: async () => {
-      try {
-        const { data, layout } = themed(figure.spec, { print: true });
-        const height = layout.height ?? USUAL_PX, width = Math.max(PRINT_PX, least(figure.spec));
-        const content = await (await plotly()).toImage({ data, layout: { ...layout, width, height } }, { format, width, height, scale: format === "png" ? 3 : 1 });
-        giveFile(content, `${fileName(figure.key)}.${format}`);
-      } catch (error) {
-        toast(error.message || "This figure could not be saved.");
-      }
-    } });
+  async function save({ spec, key }, format) {
+    try {
+      const { data, layout } = themed(spec, { print: true });
+      const height = layout.height ?? USUAL_PX, across = Math.max(PRINT_PX, least(spec));
+      const content = await (await plotly()).toImage({ data, layout: { ...layout, width: across, height } }, { format, width: across, height, scale: format === "png" ? 3 : 1 });
+      giveFile(content, `${fileName(key)}.${format}`);
+    } catch (error) {
+      toast(error.message || "This figure could not be saved.");
+    }
   }
 
   const draw = () => { drawing = drawing.then(drawNow, drawNow); return drawing; };
+  const idle = () => left || !figure || !near || !element.isConnected;
   async function drawNow() {
-    if (!figure || !near || !element.isConnected) return;
+    if (idle()) return;
     try {
-      const { data, layout } = themed(figure.spec), library = await plotly();
+      const library = await plotly();
+      if (idle()) return; // whoever looked may have gone while it was fetched
+      const { data, layout } = themed(figure.spec);
+      if (!outside(figure.spec).hidden) for (const it of data) if (it.type === "heatmap") it.showscale = false;
       await library.react(plot, data, layout, CONFIG);
+      if (left) return library.purge(plot);
       plot.classList.remove("cq-shimmer");
-      note.hidden = true;
+      wrong.hidden = true;
       if (drawn) return;
       drawn = true;
       plot.on("plotly_click", ({ points: [point] }) => { const opens = under(point); if (opens) cell(opens, plot); });
@@ -46,12 +52,20 @@ export function createFigure({ cell, fileName }) {
       plot.on("plotly_unhover", () => plot.classList.remove("opens"));
     } catch (error) {
       plot.classList.remove("cq-shimmer");
-      note.textContent = error.message;
-      note.hidden = false;
+      wrong.textContent = error.message;
+      wrong.hidden = false;
     }
   }
   // What the cell of a heatmap opens, if anything.
   const under = (point) => (Array.isArray(point?.pointNumber) ? figure.cells?.[point.pointNumber.join(",")] : null);
+
+  // The colours of a heatmap that is scrolled stand under it, where they stay.
+  function outside(spec) {
+    const heat = heatmap(spec);
+    legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
+    if (!legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
+    return legend;
+  }
 
   const approaching = new IntersectionObserver(([{ isIntersecting }]) => {
     if (!isIntersecting || near) return;
@@ -60,14 +74,15 @@ export function createFigure({ cell, fileName }) {
     draw();
   }, { rootMargin: NEAR });
   approaching.observe(element);
-  let width = 0;
-  const sized = new ResizeObserver(([{ contentRect }]) => {
-    if (!drawn || !contentRect.width || Math.abs(contentRect.width - width) < 1) return;
-    width = contentRect.width;
-    window.Plotly.Plots.resize(plot);
+  const sized = new ResizeObserver(() => {
+    const now = scroll.clientWidth, before = legend.hidden;
+    if (!drawn || left || !now || Math.abs(now - width) < 1) return;
+    width = now;
+    if (outside(figure.spec).hidden !== before) draw();
+    else window.Plotly.Plots.resize(plot);
   });
-  sized.observe(plot);
-  const unwatch = onTheme(draw);
+  sized.observe(scroll);
+  const unwatch = onTheme(draw), unmark = sideways(scroll);
 
   return {
     element,
@@ -76,21 +91,30 @@ export function createFigure({ cell, fileName }) {
       if (said === known) return;
       [figure, known] = [next, said];
       title.textContent = next.title;
+      for (const [label, button] of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
+      note.textContent = next.note ?? "";
+      note.hidden = !next.note;
       plot.setAttribute("aria-label", next.alt);
       plot.style.minWidth = `${least(next.spec)}px`;
       plot.style.height = `${next.spec.layout?.height ?? USUAL_PX}px`;
+      element.classList.toggle("wide", (heatmap(next.spec)?.z?.length ?? 0) >= MANY);
       if (near) draw();
     },
     leave() {
+      left = true;
       approaching.disconnect();
       sized.disconnect();
+      unmark();
       unwatch();
       if (drawn) window.Plotly.purge(plot);
     },
   };
 }
 
-function least({ data }) {
-  const heat = (data ?? []).find(({ type }) => type === "heatmap");
-  return heat?.z?.length ? NAMES_PX + CELL_PX * heat.z[0].length : 0;
+const heatmap = ({ data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
+
+// Cells in which something is written need more room.
+function least(spec) {
+  const across = heatmap(spec)?.z?.[0]?.length ?? 0;
+  return across ? NAMES_PX + across * (spec.data.some(({ mode }) => mode === "text") ? CELL_PX : PLAIN_CELL_PX) : 0;
 }

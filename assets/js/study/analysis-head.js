@@ -6,12 +6,14 @@ import { ago, chip, count, plural } from "./studies-words.js";
 
 const FORMS = [["html", "One page, with figures to look at", "HTML"], ["md", "Text and tables", "Markdown"], ["json", "All numbers, for scripts", "JSON"],
   ["zip", "Everything, tables and figures too", "ZIP"]];
+const KINDS = { validity: "Validity", preference: "Preference" };
 const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
 
 // ``toggleLive()`` hears that somebody wants to follow from now on.
 export function createHead({ study, query, view, change, toggleLive }) {
   let live = kept.read(KEPT, true), pulsing = 0;
+  const title = h("h1", { text: study.name, dir: "auto" }), kind = chip(KINDS[study.kind] ?? study.kind);
   const state = h("span", { class: "cq-row" }), facts = h("p", { class: "cq-quiet num" });
   const news = h("span", { class: "cq-an-news", hidden: true });
   const follow = h("button", { class: "cq-btn small cq-an-live", type: "button", hidden: true, title: "Follows the study while people answer", onclick: () => {
@@ -34,12 +36,14 @@ export function createHead({ study, query, view, change, toggleLive }) {
   return {
     element: h("div", {},
       h("nav", { class: "cq-stcrumb", "aria-label": "Where" }, h("a", { href: at("analysis"), text: "Analysis" })),
-      h("header", { class: "cq-sthead cq-an-top" }, h("h1", { text: study.name, dir: "auto" }),
-        h("span", { class: "cq-row" }, chip(`${study.kind === "preference" ? "Preference" : "Validity"} · ${study.protocol}`), state), news, h("span", { class: "cq-grow" }),
+      h("header", { class: "cq-sthead cq-an-top" }, title,
+        h("span", { class: "cq-row" }, kind, state), news, h("span", { class: "cq-grow" }),
         h("div", { class: "cq-row" }, follow, names, menu)), facts),
     mark,
     get live() { return live; },
     put({ accepting, about, choices }) {
+      title.textContent = about.study;
+      kind.textContent = [KINDS[study.kind] ?? study.kind, about.protocol].filter(Boolean).join(" · ");
       state.replaceChildren(accepting ? chip("Open", "on") : chip("Closed"));
       follow.hidden = !accepting;
       const people = choices.people.length;

@@ -1,44 +1,49 @@
 // The report of one study: what is looked at, the numbers in their sections, and what can be taken away.
-import { api, at, h, say } from "./common.js";
-import { filtered, wanted, wantedReport } from "./analysis-address.js";
+import { ApiProblem, api, at, h, say } from "./common.js";
+import { AS_USUAL, EVERYTHING, filtered, unusual, wanted, wantedReport } from "./analysis-address.js";
 import { showDisputed, spoken } from "./analysis-disputed.js";
 import { createFilters } from "./analysis-filters.js";
-import { follow } from "./analysis-follow.js";
+import { AGAIN, follow, passing } from "./analysis-follow.js";
 import { createHead } from "./analysis-head.js";
 import { planPart } from "./analysis-plan.js";
 import { scoresPart } from "./analysis-scores.js";
 import { createSections } from "./analysis-sections.js";
 
 const WAIT_MS = 250; // several filters are pressed in a row
+const BEFORE = "What stands here is from before, without what was chosen since.";
 
-export async function oneView(screen, first) {
-  const { study, you_judge } = await api("GET", `studies/one?study=${encodeURIComponent(first.study)}`);
-  const { kind } = study;
-  let view = { ...first, study: study.name }, timer = 0, latest = null;
+export async function oneView(screen, { ignored, ...first }) {
+  const { studies } = await api("GET", "analysis/studies");
+  const same = (name) => name.trim().normalize("NFC").toLowerCase();
+  const study = studies.find(({ id }) => id === first.study) ?? studies.find(({ name }) => same(name) === same(first.study));
+  if (!study) throw new ApiProblem(404, `There is no study “${first.study}”. It may have been renamed or removed.`, "unknown");
+  let view = { ...first, study: study.name }, timer = 0, latest = null, panel = null;
 
-  const query = () => wantedReport(view, kind);
-  const sections = createSections({ query, disputed, fileName: (key) => `${study.name} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
+  const query = () => wantedReport(view, study);
+  const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
   const head = createHead({ study, query, view: () => view, change, toggleLive: () => reports.poll() });
-  const filters = createFilters({ kind, view: () => view, change });
-  const scores = kind === "preference" ? scoresPart({ screen, study: study.name, changed: () => reports.load() }) : null;
+  const filters = createFilters({ kind: study.kind, view: () => view, change });
+  const scores = study.kind === "preference" ? scoresPart({ screen, study: study.id, changed: () => reports.load() }) : null;
   const plan = planPart({ view: () => view, change, shown: () => sections.goTo("precision") });
   const progress = h("p", { class: "cq-an-progress", role: "status" });
   const notes = h("ul", { class: "cq-an-notes", role: "list" }), trouble = h("p", { class: "cq-an-trouble", role: "status", hidden: true });
+  const leftOut = h("p", { class: "cq-an-trouble cq-an-ignored", role: "status", text: ignored.join("\n"), dir: "auto", hidden: !ignored.length });
   const skeleton = h("div", { class: "cq-an-skeleton", "aria-hidden": "true" }, Array.from({ length: 6 }, () => h("i", { class: "cq-shimmer" })));
   const wrong = h("div", {});
   const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, plan.element);
   const body = h("div", { class: "cq-an-body" }, main, sections.nav);
-  const report = [filters.element, scores?.element ?? null, progress, trouble, body];
-  const element = h("div", {}, head.element, you_judge ? covered() : report);
+  const report = [filters.element, scores?.element ?? null, leftOut, progress, trouble, body];
+  const element = h("div", {}, head.element, study.you_judge ? covered() : report);
 
   const reports = follow({
-    query: (draws) => wantedReport(view, kind, draws), draws: () => view.draws, following: () => head.live,
+    query: (draws) => wantedReport(view, study, draws), draws: () => view.draws, following: () => head.live,
     show(answer, { final }) {
       latest = answer;
       main.classList.remove("stale");
       wrong.replaceChildren();
       skeleton.hidden = true;
       const nothing = !answer.about.answered;
+      if (answer.about.study !== view.study) renamed(answer.about.study);
       head.put(answer);
       filters.put(answer);
       scores?.put(answer.scores);
@@ -58,24 +63,52 @@ export async function oneView(screen, first) {
       main.setAttribute("aria-busy", String(Boolean(text)));
     },
     problem(error) {
-      skeleton.hidden = true;
-      sections.clear();
-      notes.replaceChildren();
-      wrong.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "This cannot be reported" }), h("p", { text: error.message, dir: "auto" }),
-        h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => reports.load() }),
-          filtered(view) ? h("button", { class: "cq-btn", type: "button", text: "Clear filters", onclick: () => change({ datasets: [], categories: [], people: [], block: false }) }) : null)));
+      const again = passing(error);
+      if (again && latest) return tell(`${error.message} ${AGAIN}${main.classList.contains("stale") ? ` ${BEFORE}` : ""}`);
+      tell("");
+      empty("This cannot be reported", again ? `${error.message} ${AGAIN}` : error.message,
+        h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => reports.load() }),
+        filtered(view) ? h("button", { class: "cq-btn", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) }) : null,
+        unusual(view) ? h("button", { class: "cq-btn", type: "button", text: "Make numbers as usual", onclick: () => change(AS_USUAL) }) : null);
     },
-    trouble(text) {
-      trouble.textContent = text;
-      trouble.hidden = !text;
-    },
+    trouble: tell,
     news: (number) => head.news(number),
+    gone() {
+      const text = `${view.study} is no longer there: it was removed.`, list = h("a", { href: at("analysis"), text: "To the list of studies" });
+      if (!latest) return empty("This study is gone", text, list);
+      tell(`${text} What stands here is the last of it. `);
+      trouble.append(list);
+    },
   });
+
+  function tell(text) {
+    trouble.textContent = text;
+    trouble.hidden = !text;
+  }
+
+  function empty(title, text, ...ways) {
+    const said = JSON.stringify([title, text, ways.filter(Boolean).map((it) => it.textContent)]);
+    skeleton.hidden = true;
+    latest = null;
+    sections.clear();
+    notes.replaceChildren();
+    if (wrong.firstChild?.said === said) return; // asked again and again: the focus stays where it is
+    wrong.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: title }), h("p", { text, dir: "auto" }), h("div", { class: "cq-row" }, ways)));
+    wrong.firstChild.said = said;
+  }
+
+  // Somebody has given it another name meanwhile. It is asked for by its id.
+  function renamed(name) {
+    say(`${view.study} is called ${name} now`);
+    view = { ...view, study: name };
+    screen.put(view);
+  }
 
   function change(part) {
     const hides = part.names === true;
     view = { ...view, ...part };
     screen.put(view);
+    leftOut.hidden = true;
     if (latest) filters.put(latest);
     head.mark();
     clearTimeout(timer);
@@ -89,14 +122,15 @@ export async function oneView(screen, first) {
     sections.clear();
     filters.forget();
     notes.replaceChildren();
+    wrong.replaceChildren();
     skeleton.hidden = false;
     reports.load();
   }
 
-  function disputed(of, from) {
+  function disputed({ a, b, key }, from) {
     const called = new Map((latest?.choices.people ?? []).map(({ seat, name }) => [seat, name]));
-    const about = { binary: "valid or not", signature: "the whole signature" }[of.key] ?? spoken(of.key).toLowerCase();
-    showDisputed({ query: wanted(view, kind), of, from, title: `${called.get(of.a) ?? "?"} and ${called.get(of.b) ?? "?"}: ${about}` });
+    const asked = { binary: "valid or not", signature: "the whole signature" }[key] ?? spoken(key).toLowerCase();
+    panel = showDisputed({ query: wanted(view, study), of: { a, b, key }, from, asked, both: [a, b].map((seat) => called.get(seat) ?? "?") });
   }
 
   // Somebody who judges in the study sees nothing of it before they ask to.
@@ -111,11 +145,16 @@ export async function oneView(screen, first) {
 
   return {
     element,
-    begin: () => { if (!you_judge) reports.load(); },
+    begin() {
+      if (ignored.length) screen.put(view);
+      if (!study.you_judge) reports.load();
+    },
     leave() {
       clearTimeout(timer);
       reports.leave();
+      scores?.leave();
       sections.clear();
+      panel?.close();
     },
   };
 }

@@ -1,14 +1,15 @@
 // How many more items or people until an interval is narrow enough. Its answer is a section of the report.
 import { h } from "./elements.js";
+import { WIDTHS } from "./analysis-address.js";
 
 // ``shown()`` hears that the answer to what somebody asked here stands in the report.
 export function planPart({ view, change, shown }) {
   let asked = false;
-  const width = h("input", { type: "number", min: 0.005, max: 1, step: "any", value: view().plan || 0.1, inputmode: "decimal" });
+  const width = h("input", { type: "number", ...WIDTHS, step: "any", required: true, value: view().plan || 0.1, inputmode: "decimal" });
   const ask = h("button", { class: "cq-btn" });
   const form = h("form", { class: "cq-an-plan", onsubmit: (event) => {
     event.preventDefault();
-    if (!width.reportValidity() || !width.value) return;
+    if (!width.reportValidity()) return;
     asked = true;
     change({ plan: width.value });
   } }, h("label", { class: "cq-an-filter" }, h("span", { class: "cq-label", text: "95 % interval no wider than" }), width), ask,

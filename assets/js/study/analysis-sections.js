@@ -35,7 +35,7 @@ export function createSections({ query, fileName, disputed }) {
       title.focus({ preventScroll: true });
       own.element.scrollIntoView({ behavior: "smooth", block: "start" });
     };
-    own.leave = () => { for (const it of own.drawn.values()) it.leave(); };
+    own.leave = () => { for (const it of [...own.drawn.values(), ...own.listed.values()]) it.leave(); };
     return own;
   }
 

@@ -1,6 +1,7 @@
 // A table of a report: sorted by a column, its files, and the items behind a row where people differ.
 import { h, toast } from "./common.js";
 import { fileMenu } from "./files.js";
+import { sideways } from "./analysis-scroll.js";
 import { count, plural } from "./studies-words.js";
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
@@ -21,13 +22,14 @@ export function createTable({ address, pair, opens }) {
 
   function draw() {
     const { rows, shown: texts } = shown, columns = together(shown.columns);
+    if (!columns.some(({ key }) => key === by?.key)) by = null; // the column may be gone: other filters, another report
     const order = sorted(rows, by && columns.find(({ key }) => key === by.key).place, by?.falling);
     const few = all || rows.length <= FIRST_ROWS + SPARE ? order : order.slice(0, FIRST_ROWS);
     const focus = element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
     const pairs = rows.map((row) => pair(row, shown)), opening = pairs.some(Boolean);
     head.replaceChildren(h("tr", {}, columns.map(column), opening ? h("th", { scope: "col" }, h("span", { class: "sr", text: "Disputed items" })) : null));
     body.replaceChildren(...few.map((place) => h("tr", {}, columns.map((it) => cell(texts[place], it)),
-      opening ? h("td", { class: "num" }, pairs[place] ? behind(pairs[place], place) : null) : null)));
+      opening ? h("td", { class: "num" }, pairs[place] ? behind(pairs[place], place, texts[place]) : null) : null)));
     more.hidden = rows.length <= FIRST_ROWS + SPARE;
     more.textContent = all ? "Show fewer rows" : `Show all ${count(rows.length)} rows`;
     if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
@@ -44,8 +46,12 @@ export function createTable({ address, pair, opens }) {
       } }));
   }
 
-  const behind = (of, place) => h("button", { class: "cq-btn small", type: "button", text: "Disputed items", "data-focus": `row ${place}`,
-    onclick: (event) => opens(of, event.currentTarget) });
+  function behind(of, place, texts) {
+    const [a, b] = ["a", "b"].map((name) => texts[shown.columns.findIndex(({ key }) => key === name)]);
+    return h("button", { class: "cq-btn small", type: "button", text: "Disputed items", "aria-label": `Disputed items of ${a} and ${b}`, "data-focus": `row ${place}`,
+      onclick: (event) => opens(of, event.currentTarget) });
+  }
+  const unmark = sideways(scroll);
 
   return {
     element,
@@ -66,6 +72,7 @@ export function createTable({ address, pair, opens }) {
       scroll.hidden = menu.hidden = !next.rows.length;
       draw();
     },
+    leave: unmark,
   };
 }
 

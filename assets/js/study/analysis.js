@@ -2,9 +2,11 @@
 import { addressOf, readView } from "./analysis-address.js";
 import { listView } from "./analysis-list.js";
 import { oneView } from "./analysis-one.js";
-import { h, mountNav, say, setKeys, style } from "./common.js";
+import { at, h, mountNav, say, setKeys, style } from "./common.js";
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
+
+const titleOf = (study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
 
 export async function mount(element) {
   await Promise.all([style("study"), style("studies"), style("analysis")]);
@@ -13,7 +15,8 @@ export async function mount(element) {
   element.replaceChildren(bar, body);
   const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
     h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
-    h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() })));
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() }),
+      error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));
   let me;
   try {
     ({ me } = await mountNav(bar, { page: "analysis" }));
@@ -32,7 +35,10 @@ export async function mount(element) {
       window.scrollTo(0, 0);
     },
     // The same study, looked at in another way: Back leads to the study before, not to every filter.
-    put(view) { window.history.replaceState(null, "", addressOf(view)); },
+    put(view) {
+      window.history.replaceState(null, "", addressOf(view));
+      document.title = titleOf(view.study);
+    },
   };
 
   async function show() {
@@ -44,7 +50,7 @@ export async function mount(element) {
       const next = await (view.study ? oneView(screen, view) : listView(screen));
       if (mine !== asked) return next.leave?.();
       shown = next;
-      document.title = view.study ? `${view.study}: analysis · cirque` : "Analysis · cirque";
+      document.title = titleOf(view.study);
       body.replaceChildren(shown.element);
       shown.begin?.();
       say(view.study ? `Analysis of ${view.study}` : "Analysis");

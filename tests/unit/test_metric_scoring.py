@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.analysis.method_scores import checked_name, method_scores
+from annotation.metric_scoring import checked_name, method_scores
 from annotation.records import Item
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, StudyError
 from cir_core.language.tasks import ConstraintsAnswer

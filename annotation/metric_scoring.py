@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.analysis.score_files import NAME_LIMIT
 from annotation.records import Item, MetricScores
+from annotation.records.scores import NAME_LIMIT
 from annotation.subset import dataset_of
 from annotation.validity import printable
 from cir_core.composing import Asked, Composed

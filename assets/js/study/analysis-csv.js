@@ -1,0 +1,33 @@
+// A CSV file that somebody chose, as the server reads one from a disk.
+
+// In bytes, as the server has it.
+const MOST_BYTES = 8 * 2 ** 20;
+const TOO_LARGE = "This file is larger than 8 MB. Leave out the columns that are no scores, or add it with the command: cirque report scores STUDY --add FILE.csv";
+const SHOWN_FAULTS = 5;
+
+// Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
+export async function csvText(file) {
+  if (file.size > MOST_BYTES) throw new Error(TOO_LARGE);
+  let bytes;
+  try {
+    bytes = new Uint8Array(await file.arrayBuffer());
+  } catch {
+    throw new Error(`${file.name} cannot be read (any more). Choose it again.`);
+  }
+  const mark = [...bytes.subarray(0, 2)].join(" ");
+  const encoding = { "255 254": "utf-16le", "254 255": "utf-16be" }[mark] ?? "utf-8";
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    throw new Error(`${file.name} is not UTF-8. Save it as “CSV UTF-8”.`);
+  }
+}
+
+// A sentence of the server with a fault a line: the first of them, and how many more there are.
+export function firstFaults(text) {
+  const [head, ...faults] = text.split("\n");
+  const rest = /^\s*and ([\d,]+) more$/.exec(faults.at(-1) ?? "");
+  if (rest) faults.pop();
+  const more = Math.max(faults.length - SHOWN_FAULTS, 0) + Number((rest?.[1] ?? "0").replaceAll(",", ""));
+  return [head, ...faults.slice(0, SHOWN_FAULTS).map((fault) => fault.trim()), ...(more ? [`and ${more.toLocaleString("en")} more`] : [])].join("\n");
+}
