@@ -14,7 +14,6 @@ import numpy as np
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.subset import dataset_of
-from annotation.validity import printable
 from cir_core.composing import Asked, Composed
 from cir_core.composition import Constraints, Usage
 from cir_core.datasets.domain import domain_named
@@ -95,8 +94,9 @@ def method_scores(
 def checked_name(name: str) -> str:
     """``name`` as that of a metric. Raises ``StudyError``."""
     name = name.strip()
-    if not name or len(name) > NAME_LIMIT or printable(name) != name or "\n" in name or "\t" in name:
-        raise StudyError(f"{name!r} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line.")
+    if not name or len(name) > NAME_LIMIT or not name.isprintable():
+        raise StudyError(f"{name!r} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line, "
+                         "none of them invisible.")
     if name.casefold().startswith("recall@"):
         raise StudyError(f"{name!r} is a name of cirque's own, which computes recall itself. Take another name.")
     return name

@@ -97,7 +97,7 @@ def _headline(found: Headline) -> Json:
 
 def _figure(found: Figure) -> Json:
     return {"key": found.key, "title": found.title, "alt": found.alt, "spec": plain(found.spec),
-            "cells": plain(found.cells)}
+            "cells": plain(found.cells), "note": found.note}
 
 
 def _table(found: ReportTable) -> Json:

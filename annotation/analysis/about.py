@@ -11,8 +11,10 @@ from typing import Any
 
 from annotation.analysis.records import About, Options, Selection, StudyAnswers
 from annotation.imports import is_imported
+from cir_core.texts import counted
 from cir_core.version import __version__
 
+_FEW_DRAWS = 100    # of fewer, the 2.5th and 97.5th percentile are the outermost two or three
 _LIBRARIES = ("numpy", "scipy", "statsmodels", "evalica", "pandas")
 
 
@@ -26,7 +28,7 @@ def about(
     return About(
         study.name, study.study_id, study.kind, study.protocol, study.accepting, planned(answers),
         len(answers.judgements), latest.isoformat() if latest else None, selection, options, versions(),
-        tuple(dict.fromkeys([*unfinished(answers), *notes])),
+        tuple(dict.fromkeys([*unfinished(answers), *_few(options), *notes])),
     )
 
 
@@ -55,6 +57,13 @@ def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
         return ()
     state = "The study is not finished" if answers.study.accepting else "The study was closed before its end"
     return (f"{state}: {there:,} of {wanted:,} planned answers are there.",)
+
+
+def _few(options: Options) -> tuple[str, ...]:
+    if not 0 < options.draws < _FEW_DRAWS:
+        return ()
+    return (f"Intervals and tests rest on {counted(options.draws, 'draw')}, too few for their bounds to be trusted. Take "
+            "1,000.",)
 
 
 def versions() -> dict[str, str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
+from annotation.analysis.axis_names import axis_names
 from annotation.analysis.formats import NONE, shown
 from annotation.analysis.records import Estimate, Figure
 
@@ -23,7 +24,6 @@ _LINE = "rgba(128,128,128,0.8)"
 _UNDEFINED = "rgba(128,128,128,0.22)"
 _MUTED = "#808080"
 _READABLE = 14    # people in a matrix; beyond, cells are too small for a text
-_LABEL = 18       # characters of a name beside a matrix; hovering has all of it
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,16 @@ class Series:
 
 def matrix(
     key: str, title: str, alt: str, names: Sequence[str], cells: Mapping[tuple[int, int], MatrixCell], *, scale: str,
+    under: str = "",
 ) -> Figure:
     """A heatmap over ``names`` x ``names``. Colours run from 0 to 1: a value below 0 has the colour of 0.
 
-    Cells that are not there stay empty. Cells without a value are grey with a dash. ``scale`` names the colours.
+    Cells that are not there stay empty. Cells without a value are grey with a dash. Of many names cells have no text,
+    and a dot stands for what would stand under the value: the note says so.
+
+    Args:
+        scale: what the colours are of.
+        under: what it means that a cell has a second line: "pairs with few items".
     """
     size = list(range(len(names)))
     there = [[cells.get((row, column)) for column in size] for row in size]
@@ -59,21 +65,24 @@ def matrix(
         "hovertext": [[_lines(cell.hover) if cell else "" for cell in row] for row in there],
     }
     readable = len(names) <= _READABLE
-    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(_short(name)) for name in names],
+    labels, note = axis_names(names)
+    if not readable:
+        note = f"{_unwritten(cells, under)} {note}".rstrip()
+    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(label) for label in labels],
             "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
     return Figure(key, title, alt, {
         "data": [
             common | {"z": values, "colorscale": "Cividis",
                       "colorbar": {"title": {"text": scale}, "thickness": 12, "outlinewidth": 0}},
             common | {"z": gaps, "colorscale": [[0, _UNDEFINED], [1, _UNDEFINED]], "showscale": False},
-            *([_cell_texts(cells)] if readable else []),
+            _cell_texts(cells) if readable else _cell_dots(cells),
         ],
         "layout": {
             "height": 180 + (34 if readable else 16) * len(names), "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
             "showlegend": False, "xaxis": axis | {"range": [-0.5, len(names) - 0.5]},
             "yaxis": axis | {"range": [len(names) - 0.5, -0.5]},
         },
-    }, {f"{row},{column}": dict(cell.opens) for (row, column), cell in sorted(cells.items()) if cell.opens})
+    }, {f"{row},{column}": dict(cell.opens) for (row, column), cell in sorted(cells.items()) if cell.opens}, note)
 
 
 def dots(
@@ -177,6 +186,20 @@ def _cell_texts(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
     }
 
 
+def _cell_dots(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
+    found = [(place, cell) for place, cell in sorted(cells.items()) if cell.under]
+    return {
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
+        "x": [column for (_, column), _ in found], "y": [row for (row, _), _ in found],
+        "marker": {"symbol": "circle", "size": 4, "color": [_text_colour(_number(cell.value)) for _, cell in found]},
+    }
+
+
+def _unwritten(cells: Mapping[tuple[int, int], MatrixCell], under: str) -> str:
+    said = "There are too many for texts in the cells: values and numbers are in the table."
+    return f"{said} A dot marks {under}." if under and any(cell.under for cell in cells.values()) else said
+
+
 def _cell_text(cell: MatrixCell) -> str:
     value = _number(cell.value)
     text = NONE if value is None else shown(round(value, 2), "number")[:-1]
@@ -186,10 +209,6 @@ def _cell_text(cell: MatrixCell) -> str:
 def _text_colour(value: float | None) -> str:
     """Of cividis, white is the better contrast below this value and black above: 4.5 to 1 or more with each."""
     return _MUTED if value is None else "#ffffff" if value < 0.475 else "#000000"
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _LABEL else f"{name[:_LABEL - 1].rstrip()}…"
 
 
 def _arm(high: float | None, low: float | None) -> float:

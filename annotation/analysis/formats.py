@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any, Literal
 
-from annotation.analysis.records import ReportTable
+from annotation.analysis.records import Headline, ReportTable
 from annotation.exports.tables import csv_file
 
 Form = Literal["csv", "json", "md", "tex"]
@@ -57,6 +57,11 @@ def shown(cell: Any, kind: str) -> str:
 def shown_interval(low: float | None, high: float | None, kind: str) -> str:
     """ "[0.412, 0.501]"; "" where there is none."""
     return "" if low is None or high is None else f"[{shown(low, kind)}, {shown(high, kind)}]"
+
+
+def rests_on(one: Headline) -> str:
+    """What a headline rests on: "36 pairs", "1 pair"."""
+    return f"{shown(one.estimate.n, 'count')} {one.unit if one.estimate.n != 1 else one.unit.removesuffix('s')}".rstrip()
 
 
 def table_file(table: ReportTable, form: Form) -> bytes:

@@ -54,7 +54,8 @@ def pair_matrix(
                 cells[place[a], place[b]] = MatrixCell(
                     estimate.value, hover, f"n = {pair.n}" if pair.n < FEW else "",
                     {"a": a, "b": b, "key": of} if pair.n else None)
-    return (matrix(key, title, alt, [rater.name for rater in people], cells, scale=scale),) if cells else ()
+    return (matrix(key, title, alt, [rater.name for rater in people], cells, scale=scale,
+                   under=f"pairs who share fewer than {FEW} items"),) if cells else ()
 
 
 def kappa_table(key: str, two: TwoWay) -> ReportTable:

@@ -71,7 +71,7 @@ def _glance(report: PreferenceReport) -> Section:
                      "preferences", "50 % where sides do not matter" if report.first_side.n else ""),
             *metric,
         ),
-        tables=notes_table(report.about),
+        tables=notes_table(report),
     )
 
 

@@ -14,14 +14,17 @@ from annotation.analysis.records import (
     Normality,
     Options,
     Precision,
+    PreferenceReport,
     Rate,
     Rater,
     ReportColumn,
     ReportTable,
     Section,
     Selection,
+    ValidityReport,
 )
 from annotation.quality import Share
+from cir_core.texts import counted as number_of
 
 
 def text(key: str, name: str) -> ReportColumn:
@@ -84,9 +87,11 @@ def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headl
     return Headline(label, Estimate(value, of), "count", unit, note)
 
 
-def notes_table(about: About) -> tuple[ReportTable, ...]:
+def notes_table(report: ValidityReport | PreferenceReport) -> tuple[ReportTable, ...]:
     """What a reader must know first; nothing where there is nothing to say."""
-    rows = tuple((note,) for note in about.notes)
+    chosen = selected(report)
+    first = (f"This report is of a part of the study: {chosen}.",) if chosen else ()
+    rows = tuple((note,) for note in (*first, *report.about.notes))
     return (ReportTable("notes", "To know first", (text("note", "Note"),), rows),) if rows else ()
 
 
@@ -159,6 +164,17 @@ def selection_sentence(selection: Selection, raters: Sequence[Rater]) -> str:
     if selection.block_only:
         parts.append("the agreement block alone")
     return "; ".join(parts) or "all answers"
+
+
+def selected(report: ValidityReport | PreferenceReport) -> str:
+    """ "data set cirr; people ann (12 of 252 answers)"; "" where nothing was selected. Answers that rules leave out
+    are among those that are left, and so are unsure ones."""
+    about = report.about
+    if about.selection == Selection():
+        return ""
+    left = report.judgements + report.unlabelled if isinstance(report, ValidityReport) else report.n_answers
+    return (f"{selection_sentence(about.selection, report.raters)} ({left:,} of "
+            f"{number_of(about.answered, 'answer')})")
 
 
 def interval_sentence(options: Options, unit: str) -> str:

@@ -19,7 +19,6 @@ from annotation.preference_exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
-from annotation.validity import printable
 from cir_core.datasets.faults import Faults
 
 _QUESTION = ("item", "query_id")
@@ -96,9 +95,9 @@ def _metric_columns(names: Sequence[str], path: Path, faults: Faults) -> list[st
             continue
         if not name:
             faults.add(path, record, "it has no name", "Name it after its metric, or delete it")
-        elif len(name) > NAME_LIMIT or "\n" in name or "\t" in name or printable(name) != name:
+        elif len(name) > NAME_LIMIT or not name.isprintable():
             faults.add(path, record, f"{quoted(name)} cannot be a metric's name",
-                       f"Take up to {NAME_LIMIT} characters in one line")
+                       f"Take up to {NAME_LIMIT} characters in one line, none of them invisible")
         elif name.casefold().startswith("recall@"):
             faults.add(path, record, f"{quoted(name)} is a name of cirque's own, which computes recall itself",
                        "Rename or delete the column")

@@ -56,7 +56,7 @@ def _people(raters: Sequence[Rater], shared: NDArray[np.int64], listed: int) -> 
     notes = []
     if apart := int((upper == 0).sum()):
         text = ("No two people have judged the same item, so there is no agreement to count." if apart == pairs
-                else f"{apart:,} of {pairs:,} pairs of people have no item in common.")
+                else f"{apart:,} of {pairs:,} pairs of people {_have(apart)} no item in common.")
         notes.append(text if listed == pairs else f"{text} The report does not list them.")
     most = others.max(axis=1, initial=0).tolist()
     if few := [f"{rater.name} ({count})" for rater, count in zip(raters, most, strict=True) if 0 < count < FEW]:

@@ -9,7 +9,7 @@ people or more judged; shares of answers on draws of all items.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, median
@@ -159,13 +159,24 @@ def _summary(kappas: Sequence[Estimate], drawn: NDArray[np.float64], ratings: Ra
     """``drawn``: the mean in each draw."""
     defined = [kappa.value for kappa in kappas if kappa.value is not None]
     missing = Counter(kappa.reason for kappa in kappas if kappa.value is None)
-    reason = missing.most_common(1)[0][0] if missing else ""
+    reason = _left_out(missing, len(kappas))
     if not defined:
         reason = reason or _NO_PAIR
         return PairSummary(0, len(kappas), Estimate(None, 0, reason=reason), None, None, None, reason)
     mean = shared_with_interval(Estimate(fmean(defined), len(defined)), drawn, ratings)
     return PairSummary(len(defined), len(kappas) - len(defined), mean, median(defined), min(defined), max(defined),
                        reason)
+
+
+def _left_out(missing: Mapping[str, int], pairs: int) -> str:
+    """Which pairs have no kappa, and why; "" where all have one."""
+    if not missing:
+        return ""
+    count = sum(missing.values())
+    which = f"κ is undefined for all {pairs:,} pairs" if count == pairs > 1 else (
+        "κ is undefined" if count == pairs else f"{count:,} of {pairs:,} pairs left out")
+    whys = sorted(missing.items(), key=lambda one: (-one[1], one[0]))
+    return f"{which}: " + "; ".join(f"{why} ({many:,})" if len(whys) > 1 else why for why, many in whys)
 
 
 def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64], options: Options) -> Signatures:

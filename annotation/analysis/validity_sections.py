@@ -56,7 +56,7 @@ def _glance(report: ValidityReport) -> Section:
             headline("Unanimous, valid or not", report.unanimous, "share", "items"),
             headline("Exactly the same flags", report.signature.exact_agreement, "share", "items"),
         ),
-        tables=(*notes_table(report.about), counts, per_item),
+        tables=(*notes_table(report), counts, per_item),
     )
 
 

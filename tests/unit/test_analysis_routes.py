@@ -92,8 +92,9 @@ def now() -> list[float]:
 
 @pytest.fixture
 def visit(store: SqlStudyStore, tmp_path: Path, now: list[float]) -> Open:
-    services: Any = SimpleNamespace(study_store=store, settings=SimpleNamespace(home=tmp_path, domain="garment", seed=4711),
-                                    runs=Runs(), methods={}, search=SimpleNamespace(galleries=list))
+    settings = SimpleNamespace(home=tmp_path, domain="garment", seed=4711)
+    services: Any = SimpleNamespace(study_store=store, settings=settings, runs=Runs(), methods={},
+                                    search=SimpleNamespace(galleries=list))
     app = FastAPI()
     app.include_router(analysis_routes(services, Analyses(store, clock=lambda: now[0])))
 

@@ -29,7 +29,8 @@ def answer(server: Server, study: Study, who: str, number: int, said: dict[str, 
         service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
         service.join(study.study_id, who)
         item = opened.studies.items(study.study_id)[number]
-        service.save(study.study_id, who, item.item_id, said, f"{item.item_id}-{study.study_id[:8]}-{hash(who) % 10**9}", seconds=9)
+        token = f"{item.item_id}-{re.sub('[^A-Za-z0-9]', '-', who)[:40]}"
+        service.save(study.study_id, who, item.item_id, said, token, seconds=9)
 
 
 def judged(

@@ -41,6 +41,7 @@ class Figure:
     alt: str                       # what it shows, for who cannot see it
     spec: Mapping[str, Any] = field(repr=False)
     cells: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    note: str = ""                 # under the figure
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class PairSummary:
     median: float | None
     min: float | None
     max: float | None
-    reason: str = ""               # the most frequent one of the undefined pairs
+    reason: str = ""               # how many pairs are undefined, and why
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,8 @@ function howMade({ kind, view, change, unit }) {
   const fields = [], choosing = [];
   const field = (label, name, props, title) => {
     const input = h("input", { value: now[name], ...props, onchange: () => {
-      if (input.reportValidity()) change({ [name]: input.value.trim() || USUAL[name] });
+      const value = input.value.trim() || USUAL[name];
+      if (input.reportValidity() && value !== view()[name]) change({ [name]: value });
     } });
     fields.push([name, input]);
     return [input, h("label", { class: "cq-an-filter", title }, h("span", { class: "cq-label", text: label }), input)];
