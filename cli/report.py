@@ -30,8 +30,9 @@ report_scores.register(app)
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
 Out = Annotated[Path | None, typer.Option(
-    "--out", "-o", metavar="DIR", help="Write the report there: Markdown, HTML, JSON, tables and figures.")]
-Force = Annotated[bool, typer.Option("--force", help="Write over an earlier report in that folder.")]
+    "--out", "-o", metavar="DIR", help=(
+        "Write the report there, into a folder or a .zip file: Markdown, HTML, JSON, tables and figures."))]
+Force = Annotated[bool, typer.Option("--force", help="Write over an earlier report there.")]
 Datasets = Annotated[list[str] | None, typer.Option(
     "--dataset", "-d", help="Items of this data set only; may be repeated.")]
 Categories = Annotated[list[str] | None, typer.Option(
@@ -203,13 +204,25 @@ def _give(whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> No
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return
-    print_report(whole.report.about, whole.sections)
+    print_report(whole)
     if to is not None:
         out.print(f"\nWrote the report to {to}", soft_wrap=True)
 
 
-def _write(folder: Path, files: Mapping[str, bytes], force: bool) -> None:
-    """Raises ``SettingsError``; of what is there nothing is changed then."""
+def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:
+    """Into a folder, or into a file that ends in .zip. Raises ``SettingsError``; of what is there nothing is changed
+    then."""
+    from annotation.circus_users import as_zip
+
+    if to.suffix.lower() != ".zip":
+        _write_files(to, files, force)
+    elif to.is_dir():
+        raise SettingsError(f"{to} is a folder. Name a .zip file, or a folder of another name, with --out.")
+    else:
+        _write_files(to.parent, {to.name: as_zip(dict(sorted(files.items())))}, force)
+
+
+def _write_files(folder: Path, files: Mapping[str, bytes], force: bool) -> None:
     from cir_core.files import write_atomically
 
     there = [name for name in files if (folder / name).exists()]

@@ -62,8 +62,8 @@ def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
 def _few(options: Options) -> tuple[str, ...]:
     if not 0 < options.draws < _FEW_DRAWS:
         return ()
-    return (f"Intervals and tests rest on {counted(options.draws, 'draw')}, too few for their bounds to be trusted. Take "
-            "1,000.",)
+    return (f"Intervals and tests rest on {counted(options.draws, 'draw')}, too few for their bounds to be trusted. "
+            "Take 1,000.",)
 
 
 def versions() -> dict[str, str]:

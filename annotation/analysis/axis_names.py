@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from os.path import commonprefix
 
 LONGEST = 18      # characters
 _TAIL = 9         # of them behind the gap, where the middle is cut out
@@ -16,7 +15,7 @@ def axis_names(names: Sequence[str]) -> tuple[tuple[str, ...], str]:
     still look the same, a long name is a number, and the legend says whose.
     """
     long = sorted({name for name in names if len(name) > LONGEST})
-    middles = _middles(long)
+    middles = _middles(long) if long else {}
     ways: tuple[Callable[[str], str], ...] = (_head, _ends, lambda name: _head(middles[name]))
     for way in ways:
         short = {name: way(name) if name in middles else name for name in names}
@@ -37,13 +36,15 @@ def _ends(name: str) -> str:
 
 def _middles(names: Sequence[str]) -> dict[str, str]:
     """Each without what all begin and end with, in whole words."""
-    before = _words(commonprefix(list(names)))
+    before = _shared(names)
     rest = [name[before:] for name in names]
-    behind = _words(commonprefix([one[::-1] for one in rest]))
+    behind = _shared([one[::-1] for one in rest])
     return {name: ("…" if before else "") + one[:len(one) - behind] + ("…" if behind else "")
             for name, one in zip(names, rest, strict=True)}
 
 
-def _words(shared: str) -> int:
-    """How much of ``shared`` can go without cutting a word."""
-    return next((place for place in range(len(shared), 0, -1) if not shared[place - 1].isalnum()), 0)
+def _shared(names: Sequence[str]) -> int:
+    """How many characters all begin with, in whole words."""
+    first, last = min(names), max(names)
+    alike = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(map(len, names)))
+    return next((place for place in range(alike, 0, -1) if not first[place - 1].isalnum()), 0)

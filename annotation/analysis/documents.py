@@ -17,16 +17,17 @@ from typing import Any, Literal
 from annotation.analysis.composing import WholeReport
 from annotation.analysis.formats import (
     FORMS,
+    PROSE,
     markdown_grid,
     markdown_table,
     markdown_text,
     reading,
+    rests_on,
     shown,
     shown_interval,
     table_file,
 )
 from annotation.analysis.records import (
-    About,
     Figure,
     Headline,
     PreferenceReport,
@@ -34,26 +35,29 @@ from annotation.analysis.records import (
     Section,
     ValidityReport,
 )
+from annotation.analysis.report_parts import selected
+from cir_core.texts import counted
 
 Report = ValidityReport | PreferenceReport
 ReportForm = Literal["md", "html", "json"]
 REPORT_FORMS: tuple[ReportForm, ...] = ("md", "html", "json")
 _ASSETS = Path(__file__).resolve().parents[2] / "assets" / "report"
 _HEADLINES = ("Number", "Value", "95 % interval", "n", "Of", "Remark")
-_SIDES_PX, _CELL_PX, _LETTER_PX = 110, 48, 7    # of a heatmap that can be read on a phone, by scrolling
-_SHORT, _LONG = 28, 48                          # characters of a column of text that is not broken, that needs room
+_SIDES_PX, _CELL_PX, _PLAIN_PX, _LETTER_PX = 110, 48, 20, 7    # of a heatmap that can be read on a phone, scrolling
+_SHORT = 28          # characters of a text that is not broken
+_MANY_ROWS = 12      # from here on a table's title says how many there are
 
 
 def markdown(report: Report, sections: Sequence[Section]) -> str:
     """The report with all tables. Figures are named: Markdown cannot hold them."""
-    parts = [f"# {markdown_text(report.about.study)}: {_title(report).lower()}", markdown_text(_facts(report.about))]
+    parts = [f"# {markdown_text(report.about.study)}: {_title(report).lower()}", markdown_text(_facts(report))]
     for section in sections:
         parts += [f"## {markdown_text(section.title)}", markdown_text(section.intro)]
         if section.headlines:
             parts.append(markdown_grid(_HEADLINES, [_headline_row(one) for one in section.headlines],
                                        [False, True, True, True, False, False]))
-        parts += [f"*Figure {figure.key}, in report.html: {markdown_text(figure.title)}.* {markdown_text(figure.alt)}"
-                  for figure in section.figures]
+        parts += [f"*Figure {figure.key}, in report.html: {markdown_text(figure.title)}.* "
+                  + markdown_text(f"{figure.alt} {figure.note}") for figure in section.figures]
         parts += [markdown_table(table).rstrip("\n") for table in section.tables]
     return "\n\n".join(parts) + "\n"
 
@@ -65,7 +69,7 @@ def html(report: Report, sections: Sequence[Section]) -> str:
     scripts = {"script": _asset("report.js"), **({"plotly": _plotly()} if drawn else {})}
     allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts.values())
     return _fill({
-        "about": report.about, "title": _title(report), "facts": _facts(report.about), "drawn": drawn,
+        "about": report.about, "title": _title(report), "facts": _facts(report), "drawn": drawn,
         "sections": [_page_section(section) for section in sections],
         # Plotly styles what it draws.
         "policy": f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data: blob:; "
@@ -94,8 +98,10 @@ def _title(report: Report) -> str:
     return "Agreement report" if isinstance(report, ValidityReport) else "Preference report"
 
 
-def _facts(about: About) -> str:
-    parts = [about.protocol, f"{about.answered:,} of {about.planned:,} planned answers",
+def _facts(report: Report) -> str:
+    about, chosen = report.about, selected(report)
+    parts = [*([f"selected: {chosen}"] if chosen else ()), about.protocol,
+             f"{about.answered:,} of {about.planned:,} planned answers",
              "takes answers" if about.accepting else "closed"]
     if about.latest:
         parts.append(f"latest answer {about.latest[:16].replace('T', ' ')}")
@@ -119,7 +125,7 @@ def _page_section(section: Section) -> dict[str, Any]:
         "key": section.key, "title": section.title, "intro": section.intro,
         "headlines": [_card(one) for one in section.headlines],
         "figures": [{"key": one.key, "title": one.title, "alt": one.alt, "height": one.spec["layout"]["height"],
-                     "least": _least(one), "spec": _in_script(one.spec)} for one in section.figures],
+                     "least": _least(one), "spec": _in_script(one.spec), "note": one.note} for one in section.figures],
         "tables": [_page_table(one) for one in section.tables],
     }
 
@@ -130,20 +136,20 @@ def _page_table(table: ReportTable) -> dict[str, Any]:
     def width(place: int) -> str:
         if read.right[place]:
             return "num"
-        longest = max((len(row[place]) for row in read.rows), default=0)
-        return "short" if longest <= _SHORT else "long" if longest >= _LONG else ""
+        if max((len(row[place]) for row in read.rows), default=0) <= _SHORT:
+            return "short"
+        return "long" if read.keys[place] in PROSE else "name"
 
     columns = [{"name": name, "width": width(place)} for place, name in enumerate(read.names)]
     return {"key": table.key, "title": table.title, "columns": columns, "rows": read.rows, "note": table.note,
-            "empty": table.empty}
+            "empty": table.empty, "many": counted(len(read.rows), "row") if len(read.rows) >= _MANY_ROWS else ""}
 
 
 def _card(one: Headline) -> dict[str, Any]:
     """With the interval's place on a scale from 0 to 1, or on the whole numbers around it."""
     value, low, high = one.estimate.value, one.estimate.low, one.estimate.high
     card: dict[str, Any] = {"label": one.label, "value": shown(value, one.kind), "remark": _remark(one), "interval": "",
-                            "rests": f"{'from' if one.kind == 'count' else 'n ='} {shown(one.estimate.n, 'count')} "
-                                     f"{one.unit}".rstrip()}
+                            "rests": f"{'from' if one.kind == 'count' else 'n ='} {rests_on(one)}"}
     if value is None or low is None or high is None:
         return card
     least, most = (0, 1) if one.kind == "share" else (min(0, int(low // 1)), max(1, -int(-high // 1)))
@@ -160,7 +166,8 @@ def _least(figure: Figure) -> int:
     if all(trace["type"] != "heatmap" for trace in figure.spec["data"]):
         return 0
     names: list[str] = figure.spec["layout"]["yaxis"]["ticktext"]
-    return _SIDES_PX + _CELL_PX * len(names) + _LETTER_PX * max(map(len, names))
+    cell = _CELL_PX if any(trace.get("mode") == "text" for trace in figure.spec["data"]) else _PLAIN_PX
+    return _SIDES_PX + cell * len(names) + _LETTER_PX * max(map(len, names))
 
 
 def _in_script(spec: Mapping[str, Any]) -> Any:

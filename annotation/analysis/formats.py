@@ -19,6 +19,7 @@ from annotation.exports.tables import csv_file
 Form = Literal["csv", "json", "md", "tex"]
 FORMS: tuple[Form, ...] = ("csv", "json", "md", "tex")
 NONE = "–"
+PROSE = frozenset({"reason", "assumption", "how", "note", "value"})   # columns of sentences; other texts are names
 _MINUS = "−"
 
 _MARKDOWN = re.compile(r"[\\`*\[\]<>|~$&]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
@@ -61,7 +62,8 @@ def shown_interval(low: float | None, high: float | None, kind: str) -> str:
 
 def rests_on(one: Headline) -> str:
     """What a headline rests on: "36 pairs", "1 pair"."""
-    return f"{shown(one.estimate.n, 'count')} {one.unit if one.estimate.n != 1 else one.unit.removesuffix('s')}".rstrip()
+    unit = one.unit.removesuffix("s") if one.estimate.n == 1 else one.unit
+    return f"{shown(one.estimate.n, 'count')} {unit}".rstrip()
 
 
 def table_file(table: ReportTable, form: Form) -> bytes:
@@ -89,6 +91,7 @@ class Reading:
     """A table as it is read: a value and the bounds of its interval, three columns in files, are one, and a text that
     no row has is none. ``right``: whether a column stands at the right."""
 
+    keys: tuple[str, ...]
     names: tuple[str, ...]
     right: tuple[bool, ...]
     rows: tuple[tuple[str, ...], ...]
@@ -99,7 +102,7 @@ def reading(table: ReportTable) -> Reading:
     bounds = {key: (low, high) for key in place
               if (low := place.get(f"{key}_low")) is not None and (high := place.get(f"{key}_high")) is not None}
     inside = {number for both in bounds.values() for number in both}
-    names, right, columns = [], [], []
+    keys, names, right, columns = [], [], [], []
     for number, column in enumerate(table.columns):
         cells = [shown(row[number], column.kind) for row in table.rows]
         if number in inside or (column.kind == "text" and cells and not any(row[number] for row in table.rows)):
@@ -110,8 +113,9 @@ def reading(table: ReportTable) -> Reading:
         columns.append([f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
                        if intervals else cells)
         names.append(f"{column.name} [95 %]" if any(intervals) else column.name)
+        keys.append(column.key)
         right.append(column.kind != "text")
-    return Reading(tuple(names), tuple(right), tuple(zip(*columns, strict=True)))
+    return Reading(tuple(keys), tuple(names), tuple(right), tuple(zip(*columns, strict=True)))
 
 
 def shown_rows(table: ReportTable) -> list[list[str]]:

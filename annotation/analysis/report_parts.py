@@ -27,6 +27,9 @@ from annotation.quality import Share
 from cir_core.texts import counted as number_of
 
 
+_NAMED = 3        # of what is selected, in a report's head
+
+
 def text(key: str, name: str) -> ReportColumn:
     return ReportColumn(key, name, "text")
 
@@ -156,14 +159,21 @@ def method_section(
     )
 
 
-def selection_sentence(selection: Selection, raters: Sequence[Rater]) -> str:
+def selection_sentence(selection: Selection, raters: Sequence[Rater], most: int | None = None) -> str:
+    """``most``: names of a kind; of more there is a number."""
     names = {rater.seat: rater.name for rater in raters}
-    parts = [f"{what} {', '.join(which)}" for what, which in (
+    parts = [f"{what} {_some(which, most)}" for what, which in (
         ("data set", selection.datasets), ("category", selection.categories),
         ("people", [names.get(seat, f"seat {seat}") for seat in selection.people])) if which]
     if selection.block_only:
         parts.append("the agreement block alone")
     return "; ".join(parts) or "all answers"
+
+
+def _some(names: Sequence[str], most: int | None) -> str:
+    if most is None or len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
 
 
 def selected(report: ValidityReport | PreferenceReport) -> str:
@@ -173,7 +183,7 @@ def selected(report: ValidityReport | PreferenceReport) -> str:
     if about.selection == Selection():
         return ""
     left = report.judgements + report.unlabelled if isinstance(report, ValidityReport) else report.n_answers
-    return (f"{selection_sentence(about.selection, report.raters)} ({left:,} of "
+    return (f"{selection_sentence(about.selection, report.raters, _NAMED)} ({left:,} of "
             f"{number_of(about.answered, 'answer')})")
 
 

@@ -34,6 +34,21 @@
     Plotly.downloadImage(figure, { format, filename: key, scale: format === "png" ? 2 : 1, ...size });
   }
 
+  // A table that scrolls ends with a whole row.
+  const TALLEST = 560, tables = [...document.querySelectorAll(".table .across")];
+  function whole() {
+    for (const box of tables) {
+      box.style.maxHeight = "";
+      const bars = box.offsetHeight - box.clientHeight, top = box.getBoundingClientRect().top + box.clientTop;
+      const ends = [...box.querySelectorAll("tbody tr")].map((row) => row.getBoundingClientRect().bottom - top + box.scrollTop);
+      const cut = ends.at(-1) > TALLEST, last = ends.findLast((end) => end <= TALLEST);
+      box.classList.toggle("more", cut);
+      if (cut && last) box.style.maxHeight = `${Math.ceil(last) + bars}px`;
+    }
+  }
+  whole();
+  addEventListener("resize", whole);
+
   const words = () => { button.textContent = isDark() ? "Light" : "Dark"; };
   button.hidden = false;
   button.onclick = () => {

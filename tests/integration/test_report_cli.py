@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -211,6 +212,29 @@ def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path)
     assert found["n_items"] == 4 and "Well formed?" in (made / "report.md").read_text("utf-8")
     (tmp_path / "a file").write_text("")
     refused(SettingsError, "cannot be written", *keys[:-1], tmp_path / "a file")
+
+
+def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
+    keys = ("validity", "Well formed?", "--draws", 20, "--out")
+    run(*keys, tmp_path / "folder")
+    archive = tmp_path / "new" / "report.ZIP"
+    assert run(*keys, archive).endswith(f"Wrote the report to {archive}\n")
+    with zipfile.ZipFile(archive) as found:
+        assert {name: found.read(name) for name in found.namelist()} == {
+            path.relative_to(tmp_path / "folder").as_posix(): path.read_bytes()
+            for path in (tmp_path / "folder").rglob("*") if path.is_file()}
+    refused(SettingsError, "already. Name another folder with --out, or write over it with --force", *keys, archive)
+    run(*keys, archive, "--force")
+    (tmp_path / "folder.zip").mkdir()
+    refused(SettingsError, "folder.zip is a folder", *keys, tmp_path / "folder.zip")
+
+
+def test_a_selection_and_few_draws_are_said_in_the_terminal(validity):
+    shown = run("validity", "Well formed?", "--draws", 20, "-p", "Ann", "-p", "Bob")
+    assert shown.splitlines()[1] == "Selected: people Ann, Bob (8 of 10 answers)"
+    assert "rest on 20 draws, too few" in shown
+    shown = run("validity", "Well formed?", "--draws", 0)
+    assert "Selected:" not in shown and "too few for their bounds" not in shown
 
 
 # --- preference and scores ------------------------------------------------------------------------

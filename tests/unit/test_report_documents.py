@@ -11,7 +11,9 @@ import pytest
 from annotation.analysis import documents
 from annotation.analysis.composing import whole_report
 from annotation.analysis.documents import html, markdown, report_file, report_files
+from annotation.analysis.figures import MatrixCell, matrix
 from annotation.analysis.preference_sections import preference_sections
+from annotation.analysis.records import ReportColumn, ReportTable, Section, Selection
 from annotation.analysis.validity_sections import validity_sections
 from tests.fakes import reports
 from tests.fakes.reports import PLAN
@@ -133,3 +135,30 @@ def test_one_form_is_made_without_the_others(validity, monkeypatch):
                     others.delattr(documents, name)
             content = report_file(whole, form)
         assert content == report_files(whole)[f"report.{form}"]
+
+
+def test_the_head_says_what_was_selected():
+    report = reports.validity_report(about=reports.about_of(selection=Selection(categories=("color",)), answered=252))
+    said = "selected: category color (21 of 252 answers) · circus/1"
+    for text in (html(report, ()), markdown(report, ())):
+        assert said in text
+    assert "selected:" not in html(reports.validity_report(), ())
+
+
+def test_long_names_are_capped_remarks_have_room_and_a_long_table_counts_its_rows():
+    columns = tuple(ReportColumn(key, key, "text") for key in ("a", "b", "reason"))
+    table = ReportTable("t", "Pairs", columns, (("short", "n" * 60, "why " * 20),) * 12)
+    text = html(reports.validity_report(), (Section("s", "S", "", tables=(table,)),))
+    assert [re.search(f'class="([a-z]+)">{key}<', text)[1] for key in ("a", "b", "reason")] == [
+        "short", "name", "long"]
+    assert 'Pairs <span class="quiet">12 rows</span>' in text
+    fewer = ReportTable("t", "Pairs", columns, table.rows[:11])
+    assert "11 rows" not in html(reports.validity_report(), (Section("s", "S", "", tables=(fewer,)),))
+
+
+def test_a_figure_has_its_note_in_both_documents():
+    cells = {(a, b): MatrixCell(0.5, ()) for a in range(15) for b in range(15)}
+    section = Section("s", "S", "", figures=(
+        matrix("k", "κ", "alt", [str(number) for number in range(15)], cells, scale="κ"),))
+    for text in (html(reports.validity_report(), (section,)), markdown(reports.validity_report(), (section,))):
+        assert "values and numbers are in the table" in text

@@ -6,8 +6,17 @@ import json
 
 import pytest
 
-from annotation.analysis.formats import FORMS, latex_text, markdown_text, reading, shown, shown_interval, table_file
-from annotation.analysis.records import ReportColumn, ReportTable
+from annotation.analysis.formats import (
+    FORMS,
+    latex_text,
+    markdown_text,
+    reading,
+    rests_on,
+    shown,
+    shown_interval,
+    table_file,
+)
+from annotation.analysis.records import Estimate, Headline, ReportColumn, ReportTable
 
 COLUMNS = (ReportColumn("person", "Person", "text"), ReportColumn("n", "n", "count"),
            ReportColumn("kappa", "κ", "number"), ReportColumn("share", "Valid", "share"), ReportColumn("p", "p", "p"),
@@ -35,6 +44,12 @@ def test_a_cell_as_in_prose(cell, kind, text):
 def test_an_interval_in_words_needs_both_ends():
     assert shown_interval(-0.1, 0.5, "number") == "[−0.100, 0.500]"
     assert shown_interval(None, 0.5, "number") == ""
+
+
+@pytest.mark.parametrize(("n", "unit", "text"), [
+    (1, "pairs", "1 pair"), (0, "pairs", "0 pairs"), (1200, "rated sets", "1,200 rated sets"), (1, "", "1")])
+def test_what_a_number_rests_on_is_counted(n, unit, text):
+    assert rests_on(Headline("x", Estimate(0.5, n), "number", unit)) == text
 
 
 def test_csv_is_unrounded_and_no_formula():

@@ -5,6 +5,7 @@ from math import isfinite
 
 import pytest
 
+from annotation.analysis.figures import MatrixCell, matrix
 from annotation.analysis.preference_sections import preference_sections
 from annotation.analysis.records import Options, Selection
 from annotation.analysis.validity_sections import validity_sections
@@ -207,3 +208,29 @@ def test_notes_come_first_where_there_are_any():
     first = ALL["validity"]()[0]
     assert first.tables[0].rows == (("It is not finished.",),)
     assert [table.key for table in ALL["empty validity"]()[0].tables] == ["counts", "people-per-item"]
+
+
+def test_of_many_people_the_figure_says_where_values_are_and_marks_pairs_with_few_items():
+    def heat(people):
+        cells = {(a, b): MatrixCell(0.5, (f"n = {a + b}",), "n = 1" if a + b == 1 else "")
+                 for a in range(people) for b in range(people) if a != b}
+        return matrix("k", "κ", "κ of people", [f"person {number}" for number in range(people)], cells, scale="κ",
+                      under="pairs with few items")
+
+    assert heat(14).note == "" and heat(14).spec["data"][2]["mode"] == "text"
+    found = heat(15)
+    assert "values and numbers are in the table. A dot marks pairs with few items." in found.note
+    dots = found.spec["data"][2]
+    assert (dots["mode"], dots["x"], dots["y"]) == ("markers", [1, 0], [0, 1])
+
+
+def test_a_part_of_a_study_is_said_first_with_what_is_left_of_it():
+    chosen = Selection(categories=("color",), people=(1, 2, 3, 9))
+    report = reports.validity_report(about=reports.about_of(selection=chosen, answered=252))
+    # Of 20 answers with a verdict and one without.
+    said = f"category color; people {ANN}, {BOB}, {CLEO} and 1 more (21 of 252 answers)"
+    assert validity_sections(report)[0].tables[0].rows[0] == (f"This report is of a part of the study: {said}.",)
+    report = reports.preference_report(about=reports.about_of("preference", selection=Selection(datasets=("x",)),
+                                                              answered=252))
+    assert preference_sections(report)[0].tables[0].rows[0] == (
+        f"This report is of a part of the study: data set x ({report.n_answers} of 252 answers).",)

@@ -141,6 +141,8 @@ def test_what_is_no_number_is_refused(number):
     (["item,set,Recall@5", "q0,1,1"], "'Recall@5' is a name of cirque's own"),
     ([f"item,set,{'x' * (NAME_LIMIT + 1)}", "q0,1,1"], "cannot be a metric's name"),
     (['item,set,"a\nb"', "q0,1,1"], "cannot be a metric's name"),
+    (["item,set,a\u202eb", "q0,1,1"], "cannot be a metric's name"),
+    (["item,set,a\u2066b", "q0,1,1"], "cannot be a metric's name"),
     (["item,set,clip", 'q0,1,"1'], "line 2: this is no CSV"),
     (["item,set,clip", 'q0,1,"1" 2'], "line 2: this is no CSV"),
     (['"item', "q0"], "line 1: this is no CSV"),

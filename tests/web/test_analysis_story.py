@@ -128,7 +128,7 @@ def test_hidden_names_are_nowhere(meet: Meet, server: Server) -> None:
     assert not NAMED.search(saved(page, table(page, "κ of every two people"), "CSV").decode())
 
     told: list[Response] = []
-    page.on("response", told.append)
+    page.on("response", lambda one: told.append(one))
     page.reload()
     complete(page)
     page.get_by_role("button", name="Live").click()
