@@ -122,5 +122,4 @@ def _print_rows(grid: Grid) -> None:
         say(", ".join(row[:head]))
         parts = [f"{name}: {cell}" if name else cell
                  for name, cell in zip(grid.names[head:], row[head:], strict=True) if cell]
-        say("; ".join(part.replace(" ", "\xa0") if right else part
-                      for part, right in zip(parts, grid.right[head:], strict=False)), indent=2)
+        say("; ".join(parts), indent=2)

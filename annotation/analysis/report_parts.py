@@ -26,7 +26,6 @@ from annotation.analysis.records import (
 from annotation.quality import Share
 from cir_core.texts import counted as number_of
 
-
 _NAMED = 3        # of what is selected, in a report's head
 
 

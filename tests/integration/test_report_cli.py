@@ -329,6 +329,8 @@ def test_scores_that_cannot_be_made_are_refused(preference, validity, stores, tm
     refused(StudyError, "Name it with --gallery", "scores", "shops", "--method", "slerp")
     refused(StudyError, "one method at a time", "scores", "shops", "--method", "slerp,text-only", "--gallery", "g")
     refused(StudyError, "recall itself", "scores", "shops", "--method", "slerp", "--gallery", "g", "--name", "recall@5")
+    refused(StudyError, "none of them invisible", "scores", "shops", "--method", "slerp", "--gallery", "g", "--name",
+            "a\u202eb")
     refused(StudyError, "Two of the files have scores called Mine", "scores", "shops", "--add", file, "--add", again)
     refused(DatasetError, "cannot be read", "scores", "shops", "--add", tmp_path / "gone.csv")
     refused(DatasetError, "gone.csv cannot be read", "preference", "shops", "--scores", tmp_path / "gone.csv")

@@ -218,7 +218,7 @@ def test_points_first_then_intervals(visit: Open, study: Study) -> None:
     sections = full["sections"]
     assert len({section["key"] for section in sections}) == len(sections) > 3
     assert {name for section in sections for figure in section["figures"] for name in figure} == {
-        "key", "title", "alt", "spec", "cells"}
+        "key", "title", "alt", "spec", "cells", "note"}
     assert {name for section in sections for one in section["headlines"] for name in one} == {
         "label", "value", "low", "high", "n", "reason", "kind", "unit", "note"}
     for table in (table for section in sections for table in section["tables"]):
