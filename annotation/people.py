@@ -43,14 +43,12 @@ class PeopleService:
 
     def __init__(
         self, store: PeopleStore, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
-        passwords: Passwords | None = None, sign_in_days: float = 14.0, throttle: Throttle | None = None,
-        recognised: Recognised | None = None,
+        passwords: Passwords | None = None, sign_in_days: float = 14.0, recognised: Recognised | None = None,
     ) -> None:
         self._store, self._clock = store, clock
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
-        self._by_name = throttle or Throttle()
-        self._by_address = Throttle(free=100)   # one address may be a whole lab's
+        self._throttle = Throttle(store)
         self._recognised = recognised or Recognised()
         self._accounts, self._looked = False, float("-inf")
 
@@ -101,15 +99,13 @@ class PeopleService:
             tidy = clean_name(name)
         except AccessError:
             tidy = ""
-        self._by_name.check((name_key(tidy), address))
-        self._by_address.check(address)
+        self._throttle.check(name_key(tidy), address, self._clock())
         person = self._store.person(tidy) if tidy else None
         checked = self._passwords.check(password, person.password_hash if person is not None else "")
         if person is None or not checked.right or not person.active:
-            self._by_name.failed((name_key(tidy), address))
-            self._by_address.failed(address)
+            self._throttle.failed(name_key(tidy), address, self._clock())
             raise SignInFailed(_WRONG)
-        self._by_name.succeeded((name_key(tidy), address))
+        self._throttle.succeeded(name_key(tidy), address)
         if checked.renewed is not None:
             self._store.change(person.name, password_hash=checked.renewed)   # ends older sign-ins, hence first
             self._recognised.forget()

@@ -28,6 +28,7 @@ from annotation.records import (
     Study,
     StudyEvent,
     StudyImage,
+    WrongTries,
 )
 
 
@@ -186,8 +187,20 @@ class StudyStore(Protocol):
         ...
 
 
-class PeopleStore(Protocol):
-    """Accounts, sign-ins and invitations. Names are compared without regard to case."""
+class TriesStore(Protocol):
+    """Wrong passwords by key."""
+
+    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]: ...
+
+    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
+        """One more for each key. What came last before ``forget_before`` does not count any more, and goes."""
+        ...
+
+    def forget_wrong_tries(self, key: str) -> None: ...
+
+
+class PeopleStore(TriesStore, Protocol):
+    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case."""
 
     def any(self) -> bool:
         """Whether there is an account at all, active or not."""

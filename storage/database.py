@@ -10,13 +10,14 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, exc
+from sqlalchemy import Connection, Engine, Table, create_engine, event, exc
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 
 from cir_core.errors import StorageError
@@ -33,9 +34,10 @@ _compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
 def open_database(url: str) -> Engine:
     """An engine whose connections are set up and whose database answers. Raises StorageError."""
     parsed = _parse(url)
-    options: dict[str, Any] = {"json_serializer": _compact_json}
-    sqlite = parsed.get_backend_name() == "sqlite"
-    if sqlite:
+    # Errors of the driver end up in logs, and what people wrote must not.
+    options: dict[str, Any] = {"json_serializer": _compact_json, "hide_parameters": True}
+    is_file = parsed.get_backend_name() == "sqlite"
+    if is_file:
         _prepare_file(parsed)
         options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
         options |= {"execution_options": {"cirque_turns": WriteTurns()}}
@@ -47,7 +49,7 @@ def open_database(url: str) -> Engine:
         raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for "
                            "example with pip install 'psycopg[binary]', or leave CIRQUE_DATABASE_URL empty "
                            "to use a SQLite file.") from error
-    if sqlite:
+    if is_file:
         event.listen(engine, "connect", _set_up_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     try:
@@ -90,6 +92,13 @@ def waits_for_rows(connection: Connection) -> bool:
     waited sees the locked row as it is now, but all that it joins as it was before.
     """
     return connection.dialect.name != "sqlite"
+
+
+def upserting(connection: Connection) -> Callable[[Table], Any]:
+    """The dialect's ``insert``, which knows ``on_conflict_do_update``: the count of one is the count of all."""
+    if connection.dialect.name == "postgresql":
+        return postgresql.insert
+    return sqlite.insert
 
 
 @contextmanager

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.records import Invitation, Person, Role, SignIn, name_key
+from annotation.records import Invitation, Person, Role, SignIn, WrongTries, name_key
 from cir_core.errors import AccessError, StorageError
 from storage import tables
-from storage.database import reading, writing
+from storage.database import reading, upserting, writing
 
-_p, _s, _i = tables.people.c, tables.sign_ins.c, tables.invitations.c
+_p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
 
 
 class SqlPeopleStore:
@@ -131,6 +131,23 @@ class SqlPeopleStore:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
             raise
+
+    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
+        with reading(self.engine) as connection:
+            return {row.key: WrongTries(row.tries, row.last_at)
+                    for row in connection.execute(select(tables.wrong_tries).where(_w.key.in_(keys)))}
+
+    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.wrong_tries).where(_w.last_at < forget_before))
+            for key in sorted(keys):   # in one order, so that two who count the same never wait for each other
+                added = upserting(connection)(tables.wrong_tries).values(key=key, tries=1, last_at=at)
+                connection.execute(added.on_conflict_do_update(
+                    index_elements=[_w.key], set_={"tries": _w.tries + 1, "last_at": at}))
+
+    def forget_wrong_tries(self, key: str) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.wrong_tries).where(_w.key == key))
 
     def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
         """On a server somebody else may take a name between the look and the entry."""

@@ -37,6 +37,13 @@ sign_ins = Table(
     Column("expires_at", UtcDateTime, nullable=False, index=True),
 )
 
+wrong_tries = Table(
+    "wrong_tries", metadata,
+    Column("key", String(64), primary_key=True),      # a digest: of a name with an address, or of an address
+    Column("tries", Integer, nullable=False),
+    Column("last_at", UtcDateTime, nullable=False, index=True),
+)
+
 invitations = Table(
     "invitations", metadata,
     Column("digest", String(128), primary_key=True),

@@ -33,6 +33,7 @@ from storage.study_tables import study_images as study_images
 from storage.study_tables import study_items as study_items
 from storage.study_tables import study_scores as study_scores
 from storage.study_tables import study_seats as study_seats
+from storage.study_tables import wrong_tries as wrong_tries
 
 sessions = Table(
     "sessions", metadata,

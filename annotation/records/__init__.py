@@ -7,6 +7,7 @@ from annotation.records.people import Invitation as Invitation
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role
 from annotation.records.people import SignIn as SignIn
+from annotation.records.people import WrongTries as WrongTries
 from annotation.records.scores import MetricScores as MetricScores
 from annotation.records.studies import Admit as Admit
 from annotation.records.studies import Assignment as Assignment

@@ -32,6 +32,14 @@ class SignIn:
 
 
 @dataclass(frozen=True)
+class WrongTries:
+    """Wrong passwords in a row, and when the last one came."""
+
+    count: int
+    last_at: datetime
+
+
+@dataclass(frozen=True)
 class Invitation:
     """A link with which somebody makes an account. ``uses_left`` counts down to 0."""
 

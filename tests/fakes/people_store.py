@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from annotation.records import Invitation, Person, Role, SignIn, name_key, same_person
+from annotation.records import Invitation, Person, Role, SignIn, WrongTries, name_key, same_person
 from cir_core.errors import AccessError
 
 
@@ -16,6 +16,7 @@ class InMemoryPeopleStore:
         self._people: dict[str, Person] = {}
         self.sign_ins: dict[str, SignIn] = {}
         self._invitations: dict[str, Invitation] = {}
+        self.wrong: dict[str, WrongTries] = {}
         self._lock = threading.RLock()
         self.asked = 0   # how often somebody was looked up
 
@@ -88,6 +89,19 @@ class InMemoryPeopleStore:
                 raise AccessError("This invitation cannot be used.")
             self.add(person)
             self._invitations[digest] = replace(invitation, uses_left=invitation.uses_left - 1)
+
+    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
+        return {key: self.wrong[key] for key in keys if key in self.wrong}
+
+    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
+        with self._lock:
+            self.wrong = {key: wrong for key, wrong in self.wrong.items() if wrong.last_at >= forget_before}
+            for key in keys:
+                count = self.wrong[key].count if key in self.wrong else 0
+                self.wrong[key] = WrongTries(count + 1, at)
+
+    def forget_wrong_tries(self, key: str) -> None:
+        self.wrong.pop(key, None)
 
     def _end_all(self, name: str) -> None:
         for digest in [d for d, one in self.sign_ins.items() if same_person(one.name, name)]:

@@ -8,9 +8,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from annotation.passwords import Passwords
-from annotation.throttle import Throttle
-from cir_core.errors import AccessError, TooManyTries
-from tests.fakes.people import LIGHT, PASSWORD, Clock
+from cir_core.errors import AccessError
+from tests.fakes.people import LIGHT, PASSWORD
 
 passwords = Passwords(LIGHT)
 
@@ -69,52 +68,3 @@ def test_a_hash_with_other_parameters_is_renewed_when_the_password_is_right():
     assert checked.right and checked.renewed is not None and "t=2" in checked.renewed
     assert stronger.check(PASSWORD, checked.renewed).renewed is None
     assert stronger.check("wrong horse", old).renewed is None
-
-
-# --- waiting ------------------------------------------------------------------------------
-
-
-def test_five_wrong_ones_are_free_then_the_wait_doubles_up_to_a_limit():
-    clock = Clock()
-    throttle = Throttle(free=5, longest=10, clock=clock.seconds)
-    for _ in range(5):
-        throttle.check("ada")
-        throttle.failed("ada")
-    waits = []
-    for _ in range(6):
-        with pytest.raises(TooManyTries) as caught:
-            throttle.check("ada")
-        waits.append(caught.value.seconds)
-        clock.move(seconds=caught.value.seconds)
-        throttle.check("ada")
-        throttle.failed("ada")
-    assert waits == [1, 2, 4, 8, 10, 10]   # 2^0, 2^1, 2^2, 2^3, then the longest
-
-
-def test_the_sentence_says_how_long():
-    clock = Clock()
-    throttle = Throttle(free=1, longest=300, clock=clock.seconds)
-    said = []
-    for _ in range(11):
-        throttle.failed("ada")
-        with pytest.raises(TooManyTries) as caught:
-            throttle.check("ada")
-        said.append(str(caught.value))
-    assert said[0] == "Too many wrong passwords. Wait a second and try again."
-    assert said[2] == "Too many wrong passwords. Wait 4 seconds and try again."
-    assert said[-1] == "Too many wrong passwords. Wait 5 minutes and try again."
-
-
-def test_others_do_not_wait_and_a_right_one_or_an_hour_makes_good():
-    clock = Clock()
-    throttle = Throttle(free=1, clock=clock.seconds)
-    throttle.failed("ada")
-    throttle.check("bob")
-    throttle.succeeded("ada")
-    throttle.check("ada")
-    for _ in range(8):
-        throttle.failed("ada")
-    clock.move(hours=1)
-    throttle.failed("ada")   # the first one again: a second
-    clock.move(seconds=1)
-    throttle.check("ada")

@@ -14,7 +14,6 @@ from annotation.passwords import Passwords
 from annotation.people import PeopleService, digest_of
 from annotation.recognised import Recognised
 from annotation.roles import EVERYTHING, ROLES, SAYS, as_role, may
-from annotation.throttle import Throttle
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
 from storage.migrate import open_migrated
 from storage.people import SqlPeopleStore
@@ -41,8 +40,7 @@ def clock():
 
 @pytest.fixture
 def people(store, clock):
-    service = people_service(store, clock=clock, recognised=Recognised(clock=clock.seconds),
-                             throttle=Throttle(clock=clock.seconds))
+    service = people_service(store, clock=clock, recognised=Recognised(clock=clock.seconds))
     service.add("Ada", PASSWORD, "admin")
     return service
 

@@ -10,7 +10,6 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.throttle import Throttle
 from cir_core.errors import SettingsError
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
@@ -26,7 +25,7 @@ WRONG = "This name and password do not go together."
 @pytest.fixture
 def people():
     clock = Clock()
-    service = people_service(clock=clock, throttle=Throttle(clock=clock.seconds))
+    service = people_service(clock=clock)
     service.add("Ada", PASSWORD, "admin")
     service.add("Bob", PASSWORD, "annotator")
     return service
