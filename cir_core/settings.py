@@ -11,6 +11,7 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -48,6 +49,14 @@ class Settings(BaseSettings):
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
     sign_in_days: float = Field(14.0, gt=0, le=400, description="Days after its last use that a sign-in ends.")
     trusted_proxies: str = Field("", description="Addresses of proxies that say who is asking, comma-separated.")
+    log: Literal["text", "json"] = Field("text", description="Form of the log on standard error.")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "warning", description="The least that is logged; info: every request.")
+    metrics: bool = Field(False, description="Serve numbers for Prometheus at /metrics.")
+    metrics_from: str = Field("", description="Addresses that may read them, comma-separated.")
+    metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token with which anybody may.")
+    grace_seconds: float = Field(8.0, ge=0, le=600, description="How long a stop waits for what has begun.")
+    min_free_mb: float = Field(200.0, ge=0, description="Less room on the disk makes it not ready.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     methods: Path | None = Field(None, description="TOML file with methods of one's own.")
     domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")
@@ -65,7 +74,12 @@ class Settings(BaseSettings):
     llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
 
-    @field_validator("trusted_proxies")
+    @field_validator("log", "log_level", mode="before")
+    @classmethod
+    def _lower(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("trusted_proxies", "metrics_from")
     @classmethod
     def _addresses(cls, value: str) -> str:
         """"*" is refused: with it every visitor could say that they are somebody else."""

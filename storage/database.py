@@ -79,10 +79,19 @@ def writing(engine: Engine) -> Iterator[Connection]:
     later can fail half-way, without waiting, when another one wrote in between. The threads of
     this process take turns; so one transaction inside another would wait for itself, and is refused.
     """
+    waited: Callable[[float], None] | None = engine.get_execution_options().get("cirque_waited")
+    asked = time.perf_counter()
     with explained(engine.url), _turn(engine), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         with connection.begin():
+            if waited is not None:
+                waited(time.perf_counter() - asked)
             yield connection
+
+
+def tell_waits(engine: Engine, waited: Callable[[float], None]) -> None:
+    """From now on ``waited`` gets the seconds that each writing transaction waited before it could write."""
+    engine.update_execution_options(cirque_waited=waited)
 
 
 def waits_for_rows(connection: Connection) -> bool:

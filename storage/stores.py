@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from cir_core.settings import Settings
 from storage.answers import SqlAnswerCache
 from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
+from storage.database import tell_waits
 from storage.migrate import open_migrated
 from storage.people import SqlPeopleStore
+from storage.readiness import Readiness
 from storage.store import SqlSessionStore
 from storage.studies import SqlStudyStore
 from storage.votes import SqlVoteStore
@@ -24,15 +27,22 @@ class Stores:
     audits: SqlAuditStore
     studies: SqlStudyStore
     people: SqlPeopleStore
+    readiness: Readiness
 
     def close(self) -> None:
         """Close the connections that the stores share."""
         self.sessions.close()
 
 
-def open_stores(settings: Settings) -> Stores:
-    """All stores of the database the settings name, brought up to date. Raises StorageError."""
+def open_stores(settings: Settings, *, waited: Callable[[float], None] | None = None) -> Stores:
+    """All stores of the database the settings name, brought up to date. Raises StorageError.
+
+    ``waited`` gets the seconds that each transaction waited before it could write.
+    """
     engine = open_migrated(settings.resolved_database_url)
+    if waited is not None:
+        tell_waits(engine, waited)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine))
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine),
+        Readiness(engine))

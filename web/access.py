@@ -30,7 +30,8 @@ _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
                            "startup-events", "theme.css", "app_id", "user", "token", "login_check"})
 # A browser asks for the manifest without cookies.
-_OPEN = frozenset({"/healthz", "/sign-in", "/sign-out", "/login", "/favicon.ico", "/manifest.json"})
+_OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
+                   "/manifest.json"})
 _OPEN_BELOW = ("/join/", "/own/")
 
 

@@ -30,6 +30,7 @@ from cir_core.errors import (
 )
 from web.bodies import TooLarge, json_object
 from web.long_threads import REPORTS
+from web.request_ids import carried
 from web.visitor import Visitor, visitor_of
 
 Fields = dict[str, Any]
@@ -118,7 +119,7 @@ def check_opener(visitor: Visitor, opener: object) -> None:
 
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
     """Run ``work`` in one of the threads that these calls share."""
-    return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, work)
+    return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, carried(work))
 
 
 def finish() -> None:
@@ -142,7 +143,7 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
 
 
 async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
-    answer = asyncio.wrap_future(REPORTS.submit(lambda: _answered(work)))
+    answer = asyncio.wrap_future(REPORTS.submit(carried(lambda: _answered(work))))
     while not answer.done():
         await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)
         if not answer.done() and await request.is_disconnected():

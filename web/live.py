@@ -13,6 +13,7 @@ from cir_core.composition import ReflectionRound
 from cir_core.ids import new_id
 from cir_core.turn_watch import TurnWatch
 from cir_core.types import Hit
+from web.request_ids import carried
 
 T = TypeVar("T")
 FIRST_AFTER = 0.35   # seconds: what is faster than this shows no progress at all
@@ -121,6 +122,9 @@ class Runs:
         finally:
             self._running.pop(run_id, None)
 
+    def __len__(self) -> int:
+        return len(self._running)
+
     def stop(self, run_id: str) -> bool:
         """Ask a run to finish early; False if it is over already."""
         watch = self._running.get(run_id)
@@ -147,7 +151,7 @@ def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Prog
         finally:
             watch.over()
 
-    thread = threading.Thread(target=work, name="cirque-run", daemon=True)
+    thread = threading.Thread(target=carried(work), name="cirque-run", daemon=True)
     thread.start()
     thread.join(FIRST_AFTER)
     seen = 0

@@ -15,6 +15,7 @@ from cir_core.methods.declared import find_method
 from cir_core.search import clean_text
 from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
+from web.live import LiveWatch
 from web.search_events import ENCODER
 from web.services import Services
 from web.visitor import require
@@ -52,7 +53,8 @@ def wire_api(services: Services) -> None:
         try:
             require(request, "search")
             marks = marks_of({"more": more or [], "less": less or []})
-            return run_search(services, reference, image, text, session_id, k, method, marks)
+            with services.runs.of(LiveWatch()):
+                return run_search(services, reference, image, text, session_id, k, method, marks)
         except CirqueError as error:
             raise gr.Error(str(error), print_exception=False) from error
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from cir_core.errors import CirqueError, StudyError
 from web.live import LiveWatch, Runs
 from web.long_threads import SCORES, LongThreads
+from web.request_ids import carried
 
 _log = logging.getLogger("cirque.analysis")
 _KEPT = 100   # runs that are over and can still be asked for
@@ -79,7 +80,7 @@ class ScoreRuns:
         stoppable = ExitStack()
         stoppable.enter_context(self._runs.of(watch))
         try:
-            self._threads.submit(lambda: self._run(study_id, watch, wanted, stoppable))
+            self._threads.submit(carried(lambda: self._run(study_id, watch, wanted, stoppable)))
         except RuntimeError as error:
             watch.stop()   # a pool that finds no thread for it may find one later
             stoppable.close()

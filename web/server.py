@@ -18,23 +18,32 @@ from typing import Any
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import CirqueError, SettingsError
 from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
 from web import json_calls, long_threads
+from web.addresses import Networks
 from web.adjudicate_routes import adjudicate_routes
 from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
+from web.doors import DoorKeeper, Doors
+from web.event_errors import say_unexpected
 from web.export import export_routes
 from web.guard import Guard, check_open, greeting
+from web.health import health_routes
 from web.layout import build_demo
 from web.live_routes import live_routes
+from web.log_lines import begin_logging
 from web.media import media_routes
 from web.own_files import own_routes
 from web.people_routes import people_routes
 from web.quality_routes import quality_routes
+from web.request_ids import RequestIds
+from web.request_log import RequestLog
 from web.sample_routes import sample_routes
 from web.services import Services, open_services
 from web.sign_in import sign_in_routes
@@ -43,6 +52,7 @@ from web.study_routes import study_routes
 from web.theme import head, make_theme
 
 _log = logging.getLogger("cirque.server")
+_AT_THE_END = 2.0   # seconds
 
 
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
@@ -51,25 +61,27 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it: pip install 'cirque[mcp]'.")
     services = services or open_services(settings)
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
-
-    @app.get("/healthz", include_in_schema=False)
-    def healthz() -> dict[str, str]:
-        return {"status": "ok", "version": __version__}
-
+    app.state.doors = doors = Doors()
+    services.meter.running(lambda: len(services.runs))
     for routes in (
+        health_routes(settings, services.database, doors, services.meter),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
         analysis_routes(services),
     ):
         app.include_router(routes)
-    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
+    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))   # the last one stands outermost
+    app.add_middleware(DoorKeeper, doors=doors)
+    app.add_middleware(RequestLog, meter=services.meter)
+    demo = build_demo(services)
+    say_unexpected(demo)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         return gr.mount_gradio_app(
-            app, build_demo(services), path="/", theme=make_theme(), head=head(),
-            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
+            app, demo, path="/", theme=make_theme(), head=head(),
+            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=False,
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
         )
@@ -80,6 +92,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 
     Raises ``SettingsError`` when the address cannot be had.
     """
+    begin_logging(settings)
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
         services = open_services(settings)
@@ -87,8 +100,14 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         app = create_app(settings, services)
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
-        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, open_page=open_page)
+        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors,
+                         open_page=open_page)
         server.run(sockets=[listener])
+    # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
+    # hold up the end for minutes.
+    end = threading.Timer(_AT_THE_END, os._exit, (0,))
+    end.daemon = True
+    end.start()
     if long_threads.leave() or server.warming.is_alive():
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
         json_calls.finish()
@@ -97,9 +116,12 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     """Who asks is who connects, unless a proxy that is trusted says otherwise."""
-    return uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
-        proxy_headers=bool(settings.trusted_proxies), forwarded_allow_ips=settings.trusted_proxies)
+    asked: ASGIApp = app
+    if settings.trusted_proxies:
+        asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
+    asked = RequestIds(asked, Networks(settings.trusted_proxies))       # asks who connects: outside of the other
+    return uvicorn.Config(asked, log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,
+                          server_header=False)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -126,8 +148,11 @@ def _listen(host: str, port: int) -> socket.socket:
 class _Server(uvicorn.Server):
     """uvicorn, with one friendly line and without raising the signal that stopped it again."""
 
-    def __init__(self, config: uvicorn.Config, address: str, services: Services, *, open_page: bool) -> None:
+    def __init__(
+        self, config: uvicorn.Config, address: str, services: Services, doors: Doors, *, open_page: bool,
+    ) -> None:
         super().__init__(config)
+        self._doors = doors
         self._address, self._open_page = address, open_page
         self._services = services
         self.warming = threading.Thread(target=self._warm, daemon=True)
@@ -142,6 +167,11 @@ class _Server(uvicorn.Server):
         self.warming.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # The server still listens: who comes now is told to come again.
+        patience = self._services.settings.grace_seconds
+        if not await self._doors.close(patience, lambda: self.force_exit):
+            _log.warning("%s requests were cut off after the %g seconds of CIRQUE_GRACE_SECONDS.",
+                         self._doors.inside, patience)
         # Every open page holds an endless stream. Hung up on, the streams end by themselves;
         # waited for, they would be cancelled after the grace period with a traceback each.
         for connection in list(self.server_state.connections):

@@ -13,10 +13,13 @@ from annotation.votes import VoteStore
 from cir_core.audit.late_encoder import Load
 from cir_core.audit.store import AuditStore
 from cir_core.compare import ComparisonService
+from cir_core.errors import SettingsError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.service import SearchService
 from cir_core.settings import Settings
+from storage.readiness import Readiness
 from web.live import Runs
+from web.meter import Meter
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Services:
     audits: AuditStore
     load_encoder: Load
     methods: Mapping[str, Method]
+    database: Readiness
+    meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
 
 
@@ -45,13 +50,15 @@ def open_services(settings: Settings) -> Services:
     from storage.stores import open_stores
 
     methods = all_methods(settings.methods)
-    stores = open_stores(settings)
+    meter = _meter(settings)
+    stores = open_stores(settings, waited=meter.waited)
     loader = partial(
         load_encoder, device=settings.device, precision=settings.precision,
         allow_downloads=settings.allow_downloads,
     )
     pool = SearcherPool(
-        settings.home, language_models(settings, stores.answers), loader, domain=settings.domain,
+        settings.home, language_models(settings, stores.answers, heard=meter.asked_model), loader,
+        domain=settings.domain,
     )
     search = SearchService(
         pool, stores.sessions, UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels),
@@ -60,4 +67,17 @@ def open_services(settings: Settings) -> Services:
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, loader, methods,
+        stores.readiness, meter,
     )
+
+
+def _meter(settings: Settings) -> Meter:
+    """Raises ``SettingsError`` for metrics that nobody may read."""
+    if not settings.metrics:
+        return Meter()
+    if not settings.metrics_from and not settings.metrics_token.get_secret_value():
+        raise SettingsError("CIRQUE_METRICS is on, and nobody may read them. Name the addresses that may in "
+                            "CIRQUE_METRICS_FROM, or set CIRQUE_METRICS_TOKEN.")
+    from web.metrics import PrometheusMeter
+
+    return PrometheusMeter()

@@ -30,6 +30,8 @@ def wire_study_calls(services: Services) -> None:
 
         def save() -> dict[str, Any]:
             saved, desk = studies.save(study, name, item, answer, token, seconds=seconds)
+            if not saved.repeated:
+                services.meter.judged(saved.judgement.protocol)
             return {"saved": present.saved(saved), "desk": present.desk(desk)}
 
         return await _run(save)

@@ -45,6 +45,8 @@ def study_routes(services: Services) -> APIRouter:
             sent["study"], visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
             seen_revision=sent.get("seen_revision"), stay=then == "stay",
         )
+        if not saved.repeated:
+            services.meter.judged(saved.judgement.protocol)
         return {"saved": present.saved(saved), "desk": present.desk(desk)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:

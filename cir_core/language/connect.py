@@ -13,6 +13,7 @@ from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.cache import AnswerCache
 from cir_core.language.cached import CachedLanguageModel
+from cir_core.language.counted import CountedLanguageModel
 from cir_core.language.fallback import FallbackLanguageModel
 from cir_core.language.routed import RoutedLanguageModel
 from cir_core.settings import Settings
@@ -49,12 +50,12 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
 
 
 def language_models(
-    settings: Settings, cache: AnswerCache, *, fallback: bool = True
+    settings: Settings, cache: AnswerCache, *, fallback: bool = True, heard: Callable[[str, str], None] | None = None,
 ) -> Callable[[Encoder], LanguageModel]:
     """The language model for each encoder; server, cache and captioner are shared.
 
     Without ``fallback`` a server that is away ends in its error: measurements should not
-    mix the answers of two models.
+    mix the answers of two models. ``heard`` is told the role of each request to the server, and how it ended.
 
     Raises:
         SettingsError: settings that do not go together.
@@ -63,7 +64,8 @@ def language_models(
     kept = None
     if server is not None:
         # Inside the cache: an answer that is kept needs no server, however long that is away.
-        kept = CachedLanguageModel(BreakerLanguageModel(server), cache, server.conditions)
+        asked: LanguageModel = server if heard is None else CountedLanguageModel(server, heard)
+        kept = CachedLanguageModel(BreakerLanguageModel(asked), cache, server.conditions)
     captions = CachedLanguageModel(captioner, cache) if captioner is not None else None
 
     def for_encoder(encoder: Encoder) -> LanguageModel:

@@ -23,6 +23,7 @@ from storage.studies import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
+from web.meter import Meter
 from web.study_calls import wire_study_calls
 from web.study_routes import study_routes
 
@@ -40,7 +41,7 @@ def store(tmp_path: Path) -> SqlStudyStore:
 @pytest.fixture
 def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     return SimpleNamespace(studies=StudyService(store, {"validity": Validity(), "preference": Preference()}),
-                           settings=SimpleNamespace(home=tmp_path))
+                           meter=Meter(), settings=SimpleNamespace(home=tmp_path))
 
 
 @pytest.fixture

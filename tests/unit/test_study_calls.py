@@ -19,6 +19,7 @@ from storage.studies import SqlStudyStore
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
+from web.meter import Meter
 from web.study_calls import wire_study_calls
 
 
@@ -27,7 +28,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     home = tmp_path_factory.mktemp("home")
     store = SqlStudyStore(open_migrated(f"sqlite:///{home / 'cirque.db'}"))
     make_study(store, home, items=4)
-    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}))
+    services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}), meter=Meter())
 
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
         with gr.Blocks() as demo:

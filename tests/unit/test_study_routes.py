@@ -18,6 +18,7 @@ from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
+from web.meter import Meter
 from web.own_files import own, own_routes, own_version
 from web.study_routes import study_routes
 
@@ -31,7 +32,8 @@ def store(tmp_path: Path) -> SqlStudyStore:
 def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
     app = FastAPI()
     services: Any = SimpleNamespace(
-        studies=StudyService(store, {"validity": Validity()}), settings=SimpleNamespace(home=tmp_path))
+        studies=StudyService(store, {"validity": Validity()}), settings=SimpleNamespace(home=tmp_path),
+        meter=Meter())
     app.include_router(study_routes(services))
     app.include_router(own_routes())
     app.add_middleware(SignedIn)

@@ -9,6 +9,7 @@ import pytest
 import uvicorn
 
 from cir_core.errors import CirqueError
+from web.doors import Doors
 from web.server import _Server
 
 
@@ -18,7 +19,7 @@ def warm(error: Exception) -> None:
 
     services = SimpleNamespace(search=SimpleNamespace(searcher=searcher), settings=SimpleNamespace(gallery="x"))
     config = uvicorn.Config(lambda: None, log_config=None)
-    _Server(config, "", services, open_page=False)._warm()  # type: ignore[arg-type]
+    _Server(config, "", services, Doors(), open_page=False)._warm()  # type: ignore[arg-type]
 
 
 def test_anything_unforeseen_is_one_sentence(caplog: pytest.LogCaptureFixture) -> None:
