@@ -51,11 +51,13 @@ def _told(fn: Callable[..., Any]) -> Callable[..., Any]:
 @contextmanager
 def _for_its_request() -> Iterator[None]:
     """An event is worked on later than it was asked for, and elsewhere."""
-    go_on_with(id_of(LocalContext.request.get(None)) or request_id())
+    identity = id_of(LocalContext.request.get(None)) or request_id()
+    go_on_with(identity)
     try:
         yield
     except (gr.Error, StopIteration):
         raise
     except Exception as error:
-        _log.error("An event of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
-        raise gr.Error(unexpected(request_id()), print_exception=False, title="That did not work") from error
+        go_on_with(identity)   # a later step of a generator may be in another thread
+        _log.error("An event of request %s ended in an error that nobody foresaw.", identity, exc_info=True)
+        raise gr.Error(unexpected(identity), print_exception=False, title="That did not work") from error

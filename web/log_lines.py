@@ -75,6 +75,7 @@ def _trace(record: logging.LogRecord, quoting: bool) -> list[str]:
     error = record.exc_info[1] if record.exc_info else None
     lines: list[str] = []
     for one in reversed(_chain(error)):
+        lines.append("Traceback (most recent call last):")
         lines += "".join(traceback.format_tb(one.__traceback__)).rstrip().splitlines()
         name = type(one).__name__
         lines.append(f"{name}: {_one_line(str(one))}" if quoting else name)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
+from collections.abc import Iterable, Mapping
 from time import perf_counter
+from typing import Any
 from urllib.parse import quote
 
+from fastapi import APIRouter
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.access import PAGES, plain
@@ -27,8 +30,8 @@ _SECRET_AFTER = frozenset({"join", "runs", "heartbeat", "call"})
 class RequestLog:
     """Middleware, outside of the guard."""
 
-    def __init__(self, app: ASGIApp, meter: Meter) -> None:
-        self._app, self._meter = app, meter
+    def __init__(self, app: ASGIApp, meter: Meter, templates: Mapping[Any, str]) -> None:
+        self._app, self._meter, self._templates = app, meter, templates
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -56,7 +59,8 @@ class RequestLog:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]
-        self._meter.answered(route_of(scope), method, status, seconds)
+        route = self._templates.get(scope.get("endpoint")) or str(getattr(scope.get("route"), "path", "none"))
+        self._meter.answered(route, method, status, seconds)
         visitor = scope.get("state", {}).get("visitor")
         said = {"method": method, "path": shown_path(scope["path"]), "status": status, "ms": round(seconds * 1000, 1),
                 "person": getattr(visitor, "name", None)}
@@ -64,19 +68,9 @@ class RequestLog:
                   said["person"] or "-", extra=said)
 
 
-def route_of(scope: Scope) -> str:
-    """The template of the route that answered, such as ``/join/{secret}``; "none" where there was none."""
-    if path := getattr(scope.get("route"), "path", ""):
-        return str(path)
-    if not inspect.isroutine(scope.get("endpoint")):   # an app that is mounted, and knows no such path either
-        return "none"
-    left, right = scope["path"], ""
-    for name, value in reversed(scope.get("path_params", {}).items()):
-        left, found, after = left.rpartition(f"/{value}")
-        if not found:
-            return "other"
-        right = f"/{{{name}}}{after}{right}"
-    return str(left + right)
+def templates_of(routers: Iterable[APIRouter]) -> dict[Any, str]:
+    """The path of each endpoint, such as ``/join/{secret}``."""
+    return {route.endpoint: route.path for router in routers for route in router.routes if isinstance(route, Route)}
 
 
 def problem(scope: Scope, identity: str) -> Response:

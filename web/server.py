@@ -43,7 +43,7 @@ from web.own_files import own_routes
 from web.people_routes import people_routes
 from web.quality_routes import quality_routes
 from web.request_ids import RequestIds
-from web.request_log import RequestLog
+from web.request_log import RequestLog, templates_of
 from web.sample_routes import sample_routes
 from web.services import Services, open_services
 from web.sign_in import sign_in_routes
@@ -63,17 +63,18 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.doors = doors = Doors()
     services.meter.running(lambda: len(services.runs))
-    for routes in (
+    routers = (
         health_routes(settings, services.database, doors, services.meter),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
         analysis_routes(services),
-    ):
+    )
+    for routes in routers:
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))   # the last one stands outermost
     app.add_middleware(DoorKeeper, doors=doors)
-    app.add_middleware(RequestLog, meter=services.meter)
+    app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
     demo = build_demo(services)
     say_unexpected(demo)
     with warnings.catch_warnings():

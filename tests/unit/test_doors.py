@@ -1,0 +1,94 @@
+"""A stop that waits for what has begun."""
+
+from __future__ import annotations
+
+import asyncio
+
+import httpx
+import pytest
+
+from tests.fakes.loops import run
+from web.doors import DoorKeeper, Doors
+
+
+class Slow:
+    """An app that answers when it is told to."""
+
+    def __init__(self):
+        self.go = asyncio.Event()
+        self.asked = []
+
+    async def __call__(self, scope, receive, send):
+        self.asked.append(scope["path"])
+        if not scope["path"].startswith("/quick"):
+            await self.go.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"done"})
+
+
+def within(story):
+    """``story`` with the app, its doors and a client, in one event loop."""
+
+    async def told():
+        app, doors = Slow(), Doors()
+        transport = httpx.ASGITransport(app=DoorKeeper(app, doors))
+        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
+            await story(app, doors, client)
+
+    run(told())
+
+
+def test_what_has_begun_is_finished_and_what_comes_is_refused():
+    async def story(app, doors, client):
+        begun = asyncio.create_task(client.post("/study/save"))
+        await asyncio.sleep(0.02)
+        stopping = asyncio.create_task(doors.close(5))
+        await asyncio.sleep(0.02)
+        late = await client.get("/quick")
+        assert late.status_code == 503 and int(late.headers["retry-after"]) > 0
+        assert late.headers["connection"] == "close" and late.json()["kind"] == "storage"
+        assert "Nothing that was saved is lost" in late.json()["problem"]
+        assert not stopping.done()
+        app.go.set()
+        assert await stopping is True
+        assert (await begun).text == "done" and app.asked == ["/study/save"]
+
+    within(story)
+
+
+def test_the_patience_ends():
+    async def story(app, doors, client):
+        begun = asyncio.create_task(client.post("/study/save"))
+        await asyncio.sleep(0.02)
+        assert await doors.close(0.1) is False and doors.inside == 1
+        assert await doors.close(60, hurry=lambda: True) is False
+        app.go.set()
+        await begun
+        assert doors.inside == 0 and await doors.close(0) is True
+
+    within(story)
+
+
+@pytest.mark.parametrize(("method", "path", "let_in"), [
+    ("GET", "/healthz", True), ("GET", "/readyz", True), ("GET", "/gradio_api/queue/data", True),
+    ("GET", "/gradio_api/call/search/abc", True), ("POST", "/gradio_api/call/search", False),
+    ("POST", "/gradio_api/queue/join", False), ("GET", "/", False), ("POST", "/study/save", False),
+])
+def test_once_closed_results_can_be_fetched_and_no_work_brought(method, path, let_in):
+    async def story(app, doors, client):
+        app.go.set()
+        await doors.close(0)
+        assert ((await client.request(method, path)).status_code == 200) is let_in
+
+    within(story)
+
+
+def test_a_stream_that_never_ends_is_not_waited_for():
+    async def story(app, doors, client):
+        stream = asyncio.create_task(client.get("/gradio_api/heartbeat/abc"))
+        await asyncio.sleep(0.02)
+        assert app.asked and await doors.close(5) is True
+        app.go.set()
+        await stream
+
+    within(story)
