@@ -171,7 +171,7 @@ class _Server(uvicorn.Server):
         # The server still listens: who comes now is told to come again.
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):
-            _log.warning("%s requests were cut off after the %g seconds of CIRQUE_GRACE_SECONDS.",
+            _log.warning("%s request(s) were cut off after the %g seconds of CIRQUE_GRACE_SECONDS.",
                          self._doors.inside, patience)
         # Every open page holds an endless stream. Hung up on, the streams end by themselves;
         # waited for, they would be cancelled after the grace period with a traceback each.

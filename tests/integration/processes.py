@@ -1,0 +1,74 @@
+"""The app as processes of their own, and nginx in front of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+ROOT = Path(__file__).parents[2]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+class App:
+    """``python app.py``; ``said`` is all it printed and logged."""
+
+    def __init__(self, home: Path, log: Path, **settings: str) -> None:
+        self.home, self._log = home, log
+        chosen = {"HOME": str(home), "PORT": "0", "HOST": "127.0.0.1", "GALLERY": "none", **settings}
+        environment = {**os.environ, **{f"CIRQUE_{name}": value for name, value in chosen.items()}}
+        with log.open("w") as stream:
+            self.process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
+                                            stdout=stream, stderr=subprocess.STDOUT)
+
+    @property
+    def said(self) -> str:
+        return self._log.read_text()
+
+    @property
+    def url(self) -> str:
+        """Once it listens."""
+        until = time.monotonic() + 120
+        while not (found := re.search(r"http://[^\s\"]+", self.said)):
+            assert self.process.poll() is None and time.monotonic() < until, self.said
+            time.sleep(0.05)
+        return found[0]
+
+    def terminate(self) -> None:
+        self.process.send_signal(signal.SIGTERM)
+
+    def end(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(30)
+
+
+def wait_until_answers(url: str, process: subprocess.Popen[bytes], patience: float = 30) -> None:
+    until = time.monotonic() + patience
+    while True:
+        try:
+            httpx.get(url, timeout=5)
+            return
+        except httpx.TransportError:
+            assert process.poll() is None and time.monotonic() < until, f"{url} does not answer"
+            time.sleep(0.05)
+
+
+def nginx() -> str:
+    """The program; Debian keeps it out of an ordinary person's path."""
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    assert found, "This test needs nginx (Debian: apt-get install nginx-light)."
+    return found
