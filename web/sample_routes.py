@@ -6,7 +6,6 @@ import threading
 
 from fastapi import APIRouter
 
-from annotation.sample_study import make_sample_study
 from cir_core.errors import StudyError, UnknownStudy
 from web.json_calls import Fields, told
 from web.services import Services
@@ -20,6 +19,8 @@ def sample_routes(services: Services) -> APIRouter:
     at_work = threading.Lock()
 
     def make(visitor: Visitor, sent: Fields) -> object:
+        from annotation.sample_study import make_sample_study  # what draws pictures is large
+
         check(visitor, "manage")
         if not at_work.acquire(blocking=False):
             raise StudyError("The sample study is being made already. It will stand here in a moment.")

@@ -43,6 +43,13 @@ def test_importing_the_app_opens_nothing() -> None:
     assert answer.stdout.strip() == "[]"
 
 
+def test_the_server_starts_without_models_and_without_what_draws_and_counts() -> None:
+    code = ("import sys, web.server; print(sorted({'torch', 'transformers', 'open_clip', 'cv2', 'sklearn', 'scipy', "
+            "'statsmodels', 'faiss', 'openai', 'prometheus_client'} & set(sys.modules)))")
+    answer = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
+
+
 def test_a_taken_port_is_said_with_the_way_out(start: Callable[..., tuple[subprocess.Popen[bytes], Path]]) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
