@@ -2,62 +2,27 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import gradio as gr
-from gradio.context import LocalContext
 
 from web.request_ids import go_on_with, id_of, request_id, unexpected
 
 _log = logging.getLogger("cirque.events")
 
 
-def say_unexpected(demo: gr.Blocks) -> None:
-    """For every event of ``demo``. Gradio would send the text of such an error, and print it past the log."""
-    for event in demo.fns.values():
-        if event.fn is not None:
-            event.fn = _told(event.fn)
+class Screens(gr.Blocks):
+    """Gradio would send the text of such an error to the page, and print it, and what was sent, past the log."""
 
-
-def _told(fn: Callable[..., Any]) -> Callable[..., Any]:
-    if inspect.isgeneratorfunction(fn):
-        @functools.wraps(fn)
-        def steps(*given: Any, **named: Any) -> Any:
-            with _for_its_request():
-                return (yield from fn(*given, **named))
-
-        return steps
-    if inspect.iscoroutinefunction(fn):
-        @functools.wraps(fn)
-        async def later(*given: Any, **named: Any) -> Any:
-            with _for_its_request():
-                return await fn(*given, **named)
-
-        return later
-
-    @functools.wraps(fn)
-    def at_once(*given: Any, **named: Any) -> Any:
-        with _for_its_request():
-            return fn(*given, **named)
-
-    return at_once
-
-
-@contextmanager
-def _for_its_request() -> Iterator[None]:
-    """An event is worked on later than it was asked for, and elsewhere."""
-    identity = id_of(LocalContext.request.get(None)) or request_id()
-    go_on_with(identity)
-    try:
-        yield
-    except (gr.Error, StopIteration):
-        raise
-    except Exception as error:
-        go_on_with(identity)   # a later step of a generator may be in another thread
-        _log.error("An event of request %s ended in an error that nobody foresaw.", identity, exc_info=True)
-        raise gr.Error(unexpected(identity), print_exception=False, title="That did not work") from error
+    async def process_api(self, *given: Any, **named: Any) -> dict[str, Any]:
+        """An event is worked on later than it was asked for, and elsewhere: here its request is known again."""
+        go_on_with(id_of(named.get("request")) or request_id())
+        try:
+            return await super().process_api(*given, **named)
+        except gr.Error as error:
+            error.print_exception = False
+            raise
+        except Exception as error:
+            _log.error("An event of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
+            raise gr.Error(unexpected(request_id()), print_exception=False, title="That did not work") from error

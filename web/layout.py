@@ -7,6 +7,7 @@ import gradio as gr
 from web.adjudicate_page import build_adjudicate_page
 from web.analysis_page import build_analysis_page
 from web.annotate_page import build_annotate_page
+from web.event_errors import Screens
 from web.people_page import build_people_page
 from web.search_tab import build_search_tab
 from web.services import Services
@@ -16,7 +17,7 @@ from web.study_calls import wire_study_calls
 
 def build_demo(services: Services) -> gr.Blocks:
     """The app's pages over ``services``. No model is loaded here."""
-    with gr.Blocks(title="cirque", analytics_enabled=False, fill_width=True) as demo:
+    with Screens(title="cirque", analytics_enabled=False, fill_width=True) as demo:
         build_search_tab(demo, services)
         wire_study_calls(services)
     build_annotate_page(demo, services)

@@ -31,7 +31,6 @@ from web.adjudicate_routes import adjudicate_routes
 from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
 from web.doors import DoorKeeper, Doors
-from web.event_errors import say_unexpected
 from web.export import export_routes
 from web.guard import Guard, check_open, greeting
 from web.health import health_routes
@@ -75,13 +74,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))   # the last one stands outermost
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
-    demo = build_demo(services)
-    say_unexpected(demo)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         return gr.mount_gradio_app(
-            app, demo, path="/", theme=make_theme(), head=head(),
+            app, build_demo(services), path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=False,
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,

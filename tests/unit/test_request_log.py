@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.addresses import Networks
-from web.event_errors import say_unexpected
+from web.event_errors import Screens
 from web.json_calls import asked
 from web.log_lines import FIELDS, JsonLines, TextLines
 from web.meter import Meter
@@ -170,11 +170,14 @@ def test_an_error_is_told_with_what_it_came_from():
     assert "Traceback (most recent call last):" in TextLines().format(made)
 
 
-def test_events_of_gradio_say_the_same_and_keep_their_own_errors(caplog):
+@pytest.fixture
+def call():
+    """Named calls of screens that fail in every way, over HTTP."""
     def at_once(text: str) -> str:
         raise ValueError(SECRET)
 
     async def later(text: str) -> str:
+        _log.warning("in an event")
         raise ValueError(SECRET)
 
     def steps(text: str):
@@ -182,23 +185,34 @@ def test_events_of_gradio_say_the_same_and_keep_their_own_errors(caplog):
         raise ValueError(SECRET)
 
     def ours(text: str) -> str:
-        raise gr.Error("Say something.", print_exception=False)
+        raise gr.Error("Say something.")
 
     async def page():
-        with gr.Blocks() as demo:
+        with Screens() as demo:
             box = gr.Textbox()
             for event in (at_once, later, steps, ours):
-                gr.Button().click(event, box, box)
-        return demo
+                gr.Button().click(event, box, box, queue=False, api_name=event.__name__)
+            gr.Button().click(lambda chosen: chosen, gr.Radio(["a"]), box, queue=False, api_name="choice")
+        return gr.mount_gradio_app(app, demo, path="/", show_error=False, run_history=False, ssr_mode=False)
 
-    demo = run(page())
-    say_unexpected(demo)
-    fns = {fn.fn.__name__: fn.fn for fn in demo.fns.values()}
-    for call in (lambda: fns["at_once"]("x"), lambda: run(fns["later"]("x")), lambda: list(fns["steps"]("x"))):
-        with pytest.raises(gr.Error, match="when you report it") as caught:
-            call()
-        assert SECRET not in str(caught.value) and not caught.value.print_exception
-    with pytest.raises(gr.Error, match=r"Say something\."):
-        fns["ours"]("x")
-    assert next(fns["steps"]("x")) == "x"
-    assert [it.levelno for it in caplog.records] == [logging.ERROR] * 3
+    app = FastAPI(openapi_url=None)
+    app.add_middleware(RequestLog, meter=Meter(), templates={})
+    with TestClient(run(page())) as client:
+        yield lambda name, *data: client.post(f"/gradio_api/run/{name}", json={"data": data, "session_hash": "abc"})
+
+
+@pytest.mark.parametrize(("name", "data"), [("at_once", ["x"]), ("later", ["x"]), ("at_once", [SECRET] * 3)])
+def test_events_of_gradio_say_the_same(call, caplog, capfd, name, data):
+    answer = call(name, *data)
+    assert answer.status_code == 500
+    assert f"quote {answer.headers['x-request-id']} when you report it" in answer.json()["error"]
+    (record,) = [it for it in caplog.records if it.levelno == logging.ERROR]
+    assert answer.headers["x-request-id"] in record.getMessage()
+    assert SECRET not in TextLines().format(record) + answer.text + "".join(capfd.readouterr())
+
+
+def test_what_is_meant_for_people_is_said_and_not_printed(call, caplog, capfd):
+    assert call("ours", "x").json()["error"] == "Say something."
+    assert SECRET in call("choice", SECRET).json()["error"]   # to whom it was sent by
+    assert not [it for it in caplog.records if it.levelno == logging.ERROR]
+    assert "Traceback" not in "".join(capfd.readouterr())
