@@ -19,14 +19,14 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import agreement, indexing, ranks, reading, rerank, startup, studies, turns
+    from benchmarks import agreement, indexing, ranks, reading, rerank, start, studies, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    everything = ["turns", "ranks", "rerank", "indexing", "reading", "startup", "agreement", "studies"]
+    everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
-    parser.add_argument("--quick", action="store_true", help="agreement, studies: seconds, to see that they run")
+    parser.add_argument("--quick", action="store_true", help="start, agreement, studies: seconds, to see that they run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -39,8 +39,8 @@ def main() -> None:
             indexing.run(Path(folder))
         if "reading" in options.what:
             reading.run(Path(folder))
-        if "startup" in options.what:
-            startup.run(Path(folder))
+        if "start" in options.what:
+            start.run(Path(folder), start.QUICK if options.quick else start.FULL)
         if "agreement" in options.what:
             agreement.run(Path(folder), agreement.QUICK if options.quick else agreement.FULL)
         if "studies" in options.what:
