@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,7 +17,7 @@ from cir_core.settings import Settings
 from storage.stores import open_stores
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, add_people, an_answer
-from tests.integration.processes import App, free_port, nginx, wait_until_answers
+from tests.integration.processes import ROOT, App, free_port, nginx, wait_until_answers
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="nginx")]
 STUDY, ITEMS = "Two processes", 60
@@ -145,6 +146,52 @@ def test_each_has_its_own_numbers(site: Site) -> None:
 
     numbers = [saved(app) for app in site.apps]
     assert sum(numbers) == ITEMS and min(numbers) > 0
+
+
+@pytest.fixture
+def as_documented(site: Site, tmp_path: Path) -> Iterator[str]:
+    """The address of nginx with the files of the docs, in which only ports and places are others."""
+    key, certificate, port, plain = tmp_path / "key", tmp_path / "certificate", free_port(), free_port()
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=cirque.example.org",
+                    "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
+    proxy, conf = ((ROOT / "docs" / name).read_text("utf-8") for name in ("nginx-proxy.conf", "nginx.conf"))
+    (tmp_path / "proxy").write_text(proxy + "add_header X-Landed-On $upstream_addr always;")
+    for documented, here in (
+        ("/etc/nginx/cirque-proxy.conf", tmp_path / "proxy"), ("/etc/ssl/certs/cirque.pem", certificate),
+        ("/etc/ssl/private/cirque.key", key), ("127.0.0.1:7860", site.apps[0].url.removeprefix("http://")),
+        ("127.0.0.1:7861", site.apps[1].url.removeprefix("http://")), ("listen 80;", f"listen 127.0.0.1:{plain};"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"), ("max_fails=1", "max_fails=0"),
+    ):
+        assert documented in conf, documented
+        conf = conf.replace(documented, str(here))
+    written = CONF.format(folder=tmp_path, port=0, servers="")
+    (tmp_path / "nginx.conf").write_text(written[:written.index("upstream")] + conf + "}")
+    running = subprocess.Popen([nginx(), "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path)])
+    try:
+        wait_until_answers(f"http://127.0.0.1:{plain}/", running)
+        yield f"https://127.0.0.1:{port}"
+    finally:
+        running.terminate()
+        running.wait(30)
+
+
+def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on_https(as_documented: str) -> None:
+    landed = set()
+    for _ in range(20):   # all on one side by chance: one of half a million runs
+        if len(landed) == 2:
+            break
+        with httpx.Client(base_url=as_documented, verify=False, headers={"Host": "cirque.example.org"}) as person:
+            entered = person.post("/sign-in", json={"name": "Judge", "password": PASSWORD})
+            assert entered.status_code == 200
+            cookie = entered.headers["set-cookie"]
+            assert "; Secure" in cookie and "; HttpOnly" in cookie
+            person.headers["Cookie"] = cookie.partition(";")[0]   # the host's name is not that of the address
+            answers = [person.get("/study/mine") for _ in range(6)]
+            assert {answer.status_code for answer in answers} == {200}
+            assert len({answer.headers["x-landed-on"] for answer in answers}) == 1
+            landed.add(answers[0].headers["x-landed-on"])
+            assert person.get("/metrics").status_code == 404
+    assert len(landed) == 2
 
 
 def test_one_is_stopped_and_the_other_answers(site: Site) -> None:
