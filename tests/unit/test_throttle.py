@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -105,3 +106,18 @@ def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
     assert len(rows) == 2 and all(len(key) == 64 for key, _ in rows)   # the later one's, two keys
     engine.dispose()
     assert b"correct horse" not in b"".join(path.read_bytes() for path in tmp_path.glob("cirque.db*"))
+
+
+@pytest.mark.parametrize("database", DATABASES)
+def test_none_is_lost_among_many_at_once(database, tmp_path):
+    engine = open_empty(database, tmp_path)
+    store = SqlPeopleStore(engine)
+
+    def fail(_):
+        for _ in range(10):
+            store.add_wrong_try(["b", "a"], NOON, NOON)
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(fail, range(4)))
+    assert {key: wrong.count for key, wrong in store.wrong_tries(["a", "b"]).items()} == {"a": 40, "b": 40}
+    engine.dispose()
