@@ -61,6 +61,8 @@ class RequestLog:
         method = scope["method"]
         route = self._templates.get(scope.get("endpoint")) or str(getattr(scope.get("route"), "path", "none"))
         self._meter.answered(route, method, status, seconds)
+        if not _log.isEnabledFor(logging.INFO):
+            return
         visitor = scope.get("state", {}).get("visitor")
         said = {"method": method, "path": shown_path(scope["path"]), "status": status, "ms": round(seconds * 1000, 1),
                 "person": getattr(visitor, "name", None)}
