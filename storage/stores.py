@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cir_core.settings import Settings
 from storage.answers import SqlAnswerCache
+from storage.audit_log import SqlActLog
 from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
 from storage.migrate import open_migrated
@@ -24,6 +25,7 @@ class Stores:
     audits: SqlAuditStore
     studies: SqlStudyStore
     people: SqlPeopleStore
+    log: SqlActLog
 
     def close(self) -> None:
         """Close the connections that the stores share."""
@@ -35,4 +37,5 @@ def open_stores(settings: Settings) -> Stores:
     engine = open_migrated(settings.resolved_database_url)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine))
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine),
+        SqlActLog(engine))

@@ -15,6 +15,7 @@ _RESULTS: frozenset[Capability] = frozenset({"results"})
 PAGES: Mapping[str, frozenset[Capability]] = {
     "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES, "/analysis": _RESULTS,
     "/adjudicate": frozenset({"adjudicate"}), "/people": frozenset({"people"}),
+    "/log": frozenset({"people"}),
 }
 """The screens, in the order in which a person's first one is looked for."""
 

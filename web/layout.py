@@ -7,6 +7,7 @@ import gradio as gr
 from web.adjudicate_page import build_adjudicate_page
 from web.analysis_page import build_analysis_page
 from web.annotate_page import build_annotate_page
+from web.log_page import build_log_page
 from web.people_page import build_people_page
 from web.search_tab import build_search_tab
 from web.services import Services
@@ -24,4 +25,5 @@ def build_demo(services: Services) -> gr.Blocks:
     build_studies_page(demo, services)
     build_analysis_page(demo, services)
     build_people_page(demo, services)
+    build_log_page(demo, services)
     return demo

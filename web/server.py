@@ -31,6 +31,7 @@ from web.export import export_routes
 from web.guard import Guard, check_open, greeting
 from web.layout import build_demo
 from web.live_routes import live_routes
+from web.log_routes import log_routes
 from web.media import media_routes
 from web.own_files import own_routes
 from web.people_routes import people_routes
@@ -60,7 +61,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
-        analysis_routes(services),
+        analysis_routes(services), log_routes(services),
     ):
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))

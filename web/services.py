@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from annotation.audit_log import ActLog
 from annotation.people import PeopleService
 from annotation.service import StudyService
 from annotation.store import StudyStore
@@ -29,6 +30,7 @@ class Services:
     studies: StudyService
     people: PeopleService
     audits: AuditStore
+    log: ActLog
     load_encoder: Load
     methods: Mapping[str, Method]
     runs: Runs = field(default_factory=Runs)
@@ -59,5 +61,6 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
-        PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, loader, methods,
+        PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log,
+        loader, methods,
     )

@@ -34,8 +34,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         return await run_sync(work, limiter=limiter)
 
     async def enter(request: Request, name: object, password: object) -> str:
-        address = request.client.host if request.client else ""
-        secret = await in_thread(lambda: people.sign_in(name, password, address), hashing)
+        secret = await in_thread(lambda: people.sign_in(name, password, _address(request)), hashing)
         await leave(request)   # the sign-in that this browser had, if any
         return secret
 
@@ -121,7 +120,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             name, password = fields.get("name", ""), fields.get("password", "")
             if password != fields.get("again", password):
                 raise AccessError("The two passwords are not the same. Type both again.")
-            entered = await in_thread(lambda: people.accept(secret, name, password), hashing)
+            entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
             return await joining(secret, name, str(error), 422 if isinstance(error, AccessError) else _status(error))
         return _with_cookie(await onward(entered, "", _root(request)), entered, request)
@@ -173,6 +172,10 @@ def _with_cookie(answer: Response, secret: str, request: Request) -> Response:
     answer.set_cookie(COOKIE, secret, max_age=_COOKIE_SECONDS, path="/", httponly=True, samesite="lax",
                       secure=_secure(request))
     return answer
+
+
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
 
 
 def _secure(request: Request) -> bool:
