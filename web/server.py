@@ -29,6 +29,7 @@ from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
 from web.export import export_routes
 from web.guard import Guard, check_open, greeting
+from web.headers import SecurityHeaders
 from web.layout import build_demo
 from web.live_routes import live_routes
 from web.log_routes import log_routes
@@ -65,12 +66,14 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     ):
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
+    app.add_middleware(SecurityHeaders)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         return gr.mount_gradio_app(
             app, build_demo(services), path="/", theme=make_theme(), head=head(),
-            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
+            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
+            show_error=False,   # what was not expected may name files of this machine; CirqueErrors are said anyway
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
         )
@@ -99,7 +102,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     """Who asks is who connects, unless a proxy that is trusted says otherwise."""
     return uvicorn.Config(
-        app, log_level="warning", access_log=False, timeout_graceful_shutdown=3,
+        app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=3,
         proxy_headers=bool(settings.trusted_proxies), forwarded_allow_ips=settings.trusted_proxies)
 
 
