@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, get_args
 
 from annotation.exports.tables import csv_file
 from annotation.records import ACT_KINDS, Act, ActFilter, NotedAct
-from cir_core.errors import AccessError
+from cir_core.errors import LogError
 
 LogForm = Literal["csv", "jsonl"]
 LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
@@ -36,11 +36,11 @@ class ActLog(Protocol):
 
 
 def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> ActFilter:
-    """A filter of what a person typed. ``until`` a day includes that day. Raises ``AccessError``."""
+    """A filter of what a person typed. ``until`` a day includes that day. Raises ``LogError``."""
     kind = kind.strip()
     if kind and kind not in ACT_KINDS and kind not in GROUPS:
         known = ", ".join(dict.fromkeys((*GROUPS, *ACT_KINDS)))
-        raise AccessError(f"The log has no kind {kind[:40]!r}. Take one of: {known}.")
+        raise LogError(f"The log has no kind {kind[:40]!r}. Take one of: {known}.")
     return ActFilter(person.strip()[:200], kind, _moment(since), _moment(until, whole_day=True))
 
 
@@ -78,5 +78,5 @@ def _moment(text: str, *, whole_day: bool = False) -> datetime | None:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise AccessError(f"{text[:40]!r} is no time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
+        raise LogError(f"{text[:40]!r} is no time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
                           ) from None

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from annotation.audit_log import GROUPS, LOG_FORMS, act_json, every_act, log_file, read_filter
 from annotation.records import ACT_KINDS, Act, ActFilter
-from cir_core.errors import CirqueError
+from cir_core.errors import LogError
 from web.json_calls import asked
 from web.services import Services
 from web.study_downloads import disposition
@@ -36,7 +36,7 @@ def log_routes(services: Services) -> APIRouter:
         check(visitor, "people")
         which, form = _filter(query), next((one for one in LOG_FORMS if one == query.get("form", "csv")), None)
         if form is None:
-            raise CirqueError(f"The log is written as one of: {', '.join(LOG_FORMS)}.")
+            raise LogError(f"The log is written as one of: {', '.join(LOG_FORMS)}.")
         content = log_file(every_act(log, which), form)
         log.note(Act("log.exported", visitor.name, details={"form": form}))
         return Response(content, media_type=_TYPES[form], headers={
@@ -58,5 +58,5 @@ def _before(query: Mapping[str, str]) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise CirqueError("“before” is the number of an act.")
+        raise LogError("“before” is the number of an act.")
     return int(text)

@@ -191,7 +191,8 @@ NOT_SERVED = (
     "/gradio_api/file=/tmp/x.png", "/gradio_api/file/x.png", "/gradio_api/proxy=https://x.example/y",
     "/gradio_api/process_recording", "/gradio_api/stream/x/1/2/playlist-file", "/gradio_api/deep_link",
     "/gradio_api/component_server", "/gradio_api/custom_component/x/client/component/y", "/gradio_api/vibe-code",
-    "/gradio_api/runs", "/gradio_api//upload", "/gradio_api/dev/reload", "/gradio_api", "/gradio_api/", "/monitoring", "/monitoring/summary",
+    "/gradio_api/runs", "/gradio_api//upload", "/gradio_api/dev/reload", "/gradio_api",
+    "/gradio_api/", "/monitoring", "/monitoring/summary",
     "/logout", "/cirque.db", "/.env", "/.git/config", "/home", "/studies/../cirque.db", "/own/../people",
     "/join/../people", "/join/secret/people", "/media/./full", "/assets/..\\app.py", "/annotate/\0",
 )
