@@ -208,3 +208,27 @@ def test_an_unexpected_error_tells_nothing_of_the_inside(
         assert answer.status_code == 500
         for told in ("secret", "srv", "RuntimeError", "Traceback", "site-packages", ".py"):
             assert told not in answer.text
+
+
+def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
+    app: FastAPI, services: Services, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its image is what was uploaded, or an address outside; a path or an inner address is somebody else's."""
+    opened: list[object] = []
+    monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given: opened.append(given))
+    picture = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
+    (home / "uploads").mkdir(exist_ok=True)
+    (home / "uploads" / "somebodys.png").write_bytes(picture.read_bytes())
+    admin = client(app, services.people, "Admin")
+    for path in (picture, home / "uploads" / "somebodys.png", home / "cirque.db", Path("/etc/passwd"),
+                 "http://127.0.0.1:7860/media/full", "http://localhost/", "http://169.254.169.254/latest/meta-data",
+                 "file:///etc/passwd"):
+        image = {"path": str(path), "meta": {"_type": "gradio.FileData"}}
+        answer = admin.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]})
+        assert answer.status_code >= 400, path
+        assert "root:" not in answer.text and str(home) not in answer.text, path
+    assert opened == []
+    uploaded = admin.post("/gradio_api/upload", files={"files": ("x.png", picture.read_bytes())}).json()[0]
+    image = {"path": uploaded, "meta": {"_type": "gradio.FileData"}}
+    admin.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]})
+    assert len(opened) == 1   # so the others were refused for what they are

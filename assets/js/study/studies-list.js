@@ -1,5 +1,5 @@
 // All studies, and what a new one would cost.
-import { api, h } from "./common.js";
+import { api, at, h } from "./common.js";
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./studies-planner.js";
 import { bar, chip, count, day, percent, plural } from "./studies-words.js";
