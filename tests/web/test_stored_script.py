@@ -28,7 +28,6 @@ from tests.web import screen
 from tests.web.conftest import ROOT, wait_for_address
 from tests.web.surveying import enter as press_enter
 
-
 OPEN_ALL = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
 
 
