@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 
+from annotation.records import LOCAL as LOCAL
 from annotation.records import name_key
 from cir_core.errors import AccessError
 
 MAX_NAME = 64
-LOCAL = "local"   # the person at a cirque without accounts
 _JOINERS = frozenset("\u200c\u200d")   # parts of words and of emoji
 
 

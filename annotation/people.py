@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from annotation.account_names import clean_name
+from annotation.latest import Latest
 from annotation.passwords import Passwords
 from annotation.recognised import Recognised
-from annotation.records import HANDLE, Invitation, Person, Role, SignIn, name_key
+from annotation.records import HANDLE, LOCAL, Act, Invitation, Person, Role, SignIn, came_from, name_key
 from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
-from cir_core.errors import AccessError, SignInFailed
+from cir_core.errors import AccessError, SignInFailed, TooManyTries
 
 MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
 _EXTEND_EVERY = timedelta(hours=1)
 _LOOK_FOR_ACCOUNTS_SECONDS = 1.0
+_MOST_WAITS = 10_000
 _WRONG = "This name and password do not go together. Check both and try again."
 _USED_UP = "This invitation cannot be used any more. Ask whoever sent it for a new one."
 
@@ -49,6 +51,7 @@ class PeopleService:
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
         self._throttle = Throttle(store)
+        self._noted_waits: Latest[tuple[str, str], datetime] = Latest(_MOST_WAITS)
         self._recognised = recognised or Recognised()
         self._accounts, self._looked = False, float("-inf")
 
@@ -99,26 +102,42 @@ class PeopleService:
             tidy = clean_name(name)
         except AccessError:
             tidy = ""
-        self._throttle.check(name_key(tidy), address, self._clock())
+        try:
+            self._throttle.check(name_key(tidy), address, self._clock())
+        except TooManyTries as wait:
+            self._note_wait(tidy, address, wait.seconds)
+            raise
         person = self._store.person(tidy) if tidy else None
         checked = self._passwords.check(password, person.password_hash if person is not None else "")
         if person is None or not checked.right or not person.active:
             self._throttle.failed(name_key(tidy), address, self._clock())
+            self._store.note(Act("sign-in.failed", "", _known(person), details=came_from(address)))
             raise SignInFailed(_WRONG)
         self._throttle.succeeded(name_key(tidy), address)
         if checked.renewed is not None:
-            self._store.change(person.name, password_hash=checked.renewed)   # ends older sign-ins, hence first
+            # Ends older sign-ins, hence first. The password is the same: nobody has changed anything.
+            self._store.change(person.name, password_hash=checked.renewed, by=None)
             self._recognised.forget()
-        return self._begin(person.name)
+        return self._begin(person.name, address)
 
     def sign_out(self, secret: str) -> None:
         self._store.end(digest_of(secret))
         self._recognised.forget()
 
-    def _begin(self, name: str) -> str:
+    def _begin(self, name: str, address: str) -> str:
         secret, now = secrets.token_urlsafe(32), self._clock()
-        self._store.begin(SignIn(digest_of(secret), name, now, now + self._lifetime))
+        self._store.begin(SignIn(digest_of(secret), name, now, now + self._lifetime), address)
         return secret
+
+    def _note_wait(self, name: str, address: str, seconds: int) -> None:
+        """Once for every wait, however often somebody tries meanwhile: strangers must not fill the log."""
+        key, now = (name_key(name), address), self._clock()
+        if now < (self._noted_waits.get(key) or now):
+            return
+        self._noted_waits.put(key, now + timedelta(seconds=seconds))
+        person = self._store.person(name) if name else None
+        self._store.note(Act("sign-in.throttled", "", _known(person),
+                             details={**came_from(address), "seconds": seconds}))
 
     # --- accounts -------------------------------------------------------------------------
 
@@ -132,7 +151,7 @@ class PeopleService:
             raise AccessError(f"Nobody here is called “{name}”. See them all: cirque user list, or the people page.")
         return found
 
-    def add(self, name: object, password: object, role: Role) -> Person:
+    def add(self, name: object, password: object, role: Role, *, by: str = LOCAL) -> Person:
         """Make an account. Raises ``AccessError``: a name that cannot be or is taken, a password that is
         too short, a first account that is no admin's."""
         tidy, role = clean_name(name), as_role(role)
@@ -142,30 +161,31 @@ class PeopleService:
         if self._store.person(tidy) is not None:
             raise _taken(tidy)
         person = Person(tidy, role, self._passwords.hash(password), True, self._clock())
-        self._store.add(person)
+        self._store.add(person, by=by)
         self._accounts = True
         return person
 
-    def set_password(self, name: str, password: object) -> Person:
+    def set_password(self, name: str, password: object, *, by: str = LOCAL) -> Person:
         """Ends the person's sign-ins."""
-        return self._change(name, password_hash=self._passwords.hash(password))
+        return self._change(name, by, password_hash=self._passwords.hash(password))
 
-    def set_role(self, name: str, role: Role) -> Person:
+    def set_role(self, name: str, role: Role, *, by: str = LOCAL) -> Person:
         """Takes effect with the person's next click."""
-        return self._change(name, role=as_role(role))
+        return self._change(name, by, role=as_role(role))
 
-    def deactivate(self, name: str) -> Person:
+    def deactivate(self, name: str, *, by: str = LOCAL) -> Person:
         """Ends the person's sign-ins; what they judged stays."""
-        return self._change(name, active=False)
+        return self._change(name, by, active=False)
 
-    def reactivate(self, name: str) -> Person:
-        return self._change(name, active=True)
+    def reactivate(self, name: str, *, by: str = LOCAL) -> Person:
+        return self._change(name, by, active=True)
 
     def _change(
-        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+        self, name: str, by: str, *, role: Role | None = None, password_hash: str | None = None,
+        active: bool | None = None,
     ) -> Person:
         try:
-            return self._store.change(name, role=role, password_hash=password_hash, active=active)
+            return self._store.change(name, role=role, password_hash=password_hash, active=active, by=by)
         finally:
             self._recognised.forget()
 
@@ -196,17 +216,17 @@ class PeopleService:
         """Those that can still be used."""
         return self._store.invitations(self._clock())
 
-    def withdraw(self, handle: str) -> Invitation:
+    def withdraw(self, handle: str, *, by: str = LOCAL) -> Invitation:
         """Make an invitation useless, by its ``handle``; who has used it stays. Raises ``AccessError`` for one
         that is not there, or cannot be used any more anyway."""
         asked = handle.strip().casefold()
         for one in self.invitations() if len(asked) >= HANDLE else ():
-            if one.digest.startswith(asked) and self._store.withdraw(one.digest):
+            if one.digest.startswith(asked) and self._store.withdraw(one.digest, by=by):
                 return one
         raise AccessError(f"There is no invitation {handle[:40]!r} that can still be used. See those there are: "
                           "cirque user invitations, or the people page.")
 
-    def accept(self, secret: str, name: object, password: object) -> str:
+    def accept(self, secret: str, name: object, password: object, address: str = "") -> str:
         """Make an account by an invitation; returns the secret of a sign-in. Raises ``AccessError``."""
         invitation = self.invitation(secret)   # first: strangers get no password hashed
         tidy = clean_name(name)
@@ -215,7 +235,7 @@ class PeopleService:
         now = self._clock()
         person = Person(tidy, invitation.role, self._passwords.hash(password), True, now)
         self._store.accept(invitation.digest, person, now)
-        return self._begin(person.name)
+        return self._begin(person.name, address)
 
 
 def digest_of(secret: str) -> str:
@@ -226,6 +246,11 @@ def digest_of(secret: str) -> str:
 def link_path(secret: str) -> str:
     """Where an invitation is taken up, below the app's address."""
     return f"join/{secret}"
+
+
+def _known(person: Person | None) -> str:
+    """The name of an account, and of nobody else: people type passwords into the wrong field."""
+    return "" if person is None else person.name
 
 
 def _taken(name: str) -> AccessError:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from annotation.imports import is_imported
-from annotation.records import Released, Study
+from annotation.records import LOCAL, Released, Study
 from annotation.store import StudyStore
 from cir_core.errors import StudyError
 
 
-def release(store: StudyStore, study: Study, annotator: str) -> Released:
+def release(store: StudyStore, study: Study, annotator: str, *, by: str = LOCAL) -> Released:
     """Make a person's open work free for others at once. Raises ``StudyError`` for somebody without a seat, and for
     an imported study, whose seats say who has answered."""
     if is_imported(study):
         raise StudyError(f"{study.name} was imported: its people judge elsewhere, and there is no work to hand on.")
-    return store.release(study.study_id, annotator)
+    return store.release(study.study_id, annotator, by=by)

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from annotation.records import (
+    LOCAL,
+    Act,
     Admit,
     Assignment,
     Decision,
@@ -36,7 +38,9 @@ class StudyStore(Protocol):
     """All methods raise ``StorageError``; what they wrote is durable when they return. Names of
     studies and annotators are compared without regard to case. ``study_id`` that is not there raises
     ``UnknownStudy``, an item that is not the annotator's ``UnknownItem``, an annotator without a seat
-    ``NotJoined``."""
+    ``NotJoined``.
+
+    What runs a study is noted in the audit log by the same transaction; ``by``: who does it."""
 
     # --- making and reading ---------------------------------------------------------------
 
@@ -159,7 +163,7 @@ class StudyStore(Protocol):
         """By name."""
         ...
 
-    def drop_scores(self, study_id: str, name: str) -> None:
+    def drop_scores(self, study_id: str, name: str, *, by: str = LOCAL) -> None:
         """Raises ``UnknownScores`` where there are none of that name."""
         ...
 
@@ -170,20 +174,24 @@ class StudyStore(Protocol):
 
     # --- running --------------------------------------------------------------------------
 
-    def set_accepting(self, study_id: str, accepting: bool) -> Study: ...
+    def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study: ...
 
-    def release(self, study_id: str, annotator: str) -> Released:
+    def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
         """Make a person's open work free for others at once. Who has answered nothing loses the seat."""
         ...
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study: ...
+    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study: ...
 
-    def rename(self, study_id: str, name: str) -> Study:
+    def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         """Raises ``StudyError`` for a name that another study has."""
         ...
 
-    def remove(self, study_id: str) -> None:
+    def remove(self, study_id: str, *, by: str = LOCAL) -> None:
         """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
+        ...
+
+    def note_act(self, act: Act) -> None:
+        """Note in the audit log what changes nothing in the store, such as a download."""
         ...
 
 
@@ -200,13 +208,15 @@ class TriesStore(Protocol):
 
 
 class PeopleStore(TriesStore, Protocol):
-    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case."""
+    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case.
+
+    What is done is noted in the audit log by the same transaction; ``by``: who does it."""
 
     def any(self) -> bool:
         """Whether there is an account at all, active or not."""
         ...
 
-    def add(self, person: Person) -> None:
+    def add(self, person: Person, *, by: str = LOCAL) -> None:
         """Raises ``AccessError`` for a name that is taken."""
         ...
 
@@ -218,13 +228,14 @@ class PeopleStore(TriesStore, Protocol):
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+        by: str | None = LOCAL,
     ) -> Person:
-        """Another password, and being made inactive, end the person's sign-ins. Raises ``AccessError``
-        for an unknown name, and where no active admin would be left."""
+        """Another password, and being made inactive, end the person's sign-ins. ``by`` None: nobody did it, and
+        nothing is noted. Raises ``AccessError`` for an unknown name, and where no active admin would be left."""
         ...
 
-    def begin(self, sign_in: SignIn) -> None:
-        """Keep a sign-in; those that have expired are cleared away."""
+    def begin(self, sign_in: SignIn, address: str = "") -> None:
+        """Keep a sign-in; those that have expired are cleared away. ``address``: where it came from."""
         ...
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
@@ -235,6 +246,10 @@ class PeopleStore(TriesStore, Protocol):
 
     def end(self, digest: str) -> None: ...
 
+    def note(self, act: Act) -> None:
+        """Note what changes nothing else, such as a wrong password."""
+        ...
+
     def invite(self, invitation: Invitation) -> None: ...
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
@@ -243,7 +258,7 @@ class PeopleStore(TriesStore, Protocol):
 
     def invitations(self, now: datetime) -> Sequence[Invitation]: ...
 
-    def withdraw(self, digest: str) -> bool:
+    def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         """From now on nobody can use it. Returns whether it was there."""
         ...
 

@@ -25,6 +25,7 @@
     │   ├── GateStands           something comes before the next answer: guidelines, consent, a check
     │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
     │       └── NeedsConfirmation   one that may be meant as it is; kept when it is sent again as confirmed
+    ├── LogError                 something that the audit log cannot be asked for
     ├── AccessError              somebody who may not do this
     │   └── SignInFailed         a name and password that do not go together, an expired sign-in
     │       └── TooManyTries     too many wrong passwords; says how long to wait
@@ -132,6 +133,10 @@ class IncompleteJudgement(StudyError):
 
 
 class NeedsConfirmation(IncompleteJudgement):
+    pass
+
+
+class LogError(CirqueError):
     pass
 
 

@@ -16,6 +16,7 @@ from cli import (
     encoders,
     evaluate,
     galleries,
+    log,
     methods,
     models,
     report,
@@ -46,6 +47,7 @@ app.add_typer(sessions.app, name="sessions")
 app.add_typer(studies.app, name="study")
 app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")
+log.register(app)
 
 
 @app.command()

@@ -73,7 +73,7 @@ def validity(
 
     whole = _report(name, "validity", Options(draws, _seed(seed), undefined, "items", hide_names),
                     _Choice(dataset, category, person, block), scale, width)
-    _give(whole, as_json, to, force)
+    _give(name, whole, as_json, to, force)
 
 
 @app.command("preference")
@@ -109,7 +109,7 @@ def preference(
     whole = _report(name, "preference", Options(draws, _seed(seed), undefined, resample, hide_names),
                     _Choice(dataset, category, person), scale, width, rules=None if rule is None else parse_rules(rule),
                     ks=tuple(dict.fromkeys(k or (5,))), files=scores or ())
-    _give(whole, as_json, to, force)
+    _give(name, whole, as_json, to, force)
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def _working(text: str) -> Iterator[None]:
         yield
 
 
-def _give(whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
+def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> None:
     """Print the report, or its JSON, once its files are written."""
     from annotation.analysis.documents import report_file, report_files
     from cli.report_tables import print_report
@@ -201,12 +201,22 @@ def _give(whole: WholeReport, as_json: bool, to: Path | None, force: bool) -> No
     if to is not None:
         with _working("Writing"):
             _write(to, report_files(whole), force)
+            _note(name)
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return
     print_report(whole)
     if to is not None:
         out.print(f"\nWrote the report to {to}", soft_wrap=True)
+
+
+def _note(name: str) -> None:
+    from annotation.records import LOCAL, Act
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        study = stores.studies.study(name)
+        stores.log.note(Act("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
 
 
 def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:

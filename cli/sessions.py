@@ -33,7 +33,9 @@ def export(
     to: Annotated[Path | None, typer.Option("--out", "-o", help="A file; standard output otherwise.")] = None,
 ) -> None:
     """Sessions as JSON in CIRCLED's public form, every branch, with protocol cards."""
+    from annotation.records import LOCAL, Act
     from cir_core.exchange import session_to_circled
+    from storage.audit_log import SqlActLog
     from storage.store import open_store
 
     store = open_store(get_settings())
@@ -45,3 +47,5 @@ def export(
         typer.echo(text, nl=False)
     else:
         write_file(to, text)
+    for one in session_id:
+        SqlActLog(store.engine).note(Act("session.exported", LOCAL, one))

@@ -86,6 +86,7 @@ def export(
     from annotation.circus_users import as_zip
     from annotation.exports.study_files import study_files
     from annotation.preference_review import preference_files
+    from annotation.records import LOCAL, Act
     from cir_core.files import write_atomically
     from storage.stores import open_stores
 
@@ -102,6 +103,8 @@ def export(
     except OSError as error:
         raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
                             ) from error
+    with closing(open_stores(get_settings())) as stores:
+        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     for note in notes:
         out.print(f"Note: {note}", soft_wrap=True)
     out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)

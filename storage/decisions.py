@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, insert, select, update
 
-from annotation.records import Decision
+from annotation.records import Act, Decision
 from cir_core.errors import UnknownItem, UsedToken
 from storage import tables
+from storage.audit_log import note_act
 from storage.study_lookups import find_study
 from storage.study_rows import decision_from, decision_values
 
@@ -43,6 +44,8 @@ def keep_decision(connection: Connection, decision: Decision) -> Decision:
     if before is not None:
         connection.execute(update(tables.decisions).where(_d.decision_id == before.decision_id).values(current=False))
     connection.execute(insert(tables.decisions).values(decision_values(kept)))
+    note_act(connection, Act("item.decided", kept.adjudicator, study.name, study.study_id, {
+        "item": kept.item_id, "revision": kept.revision}))
     return kept
 
 

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from annotation.records import Invitation, Person, Role, SignIn, WrongTries, name_key
+from annotation.records import (
+    HANDLE,
+    LOCAL,
+    Act,
+    ActKind,
+    Invitation,
+    Person,
+    Role,
+    SignIn,
+    WrongTries,
+    came_from,
+    name_key,
+)
 from cir_core.errors import AccessError, StorageError
 from storage import tables
+from storage.audit_log import note_act
 from storage.database import reading, upserting, writing
 
 _p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
@@ -27,11 +40,12 @@ class SqlPeopleStore:
         with reading(self.engine) as connection:
             return connection.execute(select(_p.name_key).limit(1)).first() is not None
 
-    def add(self, person: Person) -> None:
+    def add(self, person: Person, *, by: str = LOCAL) -> None:
         _check_name(person.name)
         try:
             with writing(self.engine) as connection:
                 _add(connection, person)
+                note_act(connection, Act("account.made", by, person.name, details={"role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
@@ -48,6 +62,7 @@ class SqlPeopleStore:
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+        by: str | None = LOCAL,
     ) -> Person:
         changes = {"role": role, "password_hash": password_hash, "active": active}
         values = {column: value for column, value in changes.items() if value is not None}
@@ -65,9 +80,12 @@ class SqlPeopleStore:
                 connection.execute(update(tables.people).where(_p.name_key == key).values(**values))
             if password_hash is not None or active is False:
                 connection.execute(delete(tables.sign_ins).where(_s.name_key == key))
+            if by is not None:
+                for act in _changes(row, by, role, password_hash, active):
+                    note_act(connection, act)
             return _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
 
-    def begin(self, sign_in: SignIn) -> None:
+    def begin(self, sign_in: SignIn, address: str = "") -> None:
         """Somebody who is not there, or not active, raises ``AccessError``."""
         key = name_key(sign_in.name)
         with writing(self.engine) as connection:
@@ -78,6 +96,7 @@ class SqlPeopleStore:
                 raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
             connection.execute(insert(tables.sign_ins).values(
                 digest=sign_in.digest, name_key=key, created_at=sign_in.created_at, expires_at=sign_in.expires_at))
+            note_act(connection, Act("sign-in", sign_in.name, details=came_from(address)))
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
         with reading(self.engine) as connection:
@@ -92,7 +111,15 @@ class SqlPeopleStore:
 
     def end(self, digest: str) -> None:
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.sign_ins).where(_s.digest == digest))
+            name = connection.execute(select(_p.name).join(tables.sign_ins, _s.name_key == _p.name_key).where(
+                _s.digest == digest)).scalar_one_or_none()
+            if name is not None and connection.execute(
+                    delete(tables.sign_ins).where(_s.digest == digest)).rowcount:
+                note_act(connection, Act("sign-out", name))
+
+    def note(self, act: Act) -> None:
+        with writing(self.engine) as connection:
+            note_act(connection, act)
 
     def invite(self, invitation: Invitation) -> None:
         """Invitations that can no longer be used are cleared away."""
@@ -102,6 +129,9 @@ class SqlPeopleStore:
             connection.execute(insert(tables.invitations).values(
                 digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left,
                 created_by=invitation.created_by, created_at=invitation.created_at, expires_at=invitation.expires_at))
+            note_act(connection, Act("invitation.made", invitation.created_by, invitation.handle, details={
+                "role": invitation.role, "uses": invitation.uses_left,
+                "until": invitation.expires_at.isoformat(timespec="minutes")}))
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
         with reading(self.engine) as connection:
@@ -114,9 +144,15 @@ class SqlPeopleStore:
             return tuple(map(_invitation_from, connection.execute(
                 _usable(now).order_by(_i.created_at.desc(), _i.digest))))
 
-    def withdraw(self, digest: str) -> bool:
+    def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         with writing(self.engine) as connection:
-            return connection.execute(delete(tables.invitations).where(_i.digest == digest)).rowcount == 1
+            found = connection.execute(select(tables.invitations).where(_i.digest == digest).with_for_update()).first()
+            if found is None:
+                return False
+            connection.execute(delete(tables.invitations).where(_i.digest == digest))
+            invitation = _invitation_from(found)
+            note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
+            return True
 
     def accept(self, digest: str, person: Person, now: datetime) -> None:
         _check_name(person.name)
@@ -127,6 +163,8 @@ class SqlPeopleStore:
                 _add(connection, person)
                 connection.execute(update(tables.invitations).where(_i.digest == digest)
                                    .values(uses_left=_i.uses_left - 1))
+                note_act(connection, Act("invitation.used", person.name, digest[:HANDLE], details={
+                    "role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
@@ -171,6 +209,19 @@ def _add(connection: Connection, person: Person) -> None:
     connection.execute(insert(tables.people).values(
         name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
         active=person.active, created_at=person.created_at))
+
+
+def _changes(
+    before: Row[Any], by: str, role: Role | None, password_hash: str | None, active: bool | None,
+) -> Iterator[Act]:
+    """What is to be noted: also where it was so already, for somebody meant it."""
+    if role is not None:
+        yield Act("account.role", by, before.name, details={"from": before.role, "to": role})
+    if password_hash is not None:
+        yield Act("account.password", by, before.name)
+    if active is not None:
+        kind: ActKind = "account.activated" if active else "account.deactivated"
+        yield Act(kind, by, before.name)
 
 
 def _taken(name: str) -> AccessError:

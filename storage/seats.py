@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
-from annotation.records import HandOver, OpenWork, Released, Seat, Study, Taken, name_key
+from annotation.records import Act, HandOver, OpenWork, Released, Seat, Study, Taken, name_key
 from cir_core.errors import StudyClosed, StudyError
 from storage import tables
+from storage.audit_log import note_act
 from storage.checks import check_study_texts
 from storage.study_lookups import find_seat, find_study, known_seat, recount
 from storage.study_rows import assignment_from, assignment_values, seat_from
@@ -59,7 +60,7 @@ def take_more_work(connection: Connection, study_id: str, annotator: str, at: da
     return back + _hand_over(connection, study, seat.number, at, hand_over)
 
 
-def release_work(connection: Connection, study_id: str, annotator: str) -> Released:
+def release_work(connection: Connection, study_id: str, annotator: str, by: str) -> Released:
     """Mark the seat, so that its open work counts as that of somebody long away. Others have the agreement
     block anyway, so nobody waits for this seat's. Without any answer the seat is free again."""
     study = find_study(connection, study_id, lock=True)
@@ -69,10 +70,14 @@ def release_work(connection: Connection, study_id: str, annotator: str) -> Relea
     if connection.execute(select(_j.seat).where(_j.study_id == study_id, _j.seat == seat.number).limit(1)).first():
         _mark(connection, seat, released=True)
         block = _set_block(connection, seat, "open", "handed_on")
-        return Released(seat.total - seat.done - block, block, freed=False)
-    if seat.total:
-        _leave(connection, seat)
-    return Released(seat.total, 0, freed=seat.total > 0)
+        released = Released(seat.total - seat.done - block, block, freed=False)
+    else:
+        if seat.total:
+            _leave(connection, seat)
+        released = Released(seat.total, 0, freed=seat.total > 0)
+    note_act(connection, Act("study.released", by, study.name, study_id, {
+        "person": seat.annotator, "items": released.items}))
+    return released
 
 
 def closed(name: str) -> StudyClosed:

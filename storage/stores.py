@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cir_core.settings import Settings
 from storage.answers import SqlAnswerCache
+from storage.audit_log import SqlActLog
 from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
 from storage.database import tell_waits
@@ -27,6 +28,7 @@ class Stores:
     audits: SqlAuditStore
     studies: SqlStudyStore
     people: SqlPeopleStore
+    log: SqlActLog
     readiness: Readiness
 
     def close(self) -> None:
@@ -45,4 +47,4 @@ def open_stores(settings: Settings, *, waited: Callable[[float], None] | None = 
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
         SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine),
-        Readiness(engine))
+        SqlActLog(engine), Readiness(engine))

@@ -12,6 +12,9 @@ from sqlalchemy import Engine, select, update
 from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
+    LOCAL,
+    Act,
+    ActKind,
     Admit,
     Assignment,
     Decision,
@@ -33,6 +36,7 @@ from annotation.records import (
 )
 from cir_core.errors import StorageError, StudyError
 from storage import tables
+from storage.audit_log import note_act
 from storage.checks import check_study_texts
 from storage.database import reading, writing
 from storage.decisions import keep_decision, read_decisions
@@ -226,27 +230,38 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             return read_scores(connection, study_id)
 
-    def drop_scores(self, study_id: str, name: str) -> None:
+    def drop_scores(self, study_id: str, name: str, *, by: str = LOCAL) -> None:
         with writing(self.engine) as connection:
-            drop_scores(connection, study_id, name)
+            drop_scores(connection, study_id, name, by)
 
     def stamp(self, study_id: str) -> str:
         with reading(self.engine) as connection:
             return read_stamp(connection, study_id)
 
-    def set_accepting(self, study_id: str, accepting: bool) -> Study:
-        return self._change(study_id, accepting=accepting)
+    def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study:
+        kind: ActKind = "study.opened" if accepting else "study.closed"
+        with writing(self.engine) as connection:
+            study = find_study(connection, study_id, lock=True)
+            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(accepting=accepting))
+            note_act(connection, Act(kind, by, study.name, study_id))
+        return replace(study, accepting=accepting)
 
-    def release(self, study_id: str, annotator: str) -> Released:
+    def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
         """Until this person saves something again, or takes more, their open work is handed on before any other."""
         with writing(self.engine) as connection:
-            return release_work(connection, study_id, annotator)
+            return release_work(connection, study_id, annotator, by)
 
-    def change_settings(self, study_id: str, settings: Mapping[str, Any]) -> Study:
+    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study:
         check_study_texts(settings)
-        return self._change(study_id, settings=dict(settings))
+        with writing(self.engine) as connection:
+            study = find_study(connection, study_id, lock=True)
+            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(settings=dict(settings)))
+            changed = sorted(name for name in {*settings, *study.settings}
+                             if settings.get(name) != study.settings.get(name))
+            note_act(connection, Act("study.settings", by, study.name, study_id, {"changed": changed}))
+        return replace(study, settings=dict(settings))
 
-    def rename(self, study_id: str, name: str) -> Study:
+    def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
         check_study_texts(name)
         if not name_key(name):
             raise StudyError("A study needs a name. Give it one.")
@@ -255,21 +270,20 @@ class SqlStudyStore:
                 study = find_study(connection, study_id, lock=True)
                 connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
                     name=name, name_key=name_key(name)))
+                note_act(connection, Act("study.renamed", by, name, study_id, {"from": study.name}))
         except StorageError as error:
             if isinstance(error.__cause__, IntegrityError) and self._is_taken(name):
                 raise name_taken(name) from error
             raise
         return replace(study, name=name)
 
-    def remove(self, study_id: str) -> None:
+    def remove(self, study_id: str, *, by: str = LOCAL) -> None:
         with writing(self.engine) as connection:
-            remove_study(connection, study_id)
+            remove_study(connection, study_id, by)
 
-    def _change(self, study_id: str, **values: Any) -> Study:
+    def note_act(self, act: Act) -> None:
         with writing(self.engine) as connection:
-            study = find_study(connection, study_id, lock=True)
-            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(**values))
-        return replace(study, **values)
+            note_act(connection, act)
 
     def _is_taken(self, name: str) -> bool:
         with reading(self.engine) as connection:

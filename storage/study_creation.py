@@ -8,9 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, name_key
+from annotation.records import Act, Item, Judgement, Place, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
 from storage import tables
+from storage.audit_log import note_act
 from storage.checks import check_study_texts
 from storage.study_lookups import recount
 from storage.study_rows import Values, assignment_values, item_values, judgement_values, study_values
@@ -49,6 +50,8 @@ def put_study(
     _insert(connection, tables.assignments, placed)
     _insert(connection, tables.judgements, given)
     recount(connection, study.study_id)
+    note_act(connection, Act("study.imported" if seats else "study.made", study.created_by, study.name, study.study_id,
+                             {"kind": study.kind, "items": len(items)}))
 
 
 def name_taken(name: str) -> StudyError:

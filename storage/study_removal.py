@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, select
 
+from annotation.records import Act
 from storage import tables
+from storage.audit_log import note_act
 from storage.study_lookups import find_study
 
 _t = tables.study_seats.c
@@ -13,10 +15,12 @@ _IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.st
              tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
 
 
-def remove_study(connection: Connection, study_id: str) -> None:
-    """In a writing transaction. Raises ``UnknownStudy``, as does an answer that comes later."""
-    find_study(connection, study_id, lock=True)
+def remove_study(connection: Connection, study_id: str, by: str) -> None:
+    """In a writing transaction. Raises ``UnknownStudy``, as does an answer that comes later. What the audit log says
+    of the study stays."""
+    study = find_study(connection, study_id, lock=True)
     # Whoever is just saving has locked their seat.
     connection.execute(select(_t.number).where(_t.study_id == study_id).order_by(_t.number).with_for_update()).all()
     for table in _IN_ORDER:
         connection.execute(delete(table).where(table.c.study_id == study_id))
+    note_act(connection, Act("study.removed", by, study.name, study_id, {"kind": study.kind}))

@@ -8,11 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select
 
-from annotation.records import MetricScores, Study, name_key
+from annotation.records import Act, MetricScores, Study, name_key
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.ids import new_id
 from storage import tables
+from storage.audit_log import note_act
 from storage.checks import check_study_texts
 from storage.study_lookups import find_study
 
@@ -34,6 +35,7 @@ def keep_scores(connection: Connection, study_id: str, scores: MetricScores, by:
     connection.execute(insert(tables.study_scores).values(
         score_id=new_id(), study_id=study_id, name_key=key, name=scores.name.strip(), description=scores.description,
         notes=list(scores.notes), scores=packed, created_by=by, created_at=at))
+    note_act(connection, Act("scores.added", by, study.name, study_id, {"scores": scores.name.strip()}))
 
 
 def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]:
@@ -44,16 +46,18 @@ def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]
     return tuple(_read(connection, study, row.score_id, row.name) for row in found)
 
 
-def drop_scores(connection: Connection, study_id: str, name: str) -> None:
+def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> None:
     """In a writing transaction. Raises ``UnknownStudy``, ``UnknownScores``."""
     study = find_study(connection, study_id, lock=True)
-    gone = connection.execute(delete(tables.study_scores).where(
-        _c.study_id == study_id, _c.name_key == name_key(name))).rowcount
-    if not gone:
+    here = (_c.study_id == study_id, _c.name_key == name_key(name))
+    known = connection.execute(select(_c.name).where(*here)).scalar_one_or_none()
+    connection.execute(delete(tables.study_scores).where(*here))
+    if known is None:
         kept = connection.execute(
             select(_c.name).where(_c.study_id == study_id).order_by(_c.name_key)).scalars().all()
         there = f"It has {', '.join(kept)}." if kept else "It has none."
         raise UnknownScores(f"No scores {name!r} are kept with {study.name}. {there}")
+    note_act(connection, Act("scores.removed", by, study.name, study_id, {"scores": known}))
 
 
 def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str, list[float | None]]:

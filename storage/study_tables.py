@@ -54,6 +54,24 @@ invitations = Table(
     Column("expires_at", UtcDateTime, nullable=False, index=True),
 )
 
+# Only ever added to. No foreign keys: what was done stays when what it was done to is removed.
+audit_log = Table(
+    "audit_log", metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("actor_key", Text, nullable=False),  # see annotation.records.name_key; "" where nobody is known
+    Column("actor", Text, nullable=False),
+    Column("about_key", Text, nullable=False),
+    Column("about", Text, nullable=False),
+    Column("study_id", String(64)),
+    Column("details", JSON, nullable=False),
+    Index(None, "actor_key", "number"),
+    Index(None, "about_key", "number"),
+    Index(None, "kind", "number"),
+    Index(None, "at"),
+)
+
 studies = Table(
     "studies", metadata,
     Column("study_id", String(64), primary_key=True),

@@ -21,6 +21,7 @@ from sqlalchemy import (
 from storage.schema import UtcDateTime as UtcDateTime
 from storage.schema import metadata as metadata
 from storage.study_tables import assignments as assignments
+from storage.study_tables import audit_log as audit_log
 from storage.study_tables import decisions as decisions
 from storage.study_tables import drafts as drafts
 from storage.study_tables import invitations as invitations

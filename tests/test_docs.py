@@ -85,3 +85,12 @@ def test_columns_of_study_tables_are_documented():
     names = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in listed.splitlines()[2:])))
     tables = (judgement_table(STUDY, [], {}, []), item_table(STUDY, [], [], {}))
     assert names == {column.name for table in tables for column in table.columns}
+
+
+def test_the_tests_that_the_threat_list_names_exist():
+    page = (ROOT / "docs/security.md").read_text("utf-8")
+    threats = [row.split("|") for row in page.splitlines() if row.startswith("| ") and "`test_" in row]
+    known = {name for path in (ROOT / "tests").rglob("test_*.py")
+             for name in re.findall(r"^(?:async )?def (test_\w+)\(", path.read_text("utf-8"), re.MULTILINE)}
+    assert len(threats) > 15 and all(re.findall(r"`(test_\w+)`", row[4]) for row in threats)
+    assert set(re.findall(r"`(test_\w+)`", page)) <= known

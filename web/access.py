@@ -15,24 +15,26 @@ _RESULTS: frozenset[Capability] = frozenset({"results"})
 PAGES: Mapping[str, frozenset[Capability]] = {
     "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES, "/analysis": _RESULTS,
     "/adjudicate": frozenset({"adjudicate"}), "/people": frozenset({"people"}),
+    "/log": frozenset({"people"}),
 }
 """The screens, in the order in which a person's first one is looked for."""
 
-# By the first part of the path. What Gradio serves itself needs a sign-in only; its events check for
-# themselves. Below "gradio_api" that is true of what carries calls and draws pages; the rest of it takes
-# and gives files, which the search screen alone has.
+# By the first part of the path. What is in none of these is not served, whatever routes there are: a library may
+# bring new ones. Of Gradio, what draws pages and carries calls needs a sign-in only, for its events check for
+# themselves; files are taken for the search call alone, and none are given.
 _CALLS: Mapping[str, frozenset[Capability]] = {
     **dict.fromkeys(("media", "export", "audit", "runs"), _SEARCH),
     **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
     "study": frozenset({"annotate"}),
 }
+_ANYBODY = frozenset({"me", "config", "theme.css", "assets", "static", "svelte", "robots.txt", "favicon.ico"})
 _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
                            "startup-events", "theme.css", "app_id", "user", "token", "login_check"})
+_GRADIO_FILES = frozenset({"upload", "upload_progress", "mcp"})
 # A browser asks for the manifest without cookies.
 _OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
                    "/manifest.json"})
-_OPEN_BELOW = ("/join/", "/own/")
 
 
 def plain(path: str) -> str:
@@ -42,7 +44,22 @@ def plain(path: str) -> str:
 
 def is_open(path: str) -> bool:
     """Whether strangers may come here."""
-    return plain(path) in _OPEN or path.startswith(_OPEN_BELOW)
+    match path.split("/"):
+        case ["", "join", secret]:
+            return bool(secret)
+        case ["", "own", _, *_]:
+            return True
+    return plain(path) in _OPEN
+
+
+def is_served(path: str) -> bool:
+    """Whether there can be anything here. A path that climbs is none: nobody needs one."""
+    if "\\" in path or "\0" in path or any(part in (".", "..") for part in path.split("/")):
+        return False
+    first, *rest = plain(path)[1:].split("/")
+    if first == _GRADIO:
+        return bool(rest) and rest[0] in _GRADIO_CALLS | _GRADIO_FILES
+    return first == "" or first in _CALLS or first in _ANYBODY or is_open(path)
 
 
 def needed(path: str) -> frozenset[Capability]:

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 
 from fastapi import APIRouter
 from orjson import Fragment
+from starlette.responses import Response
 
 from annotation import incoming
 from annotation.analysis.formats import FORMS
 from annotation.analysis.records import Options
-from annotation.records import same_person
+from annotation.records import Act, same_person
 from cir_core.errors import StudyError
 from web import analysis_present as present
 from web.analysis_files import FILES, report_file, table_answer
 from web.analysis_query import Asked, one_of, read_query, whole
-from web.analysis_reports import Analyses
+from web.analysis_reports import Analyses, Made
 from web.analysis_scores import scores_routes
 from web.json_calls import Later, asked
 from web.services import Services
@@ -51,12 +52,15 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
     def table(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = reading(visitor, query, "table", "form")
         form = one_of(query, "form", FORMS, "csv")
-        return in_time(name, wanted, lambda: table_answer(analyses.made(name, wanted), query.get("table", ""), form))
+        key = query.get("table", "")
+        return in_time(name, wanted, lambda: noted(
+            visitor, {"table": key, "form": form}, analyses.made(name, wanted), lambda it: table_answer(it, key, form)))
 
     def file(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = reading(visitor, query, "form")
         form = one_of(query, "form", FILES, "html")
-        return in_time(name, wanted, lambda: report_file(analyses.made(name, wanted), form))
+        return in_time(name, wanted, lambda: noted(
+            visitor, {"form": form}, analyses.made(name, wanted), lambda it: report_file(it, form)))
 
     def disputed(visitor: Visitor, query: Mapping[str, str]) -> object:
         name, wanted = reading(visitor, query, "a", "b", "key", "offset", "limit")
@@ -77,6 +81,13 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
         """The study's name as it was given, and what is asked of it."""
         check(visitor, "results")
         return incoming.checked_study(query.get("study", "")), read_query(query, more, usual)
+
+    def noted(
+        visitor: Visitor, details: Mapping[str, str], made: Made, answer: Callable[[Made], Response],
+    ) -> Response:
+        study, content = made.looked.study, answer(made)   # what cannot be had is no download
+        store.note_act(Act("report.downloaded", visitor.name, study.name, study.study_id, details))
+        return content
 
     def in_time(name: str, wanted: Asked, work: Callable[[], object]) -> object:
         """Points come at once, unless a large study has to be read for them; intervals wait for one another."""

@@ -81,7 +81,7 @@ def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
 
     def drop(visitor: Visitor, sent: Fields) -> object:
         study = _managing(visitor, sent)
-        store.drop_scores(study.study_id, _text(sent, "name", _LONGEST_NAME))
+        store.drop_scores(study.study_id, _text(sent, "name", _LONGEST_NAME), by=visitor.name)
         analyses.changed(study.study_id)
         return {"scores": present.scores(store.scores(study.study_id))}
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
+from annotation.records import Act
 from cir_core.errors import CirqueError
 from cir_core.exchange import session_to_circled
 from web.services import Services
+from web.visitor import visitor_of
 
 
 def export_routes(services: Services) -> APIRouter:
     routes = APIRouter(prefix="/export", include_in_schema=False)
 
     @routes.get("/{session_id}.json")
-    def export(session_id: str, turn: str | None = None) -> Response:
+    def export(request: Request, session_id: str, turn: str | None = None) -> Response:
         """One branch up to ``turn``, or every branch of the session."""
         try:
             session = services.search.session(session_id)
@@ -25,6 +27,7 @@ def export_routes(services: Services) -> APIRouter:
         records = session_to_circled(session, turn or None)
         if not records:
             return JSONResponse({"error": "There is no such turn in this session."}, status_code=404)
+        services.log.note(Act("session.exported", visitor_of(request).name, session.session_id))
         return Response(
             json.dumps(records, ensure_ascii=False, indent=2) + "\n", media_type="application/json",
             headers={"Content-Disposition": f'attachment; filename="cirque-{session.session_id}.json"',

@@ -16,7 +16,7 @@ FRESH = {"Cache-Control": "no-store"}
 OWN_PAGE = {
     **FRESH, "Referrer-Policy": "same-origin", "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; "
-                               "form-action 'self'; base-uri 'none'; frame-ancestors 'self'",
+                               "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
 }
 
 

@@ -17,11 +17,11 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from annotation.people import PeopleService
 from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings
-from web.access import PAGES, first_page, is_open, needed, plain
+from web.access import PAGES, first_page, is_open, is_served, needed, plain
+from web.cross_site import from_elsewhere
 from web.gate import COOKIE, FRESH, OWN_PAGE, notice
 from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 
-_READING = ("GET", "HEAD", "OPTIONS")
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
                "http://localhost, with its port. To use another name, make an account: cirque user add NAME "
                "--role admin.")
@@ -55,16 +55,20 @@ class Guard:
     async def _let_in(self, asked: HTTPConnection) -> Response | None:
         """None to go on, or the answer to who may not."""
         path = _path(asked.scope)
-        if _from_elsewhere(asked):
+        if from_elsewhere(asked):
             return _refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
                            "forbidden")
-        if is_open(path):
+        served = is_served(path)
+        if served and is_open(path):
             return None
         visitor = await self._visitor(asked.cookies.get(COOKIE))
         if visitor is None:
             return _ask_to_sign_in(asked, path)
         if visitor.open and not self._is_ours(asked.headers.get("host", "")):
             return _refuse(asked, 403, _OTHER_NAME, "forbidden")
+        if not served:   # said after the sign-in, so that strangers learn nothing of what there is
+            return _refuse(asked, 404, "There is nothing at this address. Check it, or begin at the start page.",
+                           "unknown", visitor)
         asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
         needs = needed(path)
         if not needs or needs & visitor.may:
@@ -119,16 +123,11 @@ def _path(scope: Scope) -> str:
     return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
 
-def _from_elsewhere(asked: HTTPConnection) -> bool:
-    """A change that a page of another site asks for: its cookie stays away, but the local person has none."""
-    return (asked.scope.get("method", "GET") not in _READING
-            and asked.headers.get("sec-fetch-site", "") == "cross-site")
-
-
 def _is_page(asked: HTTPConnection, path: str) -> bool:
     """Whether a person looks at the answer."""
-    reading = asked.scope.get("method") in ("GET", "HEAD")
-    return reading and (plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+    if asked.scope.get("method") in ("GET", "HEAD"):
+        return plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate"
+    return is_open(path) and asked.headers.get("accept", "").startswith("text/html")   # a form was sent
 
 
 def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:

@@ -8,6 +8,7 @@ from web.adjudicate_page import build_adjudicate_page
 from web.analysis_page import build_analysis_page
 from web.annotate_page import build_annotate_page
 from web.event_errors import Screens
+from web.log_page import build_log_page
 from web.people_page import build_people_page
 from web.search_tab import build_search_tab
 from web.services import Services
@@ -25,4 +26,5 @@ def build_demo(services: Services) -> gr.Blocks:
     build_studies_page(demo, services)
     build_analysis_page(demo, services)
     build_people_page(demo, services)
+    build_log_page(demo, services)
     return demo

@@ -27,15 +27,15 @@ def people_routes(services: Services) -> APIRouter:
         return _list(people)
 
     def add(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        added = people.add(fields["name"], fields["password"], as_role(fields["role"]))
+        added = people.add(fields["name"], fields["password"], as_role(fields["role"]), by=visitor.name)
         return {"added": added.name, **_list(people)}
 
     def role(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        people.set_role(_text(fields, "name"), as_role(fields["role"]))
+        people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
         return _list(people)
 
     def password(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        people.set_password(_text(fields, "name"), fields["password"])
+        people.set_password(_text(fields, "name"), fields["password"], by=visitor.name)
         return _list(people)
 
     def active(visitor: Visitor, fields: Fields) -> dict[str, Any]:
@@ -43,9 +43,9 @@ def people_routes(services: Services) -> APIRouter:
         if not isinstance(wanted, bool):
             raise AccessError("“active” is true or false.")
         if wanted:
-            people.reactivate(name)
+            people.reactivate(name, by=visitor.name)
         else:
-            people.deactivate(name)
+            people.deactivate(name, by=visitor.name)
         return _list(people)
 
     def invite(visitor: Visitor, fields: Fields) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def people_routes(services: Services) -> APIRouter:
         return {"path": link_path(secret), **_list(people)}
 
     def withdraw(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        people.withdraw(_text(fields, "invitation"))
+        people.withdraw(_text(fields, "invitation"), by=visitor.name)
         return _list(people)
 
     routes.add_api_route("/all", asked(_admin(everybody)), methods=["GET"])

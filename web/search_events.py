@@ -41,16 +41,16 @@ def wire_screen(
     def on_load(view: View, known: object, request: gr.Request) -> list[Any]:
         wanted = _session_asked(request)
         known = known if isinstance(known, list) else []
+        _check_searcher(request)
         try:
-            require(request, "search")
             return draw(arrive(service, view, wanted, known))
         except CirqueError as error:
             return draw(replace(view, problem=str(error), loaded=True))
 
     def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
+        _check_searcher(request)
         try:
-            require(request, "search")
             if not view.loaded:  # the server was restarted under an open page
                 view = resume(service, view, _session_asked(request), data)
             name = str(data.get("do", ""))
@@ -86,6 +86,14 @@ def wire_screen(
     acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
                     trigger_mode="multiple", **ENCODER)
     acted.failure(None, js="() => { window.cirque?.done(); }")
+
+
+def _check_searcher(request: gr.Request) -> None:
+    """Whoever may not search is shown no panel, not even one with the reason: panels name galleries."""
+    try:
+        require(request, "search")
+    except CirqueError as error:
+        raise as_error(error) from error
 
 
 def _session_asked(request: gr.Request) -> str:

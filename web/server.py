@@ -33,10 +33,12 @@ from web.audit_routes import audit_routes
 from web.doors import DoorKeeper, Doors
 from web.export import export_routes
 from web.guard import Guard, check_open, greeting
+from web.headers import SecurityHeaders
 from web.health import health_routes
 from web.layout import build_demo
 from web.live_routes import live_routes
 from web.log_lines import begin_logging
+from web.log_routes import log_routes
 from web.media import media_routes
 from web.own_files import own_routes
 from web.people_routes import people_routes
@@ -67,19 +69,24 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
-        analysis_routes(services),
+        analysis_routes(services), log_routes(services),
     )
     for routes in routers:
         app.include_router(routes)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))   # the last one stands outermost
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
+    app.add_middleware(SecurityHeaders)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+        demo = build_demo(services)
+        # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
+        demo.has_launched = True
         return gr.mount_gradio_app(
-            app, build_demo(services), path="/", theme=make_theme(), head=head(),
-            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=False,
+            app, demo, path="/", theme=make_theme(), head=head(),
+            footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
+            show_error=False,   # what was not expected may name files of this machine; CirqueErrors are said anyway
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
         )

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
+from annotation.audit_log import ActLog
 from annotation.people import PeopleService
 from annotation.service import StudyService
 from annotation.store import StudyStore
@@ -32,6 +33,7 @@ class Services:
     studies: StudyService
     people: PeopleService
     audits: AuditStore
+    log: ActLog
     load_encoder: Load
     methods: Mapping[str, Method]
     database: Readiness
@@ -66,7 +68,7 @@ def open_services(settings: Settings) -> Services:
     return Services(
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
-        PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, loader, methods,
+        PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, meter,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -34,8 +33,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         return await run_sync(work, limiter=limiter)
 
     async def enter(request: Request, name: object, password: object) -> str:
-        address = request.client.host if request.client else ""
-        secret = await in_thread(lambda: people.sign_in(name, password, address), hashing)
+        secret = await in_thread(lambda: people.sign_in(name, password, _address(request)), hashing)
         await leave(request)   # the sign-in that this browser had, if any
         return secret
 
@@ -65,7 +63,6 @@ def sign_in_routes(services: Services) -> APIRouter:
             return await sign_in_here(request)
         name = ""
         try:
-            _check_same_site(request)
             fields = await form(request)
             name = fields.get("name", "")
             secret = await enter(request, name, fields.get("password", ""))
@@ -75,7 +72,6 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     async def sign_in_here(request: Request) -> Response:
         try:
-            _check_same_site(request)
             fields = await json_object(request)
             secret = await enter(request, fields.get("name"), fields.get("password"))
             person = await in_thread(lambda: people.visitor(secret))
@@ -88,7 +84,6 @@ def sign_in_routes(services: Services) -> APIRouter:
     async def login(request: Request) -> Response:
         """For programs: ``gradio_client.Client(address, auth=(name, password))``."""
         try:
-            _check_same_site(request)
             fields = await form(request)
             secret = await enter(request, fields.get("username"), fields.get("password"))
         except CirqueError as error:
@@ -99,7 +94,6 @@ def sign_in_routes(services: Services) -> APIRouter:
     async def sign_out(request: Request) -> Response:
         """303 to the sign-in page; for who sends JSON, ``{"left": true}``."""
         try:
-            _check_same_site(request)
             await leave(request)
         except CirqueError as error:
             return _problem(error)
@@ -116,12 +110,11 @@ def sign_in_routes(services: Services) -> APIRouter:
     async def join(request: Request, secret: str) -> Response:
         name = ""
         try:
-            _check_same_site(request)
             fields = await form(request)
             name, password = fields.get("name", ""), fields.get("password", "")
             if password != fields.get("again", password):
                 raise AccessError("The two passwords are not the same. Type both again.")
-            entered = await in_thread(lambda: people.accept(secret, name, password), hashing)
+            entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
             return await joining(secret, name, str(error), 422 if isinstance(error, AccessError) else _status(error))
         return _with_cookie(await onward(entered, "", _root(request)), entered, request)
@@ -175,23 +168,13 @@ def _with_cookie(answer: Response, secret: str, request: Request) -> Response:
     return answer
 
 
+def _address(request: Request) -> str:
+    return request.client.host if request.client else ""
+
+
 def _secure(request: Request) -> bool:
     return request.url.scheme == "https"
 
 
 def _root(request: Request) -> str:
     return str(request.scope.get("root_path", "")).rstrip("/")
-
-
-def _check_same_site(request: Request) -> None:
-    """Raises ``AccessError`` for a form that another site's page sent: it would sign somebody in, or out,
-    as it likes. Browsers always say where a form comes from; programs need not."""
-    if request.headers.get("sec-fetch-site") == "same-origin":
-        return
-    came_from = request.headers.get("origin") or request.headers.get("referer")
-    if came_from is None:
-        return
-    # A proxy in between may put its own host into "Host"; a page cannot set either of the two.
-    ours = {request.headers.get("host"), request.headers.get("x-forwarded-host")}
-    if urlsplit(came_from).netloc not in ours - {None}:
-        raise AccessError("This form came from another site. Open cirque's own page and sign in there.")

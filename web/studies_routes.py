@@ -14,7 +14,7 @@ from annotation.accepting import set_accepting
 from annotation.labels import LabelRule, final_labels, queue
 from annotation.overview import seat_progress
 from annotation.planner import plan_study
-from annotation.records import Study, same_person
+from annotation.records import Act, Study, same_person
 from annotation.releasing import release as release_work
 from annotation.rubric import load_rubric
 from annotation.subset import count_subset
@@ -63,10 +63,11 @@ def studies_routes(services: Services) -> APIRouter:
                                queue(items, judgements, decisions, rubric=rubric))
 
     def export(visitor: Visitor, query: Mapping[str, str]) -> object:
-        study = _reading(visitor, query)
-        if study.kind == "preference":
-            return download_preferences(store, study, query.get("form", ""))
-        return download(store, study, query.get("form", ""), query.get("table", "judgements"), rule_of(query))
+        study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
+        made = (download_preferences(store, study, form) if study.kind == "preference"
+                else download(store, study, form, table, rule_of(query)))
+        store.note_act(Act("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
+        return made
 
     def plan(visitor: Visitor, query: Mapping[str, str]) -> object:
         check(visitor, "manage", "results")
@@ -76,7 +77,7 @@ def studies_routes(services: Services) -> APIRouter:
     def accept(accepting: bool) -> Any:
         def change(visitor: Visitor, sent: Fields) -> object:
             study = _managing(visitor, sent)
-            changed = set_accepting(store, study, accepting)
+            changed = set_accepting(store, study, accepting, by=visitor.name)
             return {"study": present.study(changed, store.counts(study.study_id))}
         return told(change, ("study",))
 
@@ -86,7 +87,7 @@ def studies_routes(services: Services) -> APIRouter:
         if not isinstance(name, str) or not any(
             same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
-        released = release_work(store, study, name)
+        released = release_work(store, study, name, by=visitor.name)
         return {"released": released.items, "block": released.block, "freed": released.freed}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:

@@ -42,7 +42,7 @@ def make_theme() -> gr.themes.Base:
 
 
 # The other screens bring scripts of their own, as modules; theirs and the search screen's keys would meet.
-_ELSEWHERE = r"/\/(annotate|adjudicate|studies|analysis|people)\/?$/"
+_ELSEWHERE = r"/\/(annotate|adjudicate|studies|analysis|people|log)\/?$/"
 
 
 def head() -> str:

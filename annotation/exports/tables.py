@@ -18,9 +18,7 @@ from typing import Any
 from annotation.exports.columns import Table, Type
 from annotation.exports.columns import item_table as item_table
 from annotation.exports.columns import judgement_table as judgement_table
-
-# OWASP, "CSV Injection": the full-width forms start a formula too in some locales.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+from cir_core.spreadsheets import as_text as as_text
 
 
 def to_csv(table: Table) -> bytes:
@@ -53,11 +51,6 @@ def to_parquet(table: Table) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), sink, compression="zstd")
     return sink.getvalue()
-
-
-def as_text(value: str) -> str:
-    """With an apostrophe in front where a spreadsheet would run it as a formula."""
-    return f"'{value}" if value.startswith(_FORMULA) else value
 
 
 def _cell(value: Any) -> str:

@@ -1,5 +1,12 @@
 """What people are asked, and what they judged. Frozen records; storage keeps them, reports count them."""
 
+from annotation.records.acts import ACT_KINDS as ACT_KINDS
+from annotation.records.acts import Act as Act
+from annotation.records.acts import ActFilter as ActFilter
+from annotation.records.acts import ActKind as ActKind
+from annotation.records.acts import NotedAct as NotedAct
+from annotation.records.acts import came_from as came_from
+from annotation.records.names import LOCAL as LOCAL
 from annotation.records.names import name_key as name_key
 from annotation.records.names import same_person as same_person
 from annotation.records.people import HANDLE as HANDLE

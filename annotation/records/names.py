@@ -6,6 +6,8 @@ import unicodedata
 
 from cir_core.texts import can_be_stored
 
+LOCAL = "local"   # the person at a cirque without accounts, and at its command line
+
 
 def name_key(name: str) -> str:
     """The same for names that differ in letter case, in how an accent is written, or in blanks around them.

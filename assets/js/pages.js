@@ -1,12 +1,12 @@
 // The other screens, for whoever may see them, in the search page's top bar.
 (() => {
   const { $, make } = cirque;
-  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", analysis: "Analysis", people: "People" };
+  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", analysis: "Analysis", people: "People", log: "Log" };
   let known = null;
 
   const RESULTS = ["studies", "analysis"];
   const open = (may) => Object.keys(NAMES).filter((page) =>
-    RESULTS.includes(page) ? may.includes("manage") || may.includes("results") : may.includes(page));
+    RESULTS.includes(page) ? may.includes("manage") || may.includes("results") : may.includes(page === "log" ? "people" : page));
 
   function draw() {
     const place = $("[data-pages]");

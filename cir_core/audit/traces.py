@@ -25,6 +25,7 @@ from cir_core.datasets.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
+from cir_core.spreadsheets import as_text
 
 
 def write_queries(
@@ -60,7 +61,8 @@ def write_queries(
 def write_shortcut_free(path: Path, benchmark: Benchmark, aggregate: Aggregate) -> tuple[Path, Path]:
     """The shortcut-free queries as JSONL at ``path`` and, beside it, as CSV. Returns both.
 
-    The CSV has a column for each rank, best retriever and support ("ranks.multimodal", …).
+    The CSV has a column for each rank, best retriever and support ("ranks.multimodal", …), and an apostrophe in front
+    of a text that a spreadsheet would run as a formula; the JSONL has every text as it is.
     """
     records = []
     for position, label in _positioned(benchmark, aggregate):
@@ -215,5 +217,6 @@ def _csv(records: Sequence[dict[str, Any]]) -> bytes:
     writer.writerow([*plain, *columns])
     for record in records:
         cells = [record[name].get(key, "") for name, _, key in (column.partition(".") for column in columns)]
-        writer.writerow([*(record[name] for name in plain), *cells])
+        texts = (as_text(one) if isinstance(one := record[name], str) else one for name in plain)
+        writer.writerow([*texts, *cells])
     return text.getvalue().encode()

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from annotation.records import Invitation, Person, Role, SignIn, WrongTries, name_key, same_person
+from annotation.records import LOCAL, Act, Invitation, Person, Role, SignIn, WrongTries, name_key, same_person
 from cir_core.errors import AccessError
 
 
@@ -18,12 +18,13 @@ class InMemoryPeopleStore:
         self._invitations: dict[str, Invitation] = {}
         self.wrong: dict[str, WrongTries] = {}
         self._lock = threading.RLock()
+        self.noted: list[Act] = []   # what changes nothing else
         self.asked = 0   # how often somebody was looked up
 
     def any(self) -> bool:
         return bool(self._people)
 
-    def add(self, person: Person) -> None:
+    def add(self, person: Person, *, by: str = LOCAL) -> None:
         with self._lock:
             if name_key(person.name) in self._people:
                 raise AccessError(f"The name {person.name!r} is taken.")
@@ -37,6 +38,7 @@ class InMemoryPeopleStore:
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+        by: str | None = LOCAL,
     ) -> Person:
         with self._lock:
             before = self.person(name)
@@ -52,7 +54,7 @@ class InMemoryPeopleStore:
                 self._end_all(after.name)
             return after
 
-    def begin(self, sign_in: SignIn) -> None:
+    def begin(self, sign_in: SignIn, address: str = "") -> None:
         self.sign_ins[sign_in.digest] = sign_in
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
@@ -69,6 +71,9 @@ class InMemoryPeopleStore:
     def end(self, digest: str) -> None:
         self.sign_ins.pop(digest, None)
 
+    def note(self, act: Act) -> None:
+        self.noted.append(act)
+
     def invite(self, invitation: Invitation) -> None:
         self._invitations[invitation.digest] = invitation
 
@@ -79,7 +84,7 @@ class InMemoryPeopleStore:
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         return [one for one in self._invitations.values() if self.invitation(one.digest, now)]
 
-    def withdraw(self, digest: str) -> bool:
+    def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         return self._invitations.pop(digest, None) is not None
 
     def accept(self, digest: str, person: Person, now: datetime) -> None:

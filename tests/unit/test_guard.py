@@ -53,7 +53,7 @@ def application(people, seen=None, hosts=()):
         await websocket.close()
 
     methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
-    app = Starlette(routes=[WebSocketRoute("/ws", socket), Route("/{path:path}", tell, methods=methods)])
+    app = Starlette(routes=[WebSocketRoute("/me", socket), Route("/{path:path}", tell, methods=methods)])
     return Guard(app, people, hosts)
 
 
@@ -113,7 +113,7 @@ def test_open_it_does_not_answer_under_another_name(host):
     page = client.get("/", headers=headers)
     assert page.status_code == 403 and page.headers["content-type"].startswith("text/html")
     assert "own names" in page.text
-    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/ws", headers=headers):
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/me", headers=headers):
         pass
     assert seen == []
     assert client.get("/healthz", headers=headers).status_code == 200
@@ -180,16 +180,43 @@ ADDRESSES = {
     "/studies": "manage results", "/studies/all": "manage results",
     "/analysis": "results", "/analysis/": "results", "/analysis/report": "results", "/analysis/scores/run": "results",
     "/people": "people", "/people/all": "people",
+    "/log": "people", "/log/acts": "people", "/log/file": "people",
     "/gradio_api/upload": "search", "/gradio_api/upload/": "search", "/gradio_api/upload_progress": "search",
-    "/gradio_api/file=/tmp/x.png": "search", "/gradio_api/file/x.png": "search",
-    "/gradio_api/proxy=https://x.example/y": "search", "/gradio_api/process_recording": "search",
-    "/gradio_api/stream/x/1/2/playlist-file": "search", "/gradio_api/deep_link": "search",
-    "/gradio_api/component_server": "search", "/gradio_api/vibe-code": "search", "/gradio_api": "search",
-    "/gradio_api//upload": "search", "/gradio_api/queue": "", "/gradio_api/queue/data": "",
+    "/gradio_api/queue": "", "/gradio_api/queue/data": "",
     "/gradio_api/run/next_item": "", "/gradio_api/call/next_item": "", "/gradio_api/call/v2/next_item/x": "",
     "/gradio_api/info": "", "/gradio_api/heartbeat/x": "", "/gradio_api/startup-events": "",
     "/gradio_api/queue/join": "", "/config": "", "/assets/x.js": "", "/me": "", "/theme.css": "",
 }
+NOT_SERVED = (
+    "/gradio_api/file=/tmp/x.png", "/gradio_api/file/x.png", "/gradio_api/proxy=https://x.example/y",
+    "/gradio_api/process_recording", "/gradio_api/stream/x/1/2/playlist-file", "/gradio_api/deep_link",
+    "/gradio_api/component_server", "/gradio_api/custom_component/x/client/component/y", "/gradio_api/vibe-code",
+    "/gradio_api/runs", "/gradio_api//upload", "/gradio_api/dev/reload", "/gradio_api",
+    "/gradio_api/", "/monitoring", "/monitoring/summary",
+    "/logout", "/cirque.db", "/.env", "/.git/config", "/home", "/studies/../cirque.db", "/own/../people",
+    "/join/../people", "/join/secret/people", "/media/./full", "/assets/..\\app.py", "/annotate/\0",
+)
+
+
+@pytest.mark.parametrize("path", NOT_SERVED)
+def test_what_nobody_named_is_not_served_whatever_routes_there_are(people, path):
+    """``path`` as the server hands it on: decoded once."""
+    async def ask(cookie):
+        answers = []
+        headers = [(b"host", b"127.0.0.1:7860")] + ([(b"cookie", f"cirque={cookie}".encode())] if cookie else [])
+
+        async def send(message):
+            answers.append(message)
+
+        await application(people, seen)({
+            "type": "http", "method": "GET", "path": path, "query_string": b"", "headers": headers,
+            "server": ("127.0.0.1", 7860), "scheme": "http"}, None, send)
+        return answers[0]["status"]
+
+    seen = []
+    assert run(ask(None)) == 401   # strangers learn nothing
+    assert [run(ask(people.sign_in(role.title(), PASSWORD))) for role in ROLES] == [404] * len(ROLES)
+    assert seen == []
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -272,21 +299,77 @@ def test_when_the_store_is_away_nobody_is_let_in(people, store):
     assert client.get("/healthz").status_code == 200
 
 
-def test_another_site_cannot_ask_for_changes_even_when_nobody_has_to_sign_in():
-    client = browser(people_service())
-    assert client.post("/media/upload", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
-    assert client.get("/", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 200   # a link
-    for ours in ("same-origin", "same-site", "none"):
-        assert client.post("/media/upload", headers={"Sec-Fetch-Site": ours}).status_code == 200
+ELSEWHERE = [
+    {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+    {"Sec-Fetch-Site": "cross-site", "Origin": "http://127.0.0.1:7860"},
+    # Over plain http browsers leave Sec-Fetch-Site out.
+    {"Origin": "http://evil.example"}, {"Origin": "null"}, {"Origin": "http://127.0.0.1:7861"},
+    {"Origin": "http://127.0.0.1:7860.evil.example"}, {"Referer": "http://evil.example/127.0.0.1:7860"},
+    {"Origin": "http://[::1"},
+]
+CHANGES = ["/media/upload", "/study/save", "/people/add", "/gradio_api/upload", "/gradio_api/queue/join",
+           "/gradio_api/run/search", "/gradio_api/call/v2/search", "/gradio_api/cancel", "/gradio_api/reset",
+           "/runs/x/stop", "/sign-in", "/sign-out", "/login", "/join/secret"]
+
+
+@pytest.mark.parametrize("headers", ELSEWHERE)
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
+def test_another_site_cannot_ask_for_changes(people, headers, method):
+    """Neither as somebody who is signed in, nor as the local person, who has no cookie that could stay away."""
+    seen = []
+    for client in (browser(people, "Admin", seen=seen), browser(people_service(), seen=seen)):
+        for path in CHANGES:
+            answer = client.request(method, path, headers=headers)
+            assert (answer.status_code, answer.json()["kind"]) == (403, "forbidden"), path
+    assert seen == []
+
+
+@pytest.mark.parametrize("headers", [
+    {}, {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}, {"Origin": "http://127.0.0.1:7860"},
+    {"Referer": "http://127.0.0.1:7860/annotate"}, {"Sec-Fetch-Site": "same-origin", "Origin": "https://lab.example"},
+    {"Origin": "https://lab.example", "X-Forwarded-Host": "lab.example"},
+])
+def test_ones_own_pages_and_programs_ask_for_changes(people, headers):
+    client = browser(people, "Admin")
+    assert [client.post(path, headers=headers).status_code for path in CHANGES] == [200] * len(CHANGES)
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+@pytest.mark.parametrize(("mode", "dest"), [
+    ("no-cors", "image"), ("no-cors", "script"), ("cors", "empty"), ("navigate", "iframe"), ("navigate", "object")])
+def test_another_site_reads_and_frames_nothing(people, site, mode, dest):
+    headers = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Sec-Fetch-Dest": dest}
+    for client in (browser(people, "Admin"), browser(people_service())):
+        for path in ("/", "/media/thumb", "/study/mine", "/config", "/log/acts", "/gradio_api/queue/data"):
+            assert client.get(path, headers=headers).status_code == 403
+
+
+def test_a_link_from_another_site_is_followed(people):
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert browser(people, "Admin").get("/annotate", headers=headers).status_code == 200
+
+
+def test_a_preflight_of_another_origin_is_refused(people):
+    client = browser(people, "Admin")
+    headers = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    for path in ("/gradio_api/queue/join", "/study/save", "/media/upload"):
+        answer = client.options(path, headers=headers)
+        assert answer.status_code == 403 and "access-control-allow-origin" not in answer.headers
+
+
+def test_a_socket_of_another_site_is_refused(people):
+    client = browser(people, "Annotator")
+    with pytest.raises(WebSocketDisconnect), client.websocket_connect("/me", headers={"Origin": "http://evil.example"}):
+        pass
 
 
 # --- other kinds of connection ------------------------------------------------------------
 
 
 def test_sockets(people):
-    with browser(people, "Annotator").websocket_connect("/ws") as socket:
+    with browser(people, "Annotator").websocket_connect("/me") as socket:
         assert socket.receive_text() == "Annotator"
-    with pytest.raises(WebSocketDisconnect), browser(people).websocket_connect("/ws"):
+    with pytest.raises(WebSocketDisconnect), browser(people).websocket_connect("/me"):
         pass
 
 

@@ -30,7 +30,7 @@ NEXT = '''
 import sqlalchemy as sa
 from alembic import op
 
-revision, down_revision, branch_labels, depends_on = "9999", "0006", None, None
+revision, down_revision, branch_labels, depends_on = "9999", "0007", None, None
 
 
 def upgrade() -> None:
@@ -105,13 +105,13 @@ def dump(path):
 
 
 def test_an_empty_database_needs_no_backup(engine, path):
-    assert migrate(engine) == MigrationReport(None, "0006", ("0001", "0002", "0003", "0004", "0005", "0006"), None)
+    assert migrate(engine) == MigrationReport(None, HEAD, REVISIONS, None)
     assert list(path.parent.glob("*.bak")) == []
 
 
 def test_again_it_does_nothing(engine):
     with_a_turn(engine)
-    assert migrate(engine) == MigrationReport("0006", "0006", (), None)
+    assert migrate(engine) == MigrationReport(HEAD, HEAD, (), None)
 
 
 def test_migrations_and_tables_agree(engine):
@@ -135,8 +135,8 @@ def test_a_database_of_the_first_schema_keeps_all_it_has(engine, path, tmp_path)
     of_first_schema(engine, path, tmp_path)
     before = dump(path)
     report = migrate(engine)
-    assert (report.before, report.after, report.applied) == ("0001", "0006", ("0002", "0003", "0004", "0005", "0006"))
-    assert report.backup.name.startswith("cirque.db.before-0006-") and dump(report.backup) == before
+    assert (report.before, report.after, report.applied) == ("0001", HEAD, REVISIONS[1:])
+    assert report.backup.name.startswith(f"cirque.db.before-{HEAD}-") and dump(report.backup) == before
     store = SqlSessionStore(engine)
     session = store.session("s")
     assert session.method == MethodSettings(alpha=0.1, exclude="history") == session.protocol.method
@@ -162,14 +162,14 @@ def test_an_update_of_the_first_schema_that_fails_changes_nothing(engine, path, 
     with pytest.raises(RuntimeError, match="half-way"):
         migrate(engine, later_scripts(tmp_path, "raise RuntimeError('half-way')"))
     assert dump(path) == before  # nor is what went before it there
-    assert migrate(engine).applied == ("0002", "0003", "0004", "0005", "0006")
+    assert migrate(engine).applied == REVISIONS[1:]
 
 
 def test_a_database_with_content_is_copied_first(engine, path, tmp_path):
     session = with_a_turn(engine)
     before = dump(path)
     report = migrate(engine, later_scripts(tmp_path))
-    assert (report.before, report.after, report.applied) == ("0006", "9999", ("9999",))
+    assert (report.before, report.after, report.applied) == (HEAD, "9999", ("9999",))
     assert report.backup.name.startswith("cirque.db.before-9999-") and report.backup.suffix == ".bak"
     assert stat.S_IMODE(report.backup.stat().st_mode) == 0o600
     assert dump(report.backup) == before
@@ -255,6 +255,6 @@ def test_processes_that_start_at_once_migrate_once(tmp_path):
                    for _ in range(4)]
         return sorted(int(process.communicate(timeout=60)[0]) for process in started)
 
-    assert start_four(SCRIPTS) == [0, 0, 0, 6]
+    assert start_four(SCRIPTS) == [0, 0, 0, len(REVISIONS)]
     assert start_four(later_scripts(tmp_path)) == [0, 0, 0, 1]
     assert len(list((tmp_path / "home").glob("*.bak"))) == 1

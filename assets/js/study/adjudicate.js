@@ -39,7 +39,7 @@ async function chooseStudy(body) {
       h("p", { text: "What judges were unsure of, or do not agree on, will wait here for a decision." })));
   }
   body.replaceChildren(h("h1", { text: "Adjudicate" }), h("ul", { class: "cq-stlist" }, studies.map(({ name, done, decisions }) =>
-    h("li", { class: "cq-stcard" }, h("h2", {}, h("a", { href: `?study=${encodeURIComponent(name)}`, text: name, dir: "auto" })),
+    h("li", { class: "cq-stcard" }, h("h2", {}, h("a", { href: at(`adjudicate?study=${encodeURIComponent(name)}`), text: name, dir: "auto" })),
       h("p", { class: "cq-quiet num", text: `${done.toLocaleString("en")} answers · ${decisions.toLocaleString("en")} adjudicated` })))));
 }
 

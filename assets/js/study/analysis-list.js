@@ -46,7 +46,7 @@ function row(screen, { name, kind, accepting, items, answered, planned, people }
   const done = planned ? `${count(answered)} of ${plural(planned, "answer")}` : plural(answered, "answer");
   return h("li", { class: "cq-stcard" },
     h("div", { class: "cq-stname" },
-      h("h2", {}, h("a", { href: `?study=${encodeURIComponent(name)}`, onclick: open, text: name, dir: "auto" })),
+      h("h2", {}, h("a", { href: at(`analysis?study=${encodeURIComponent(name)}`), onclick: open, text: name, dir: "auto" })),
       h("span", { class: "cq-row" }, chip(called), accepting ? chip("Open", "on") : chip("Closed"))),
     h("p", { class: "cq-quiet num", text: `${plural(items, unit)} · ${plural(people, "person", "people")}` }),
     h("div", { class: "cq-stprogress" }, bar(answered, 0, planned, done), h("b", { class: "num", text: `${percent(answered, planned)} %` }),

@@ -10,6 +10,7 @@ const PAGES = [
   { page: "studies", name: "Studies", path: "studies", needs: ["manage", "results"] },
   { page: "analysis", name: "Analysis", path: "analysis", needs: ["manage", "results"] },
   { page: "people", name: "People", path: "people", needs: ["people"] },
+  { page: "log", name: "Log", path: "log", needs: ["people"] },
 ];
 
 // --- light or dark, as on the search page ------------------------------------------------------

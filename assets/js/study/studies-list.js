@@ -1,5 +1,5 @@
 // All studies, and what a new one would cost.
-import { api, h } from "./common.js";
+import { api, at, h } from "./common.js";
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./studies-planner.js";
 import { bar, chip, count, day, percent, plural } from "./studies-words.js";
@@ -52,7 +52,7 @@ function row(screen, first) {
   };
   const element = h("li", { class: "cq-stcard" },
     h("div", { class: "cq-stname" },
-      h("h2", {}, h("a", { href: `?study=${encodeURIComponent(first.name)}`, onclick: open, text: first.name, dir: "auto" })),
+      h("h2", {}, h("a", { href: at(`studies?study=${encodeURIComponent(first.name)}`), onclick: open, text: first.name, dir: "auto" })),
       h("span", { class: "cq-row" }, chip(`${KINDS[first.kind] || first.kind} · ${first.protocol}`), state)),
     facts, progress);
   return { element, put };

@@ -1,0 +1,54 @@
+"""Who did what: the records of the audit log. They say that something was done, never what people wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+ActKind = Literal[
+    "sign-in", "sign-in.failed", "sign-in.throttled", "sign-out",
+    "account.made", "account.role", "account.password", "account.deactivated", "account.activated",
+    "invitation.made", "invitation.used", "invitation.withdrawn",
+    "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed",
+    "study.removed", "study.settings", "study.exported",
+    "scores.added", "scores.removed", "item.decided", "report.downloaded", "session.exported", "log.exported",
+]
+ACT_KINDS: tuple[ActKind, ...] = get_args(ActKind)
+
+
+@dataclass(frozen=True)
+class Act:
+    """``by`` is empty where nobody knows who it was, as with a wrong password."""
+
+    kind: ActKind
+    by: str
+    about: str = ""                  # the name of the person or the study, the handle of the invitation
+    study_id: str | None = None      # names change
+    details: Mapping[str, Any] = field(default_factory=dict)   # plain JSON
+
+
+def came_from(address: str) -> dict[str, str]:
+    """Details of a sign-in; nothing where the address is not known."""
+    return {"address": address} if address else {}
+
+
+@dataclass(frozen=True)
+class NotedAct:
+    """An act as it stands in the log. ``number`` counts up with every act that is noted."""
+
+    number: int
+    at: datetime
+    act: Act
+
+
+@dataclass(frozen=True)
+class ActFilter:
+    """Which acts. ``person``: who did it, or whom it was done to. A ``kind`` without a dot takes those below it
+    too: ``account`` all that was done to accounts. ``until`` itself is left out."""
+
+    person: str = ""
+    kind: str = ""
+    since: datetime | None = None
+    until: datetime | None = None

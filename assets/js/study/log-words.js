@@ -1,0 +1,21 @@
+// What stands in the log, in words. Kinds that a later version has are shown as they are.
+const SAID = {
+  "sign-in": "signed in", "sign-in.failed": "wrong name or password", "sign-in.throttled": "had to wait before trying again",
+  "sign-out": "signed out",
+  "account.made": "made an account", "account.role": "changed a role", "account.password": "set a password",
+  "account.deactivated": "deactivated an account", "account.activated": "let somebody in again",
+  "invitation.made": "made an invitation", "invitation.used": "used an invitation", "invitation.withdrawn": "withdrew an invitation",
+  "study.made": "made a study", "study.imported": "imported a study", "study.opened": "opened a study", "study.closed": "closed a study",
+  "study.released": "handed on somebody’s work", "study.renamed": "renamed a study", "study.removed": "removed a study",
+  "study.settings": "changed a study’s settings", "study.exported": "exported a study",
+  "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
+  "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
+};
+const GROUPS = { "sign-in": "Signing in", account: "Accounts", invitation: "Invitations", study: "Studies", scores: "Scores" };
+
+export const inWords = (kind) => SAID[kind] || kind;
+export const groupInWords = (kind) => GROUPS[kind] || inWords(kind);
+export const isGroup = (kind) => kind in GROUPS;
+// Details are short plain values: roles, counts, addresses, forms.
+export const detailsOf = (details) => Object.entries(details).map(([name, value]) =>
+  `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`).join(" · ");

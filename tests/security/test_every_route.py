@@ -1,0 +1,234 @@
+"""Every address of the real app, enumerated: who gets in, and what each answer tells browsers.
+
+A route that somebody adds is in these tests at once, and closed until it is named in ``web/access.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from annotation.people import PeopleService
+from annotation.roles import ROLES, may
+from cir_core.settings import Settings
+from tests.fakes.loops import run
+from tests.fakes.people import PASSWORD
+from tests.fakes.routes import Address, addresses
+from tests.fakes.studies import make_study
+from web.access import PAGES, is_open, is_served, needed
+from web.server import create_app
+from web.services import Services, open_services
+
+# What strangers may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
+FOR_STRANGERS = {
+    "/healthz": "monitoring", "/readyz": "monitoring", "/sign-in": "signing in", "/login": "signing in, for programs",
+    "/login/": "Gradio's own, which is off", "/sign-out": "signing out", "/join/{secret}": "invitations",
+    "/own/{version}/{path:path}": "styles and scripts of the sign-in page",
+    "/favicon.ico": "browsers ask without cookies",
+    "/manifest.json": "browsers ask without cookies",
+}
+# Streams that do not end while the page is open: not begun here.
+ENDLESS = {"/gradio_api/heartbeat/{session_hash}", "/gradio_api/queue/data"}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("every-route")
+
+
+@pytest.fixture(scope="module")
+def services(home: Path) -> Services:
+    services = open_services(Settings(home=home))
+    for role in ROLES:
+        services.people.add(role.title(), PASSWORD, role)
+    make_study(services.study_store, home, name="marker-study", texts=("marker-text",))
+    return services
+
+
+@pytest.fixture(scope="module")
+def app(home: Path, services: Services) -> Iterator[FastAPI]:
+    async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
+        return create_app(Settings(home=home), services)
+
+    yield run(build())
+
+
+@pytest.fixture(scope="module")
+def found(app: FastAPI) -> list[Address]:
+    return list(addresses(app))
+
+
+def client(app: FastAPI, people: PeopleService | None = None, name: str = "") -> TestClient:
+    made = TestClient(app, base_url="http://127.0.0.1:7860", follow_redirects=False, raise_server_exceptions=False)
+    if people is not None:
+        made.cookies.set("cirque", people.sign_in(name, PASSWORD))
+    return made
+
+
+def each(found: list[Address]) -> Iterator[tuple[Address, str]]:
+    for address in found:
+        for method in address.methods:
+            yield address, method
+
+
+def test_the_enumeration_finds_what_there_is(found: list[Address]) -> None:
+    paths = {address.path for address in found}
+    assert {*PAGES, "/study/save", "/studies/export", "/analysis/file", "/log/acts", "/people/add", "/media/full",
+            "/gradio_api/queue/join", "/gradio_api/upload", "/gradio_api/file={path_or_url:path}"} <= paths
+    assert len(found) > 120
+
+
+def test_an_anonymous_visitor_reaches_no_data(app: FastAPI, found: list[Address]) -> None:
+    stranger = client(app)
+    for address, method in each(found):
+        answer = stranger.request(method, address.filled())
+        if address.path in FOR_STRANGERS:
+            assert answer.status_code < 500, address
+        elif answer.status_code == 303:
+            assert address.path.rstrip("/") in PAGES or address.path == "/", address
+            assert answer.headers["location"].startswith("/sign-in"), address
+        else:
+            assert answer.status_code == 401, (address, method, answer.status_code)
+        assert "marker-" not in answer.text and "Annotator" not in answer.text, address
+
+
+def test_strangers_get_in_where_it_was_decided_and_nowhere_else(found: list[Address]) -> None:
+    open_ones = {address.path for address in found if is_served(address.filled()) and is_open(address.filled())}
+    assert open_ones <= FOR_STRANGERS.keys()
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_each_role_gets_in_where_its_capabilities_say(
+    app: FastAPI, services: Services, found: list[Address], role: str,
+) -> None:
+    visitor, allowed = client(app, services.people, role.title()), may(role)   # type: ignore[arg-type]
+    for address, method in each(found):
+        path = address.filled()
+        if is_open(path) or address.path in ENDLESS:
+            continue
+        if not is_served(path):
+            assert visitor.request(method, path).status_code == 404, address
+        elif (needs := needed(path)) and not needs & allowed:
+            answer = visitor.request(method, path)
+            assert answer.status_code == (303 if path == "/" else 403), (address, method, answer.status_code)
+            assert "marker-" not in answer.text
+
+
+def test_changes_are_refused_to_pages_of_other_sites(app: FastAPI, services: Services, found: list[Address]) -> None:
+    admin = client(app, services.people, "Admin")
+    for address, method in each(found):
+        if method in ("GET", "HEAD"):
+            continue
+        for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"},
+                        {"Origin": "http://evil.example"}):
+            answer = admin.request(method, address.filled(), headers=headers)
+            assert answer.status_code == 403, (address, headers)
+
+
+def test_a_change_must_say_that_it_is_json(app: FastAPI, services: Services, found: list[Address]) -> None:
+    """So a form cannot send it, even from a browser that says nothing of where it comes from."""
+    admin = client(app, services.people, "Admin")
+    own = [address for address in found if address.app == "FastAPI" and "POST" in address.methods]
+    # A form signs in, out and joins; an upload is no form, and a run is stopped without a body.
+    others = {"/sign-in", "/login", "/sign-out", "/join/{secret}", "/media/upload", "/runs/{run_id}/stop"}
+    assert len(own) > 20
+    for address in own:
+        if address.path not in others:
+            answer = admin.post(address.filled(), content=b'{"study": "x"}',
+                                headers={"Content-Type": "text/plain"})
+            assert answer.status_code == 400 and "application/json" in answer.json()["problem"], address
+
+
+def test_every_answer_tells_browsers_what_not_to_do(app: FastAPI, services: Services, found: list[Address]) -> None:
+    for visitor in (client(app), client(app, services.people, "Admin")):
+        for address, method in each(found):
+            if address.path in ENDLESS or method not in ("GET", "HEAD"):
+                continue
+            headers = visitor.request(method, address.filled()).headers
+            policy = headers["content-security-policy"]
+            assert policy.startswith("default-src 'none'"), address
+            assert "frame-ancestors 'none'" in policy or "sandbox" in policy, address
+            assert "http:" not in policy and "https:" not in policy and "*" not in policy, address
+            assert headers["x-content-type-options"] == "nosniff", address
+            assert headers["x-frame-options"] == "DENY", address
+            assert headers["referrer-policy"] == "same-origin", address
+            assert "access-control-allow-origin" not in headers, address
+
+
+def test_pages_tell_nothing_of_the_machine(app: FastAPI, services: Services, home: Path) -> None:
+    admin = client(app, services.people, "Admin")
+    for path in (*PAGES, "/config", "/gradio_api/info", "/gradio_api/startup-events", "/manifest.json"):
+        text = admin.get(path).text
+        assert str(home) not in text and str(Path(__file__).parents[2]) not in text, path
+
+
+def test_no_event_is_done_for_who_may_not(app: FastAPI, services: Services) -> None:
+    """Gradio's events come by one address that all may call, the private ones by their number: each has to ask for
+    itself."""
+    config = client(app, services.people, "Admin").get("/config").json()
+    events = [one for one in config["dependencies"] if one["backend_fn"]]
+    judging = {"next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
+    assert {one["api_name"] for one in events} == judging | {"search", "on_load", "on_act"}
+    for name in ("Annotator", "Analyst"):
+        visitor = client(app, services.people, name)
+        for event in events:
+            told = visitor.post("/gradio_api/run/predict", json={
+                "data": [None] * len(event["inputs"]), "fn_index": event["id"], "session_hash": "0123456789",
+                "event_data": {"do": "new"}})
+            if name == "Annotator" and event["api_name"] in judging:
+                assert "is signed in as" not in told.text, event["api_name"]
+            else:
+                assert told.status_code == 500, event["api_name"]
+                assert told.json()["error"].startswith(f"{name} is signed in as "), event["api_name"]
+
+
+SECRET = "/srv/lab/secret.db at line 7"
+
+
+def unexpected(*_: Any, **__: Any) -> Any:
+    raise RuntimeError(SECRET)
+
+
+def test_an_unexpected_error_tells_nothing_of_the_inside(
+    app: FastAPI, services: Services, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for method in ("mine", "progress", "desk"):
+        monkeypatch.setattr(type(services.studies), method, unexpected)
+    monkeypatch.setattr(type(services.search), "session", unexpected)
+    visitor = client(app, services.people, "Admin")
+    answers = [visitor.get("/study/mine"), visitor.get("/study/at", params={"study": "x"}),
+               visitor.get("/export/abc.json"), visitor.post("/gradio_api/run/progress", json={"data": ["x"]}),
+               visitor.post("/gradio_api/run/search", json={"data": ["", None, "in red", "abc", 5, "", [], []]})]
+    for answer in answers:
+        assert answer.status_code == 500
+        for told in ("secret", "srv", "RuntimeError", "Traceback", "site-packages", ".py"):
+            assert told not in answer.text
+
+
+def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
+    app: FastAPI, services: Services, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its image is what was uploaded, or an address outside; a path or an inner address is somebody else's."""
+    opened: list[object] = []
+    monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given: opened.append(given))
+    picture = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
+    (home / "uploads").mkdir(exist_ok=True)
+    (home / "uploads" / "somebodys.png").write_bytes(picture.read_bytes())
+    admin = client(app, services.people, "Admin")
+    for path in (picture, home / "uploads" / "somebodys.png", home / "cirque.db", Path("/etc/passwd"),
+                 "http://127.0.0.1:7860/media/full", "http://localhost/", "http://169.254.169.254/latest/meta-data",
+                 "file:///etc/passwd"):
+        image = {"path": str(path), "meta": {"_type": "gradio.FileData"}}
+        answer = admin.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]})
+        assert answer.status_code >= 400, path
+        assert "root:" not in answer.text and str(home) not in answer.text, path
+    assert opened == []
+    uploaded = admin.post("/gradio_api/upload", files={"files": ("x.png", picture.read_bytes())}).json()[0]
+    image = {"path": uploaded, "meta": {"_type": "gradio.FileData"}}
+    admin.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]})
+    assert len(opened) == 1   # so the others were refused for what they are

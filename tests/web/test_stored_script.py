@@ -1,0 +1,252 @@
+"""A script in every text that somebody or some data set can bring: each screen shows it as the text it is."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from annotation.people import PeopleService
+from annotation.preference import Preference
+from annotation.records import Decision, MetricScores
+from annotation.service import StudyService
+from annotation.validity import Validity
+from cir_core.ids import new_id
+from cir_core.settings import Settings
+from storage.stores import open_stores
+from tests.fakes.people import PASSWORD
+from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
+from tests.web import screen
+from tests.web.conftest import ROOT, wait_for_address
+from tests.web.surveying import enter as press_enter
+
+OPEN_ALL = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
+
+
+def script(where: str) -> str:
+    """Runs as soon as it is taken for HTML. Short: names have 64 characters."""
+    return f'<img src=x onerror=struck("{where}")>'
+
+
+ADMIN, JUDGE, OTHER = script("ad"), script("ju"), script("ot")
+VALIDITY, SURVEY = script("validity"), script("survey")
+LISTENS = """window.struckBy = []; window.struck = (where) => window.struckBy.push(where);
+document.addEventListener("error", (event) => {
+  if (event.target.getAttribute?.("src") === "x") window.struckBy.push("an image of nowhere");
+}, true);"""
+
+
+@pytest.fixture(scope="module")
+def address(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("stored")
+    own, photos = folder / "home", folder / "photos"
+    photos.mkdir()
+    lines = []
+    for number, image in enumerate(sorted((home / "sample").rglob("*.jpg"))[:12]):
+        shutil.copy(image, photos / f"{number}.jpg")
+        lines.append({"id": script(f"id{number}"), "path": f"{number}.jpg", "caption": script(f"caption{number}")})
+    (folder / "manifest.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    environment = {**os.environ, "CIRQUE_HOME": str(own), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
+                   "CIRQUE_GALLERY": "hostile", "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-m", "cli.main", "index", str(photos), "--name", "hostile", "--manifest",
+                    str(folder / "manifest.jsonl")], check=True, cwd=ROOT, env=environment)
+    fill(own)
+    log = folder / "app.log"
+    with log.open("w") as stream:
+        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
+                                   stderr=subprocess.STDOUT)
+    try:
+        yield wait_for_address(process, log)
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def fill(home: Path) -> None:
+    """People, studies of both kinds, answers that differ, a decision, scores: a script in every text."""
+    stores = open_stores(Settings(home=home))
+    people = PeopleService(stores.people)
+    for name, role in ((ADMIN, "admin"), (JUDGE, "annotator"), (OTHER, "annotator")):
+        people.add(name, PASSWORD, role)   # type: ignore[arg-type]
+    studies = StudyService(stores.studies, {"validity": Validity(), "preference": Preference()})
+    study = make_study(
+        stores.studies, home, name=VALIDITY, items=4, seats=2, overlap=2, texts=(script("text"),),
+        strata=(script("stratum"),), hidden={"dataset": script("dataset"), "hidden_category": script("category"),
+                                             "query_id": script("query")})
+    items = stores.studies.items(study.study_id)
+    for who, answer in ((JUDGE, valid(note=script("note"))), (OTHER, flagged("QUERY_TOO_BROAD", note=script("other")))):
+        studies.join(study.study_id, who)
+        for item in items[:3]:
+            studies.save(study.study_id, who, item.item_id, answer, f"token-{item.item_id}", seconds=9)
+    stores.studies.decide(Decision(new_id(), study.study_id, items[0].item_id, ADMIN, 0, "token-decided",
+                                   valid(note=script("decided")), script("reason"), datetime.now(UTC)))
+    survey = make_preference_study(
+        stores.studies, home, name=SURVEY, questions=12, per_person=6, texts=(script("question"),), reason_every=1,
+        methods=(script("method1"), script("method2"), script("method3")),
+        hidden={"dataset": script("dataset2"), "category": script("category2")},
+        settings={"set_names": [script("seta"), script("setb")], "consent": script("consent"),
+                  "guidelines": script("guide")})
+    stores.studies.keep_scores(survey.study_id, MetricScores(
+        script("metric"), script("description"),
+        {(one.item_id, 1): 0.5 for one in stores.studies.items(survey.study_id)}, (script("remark"),)), ADMIN,
+        datetime.now(UTC))
+    desk = studies.join(survey.study_id, JUDGE)
+    for press in range(40):
+        if desk.stand is not None and desk.stand.gate is not None:
+            gate = dict(desk.stand.gate)
+            if gate["kind"] == "finished":
+                break
+            _, desk = studies.pass_gate(survey.study_id, JUDGE, token=f"token-gate-{press}", **solved(gate))
+        elif desk.item is not None:
+            _, desk = studies.save(survey.study_id, JUDGE, desk.item.item_id, rated(reason=script("why") * 3),
+                                   f"token-save-{press}", seconds=9)
+    stores.close()
+
+
+@pytest.fixture
+def page(address: str, browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    context.set_default_timeout(30_000)
+    context.add_init_script(LISTENS)
+    yield context.new_page()
+    context.close()
+
+
+def enter(page: Page, address: str, name: str) -> None:
+    answer = page.request.post(f"{address}/sign-in", data={"name": name, "password": PASSWORD})
+    assert answer.ok, answer.text()
+
+
+def shows(page: Page, *where: str) -> None:
+    """These scripts stand there to be read, and none has run or is an element."""
+    for one in where:
+        expect(page.get_by_text(script(one)).first).to_be_attached()
+    check(page)
+
+
+def check(page: Page) -> None:
+    page.wait_for_timeout(300)   # an image that is not there takes a moment to fail
+    assert page.evaluate("window.struckBy") == []
+    assert page.evaluate('document.querySelectorAll("img[src=x], [onerror]").length') == 0
+
+
+def test_the_search_screen(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(address)
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached")
+    check(page)
+    screen.search(page, script("typed"), 1)
+    shows(page, "typed")
+    tile = screen.tiles(page).first
+    assert (tile.get_attribute("data-image") or "").startswith("<img src=x onerror=struck(")
+    tile.hover()
+    screen.refine_from(page, 2)
+    screen.search(page, script("again"), 2)
+    shows(page, "typed", "again")
+    page.reload()
+    page.wait_for_selector(".cq-top[data-loaded=yes]", state="attached")
+    expect(page.get_by_role("heading", name=script("again"))).to_be_visible()
+    page.evaluate(OPEN_ALL)
+    shows(page, "typed", "again")
+
+
+def test_annotating(page: Page, address: str) -> None:
+    enter(page, address, JUDGE)
+    page.goto(f"{address}/annotate")
+    shows(page, "validity", "survey")
+    page.get_by_role("link", name=VALIDITY).or_(page.get_by_role("button", name=VALIDITY)).first.click()
+    expect(page.locator("h1.st-text")).to_have_text(script("text"))
+    shows(page, "text")
+    page.keyboard.press("ArrowLeft")
+    check(page)
+
+
+def test_a_survey(page: Page, address: str) -> None:
+    enter(page, address, OTHER)
+    page.goto(f"{address}/annotate")
+    shows(page, "survey")
+    page.get_by_role("link", name=SURVEY).or_(page.get_by_role("button", name=SURVEY)).first.click()
+    expect(page.get_by_text(script("guide")).first).to_be_visible()
+    check(page)
+    press_enter(page)
+    expect(page.get_by_text(script("consent")).first).to_be_visible()
+    check(page)
+    page.keyboard.press("Space")
+    press_enter(page)
+    expect(page.get_by_text(script("question")).first).to_be_visible()
+    shows(page, "question", "seta", "setb")
+
+
+def test_adjudicating(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(f"{address}/adjudicate")
+    shows(page, "validity")
+    page.get_by_role("link", name=VALIDITY).or_(page.get_by_role("button", name=VALIDITY)).first.click()
+    shows(page, "text", "note", "other")
+
+
+def test_studies_and_their_results(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(f"{address}/studies")
+    shows(page, "validity", "survey")
+    for study, texts in ((VALIDITY, ("ju", "ot", "dataset")), (SURVEY, ("ju", "method1"))):
+        page.goto(f"{address}/studies?study={study}".replace('"', "%22").replace("<", "%3C").replace(">", "%3E"))
+        shows(page, *texts)
+
+
+def test_analysis(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(f"{address}/analysis")
+    shows(page, "validity", "survey")
+    for study, texts in ((VALIDITY, ("ju", "ot")), (SURVEY, ("method1", "metric"))):
+        page.goto(f"{address}/analysis?study={study}".replace('"', "%22").replace("<", "%3C").replace(">", "%3E"))
+        expect(page.locator("[data-section]").first).to_be_visible()
+        page.wait_for_timeout(1500)   # figures are drawn after the tables
+        page.evaluate(OPEN_ALL)
+        shows(page, *texts)
+
+
+def test_people_and_the_log(page: Page, address: str) -> None:
+    enter(page, address, ADMIN)
+    page.goto(f"{address}/people")
+    shows(page, "ad", "ju", "ot")
+    page.goto(f"{address}/log")
+    shows(page, "ad", "ju", "validity", "survey")
+    page.goto(f"{address}/log?person={ADMIN}&kind={ADMIN}".replace('"', "%22").replace("<", "%3C"))
+    expect(page.get_by_role("alert")).to_contain_text("The log has no kind")
+    check(page)
+
+
+def test_the_pages_before_the_app(page: Page, address: str) -> None:
+    page.goto(f"{address}/sign-in")
+    page.get_by_label("Name").fill(script("typed"))
+    page.get_by_label("Password").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("alert")).to_contain_text("do not go together")
+    check(page)
+    enter(page, address, JUDGE)
+    page.goto(f"{address}/people")
+    expect(page.get_by_text(script("ju")).first).to_be_visible()
+    check(page)
+
+
+def test_a_report_as_a_page_of_its_own(page: Page, address: str, tmp_path: Path) -> None:
+    """It is opened from a disk, without the app's policy around it."""
+    enter(page, address, ADMIN)
+    for study in (VALIDITY, SURVEY):
+        answer = page.request.get(f"{address}/analysis/file", params={"study": study, "form": "html", "draws": "20"})
+        assert answer.ok and "attachment" in answer.headers["content-disposition"]
+        file = tmp_path / "report.html"
+        file.write_bytes(answer.body())
+        page.goto(file.as_uri())
+        page.wait_for_timeout(1000)
+        expect(page.get_by_text(study).first).to_be_attached()
+        check(page)
