@@ -69,10 +69,10 @@ class Connection(asyncio.Protocol):
         """The body. Raises :class:`Refused`."""
         return self._send(b"GET " + path.encode() + b" HTTP/1.1\r\n" + self._common + b"\r\n")
 
-    def post(self, path: bytes, body: bytes) -> Awaitable[bytes]:
-        """The body of the answer to JSON. Raises :class:`Refused`."""
-        return self._send(b"POST %b HTTP/1.1\r\n%bContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b"
-                          % (path, self._common, len(body), body))
+    def post(self, path: bytes, body: bytes, kind: bytes = b"application/json") -> Awaitable[bytes]:
+        """The body of the answer to what ``kind`` says the body is. Raises :class:`Refused`."""
+        return self._send(b"POST %b HTTP/1.1\r\n%bContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
+                          % (path, self._common, kind, len(body), body))
 
     async def _send(self, request: bytes) -> bytes:
         if self._transport is None or self._transport.is_closing():
@@ -118,6 +118,15 @@ class Connection(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_exception(_HungUp(f"The server hung up: {exc}"))
+
+
+def dechunked(body: bytes) -> bytes:
+    """A body that came in pieces, without their lengths."""
+    whole, at = bytearray(), 0
+    while (end := body.find(b"\r\n", at)) >= 0 and (length := int(body[at:end], 16)):
+        whole += body[end + 2:end + 2 + length]
+        at = end + 4 + length
+    return bytes(whole)
 
 
 class Lanes:

@@ -51,9 +51,9 @@ def make_home(home: Path, stored: int, room: Room) -> None:
         settings={"unsure_after": 120, "broad_at": 10}, source={}, created_by=PEOPLE[0], created_at=_LONG_AGO,
     )
     images = [StudyImage(f"{number:024x}", f"picture {number}", *_LARGE) for number in range(PICTURES)]
-    _freeze(home / "studies" / study.study_id, [image.token for image in images])
+    freeze_pictures(home / "studies" / study.study_id, [image.token for image in images])
     judged, shared = stored // 2, room.each * len(PEOPLE) // 2
-    items = [_item(study, number) for number in range(judged + shared + room.alone)]
+    items = [an_item(study, number) for number in range(judged + shared + room.alone)]
     places, judgements = _plan(study, items, judged, shared)
     seats = [Seat(study.study_id, number, name, _LONG_AGO, _LONG_AGO) for number, name in enumerate(PEOPLE, 1)]
     stores.studies.create(study, items, images, places, seats=seats, judgements=judgements)
@@ -80,7 +80,8 @@ def _add_people(store: Any) -> None:
         service.add(name, PASSWORD, "annotator")
 
 
-def _item(study: Study, number: int) -> Item:
+def an_item(study: Study, number: int) -> Item:
+    """Item ``number``; its pictures are among ``PICTURES``."""
     tokens = [f"{(number * 7 + step * 53) % PICTURES:024x}" for step in range(PANEL + 2)]
     return Item(
         item_id=f"bench{number:015d}", study_id=study.study_id, number=number, key=f"bench::{number}",
@@ -120,7 +121,7 @@ def _plan(
     return places, judgements
 
 
-def _freeze(folder: Path, tokens: Sequence[str]) -> None:
+def freeze_pictures(folder: Path, tokens: Sequence[str]) -> None:
     """Pictures as large as photographs are; files of their own, few different ones."""
     import numpy as np
     from PIL import Image

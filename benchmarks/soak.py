@@ -1,0 +1,148 @@
+"""``make soak``: many people at work while the app is killed, and whether all that was acknowledged is there.
+
+    python -m benchmarks.soak --actions 10000 --annotators 64 --searchers 16
+
+Exits with 0 when nothing was lost, doubled or changed, nobody was refused without need, and enough was done.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.soak_app import App
+from benchmarks.soak_home import Home, make_home
+from benchmarks.soak_ledger import Verdict, compare, read_ledgers, stored_in
+from benchmarks.soak_people import Annotator, Client, Rater, Searcher
+from benchmarks.soak_table import Soaked, as_markdown
+from benchmarks.soak_waiting import Waiting, while_searches_wait
+
+
+@dataclass(frozen=True)
+class Size:
+    """``actions``: how many are acknowledged at least, and ``kills`` while people work, unless the ``minutes`` are over
+    before. ``least`` and ``most``: seconds between the app's answering and its next kill. ``slices``: seconds of each
+    of the three parts of the comparison with searches that wait; 0 leaves it out."""
+
+    actions: int = 10_000
+    annotators: int = 64
+    searchers: int = 16
+    minutes: float = 5.0
+    least: float = 2.0
+    most: float = 15.0
+    kills: int = 5
+    slices: float = 8.0
+    seed: int = 8
+
+    @property
+    def each(self) -> int:
+        """Answers laid out for each annotator: more than anybody comes to."""
+        return 3 * self.actions // self.annotators + round(900 * self.slices / self.annotators) + 200
+
+
+def soak(folder: Path, size: Size) -> Soaked:
+    """All of it; ``folder`` must be empty."""
+    home = make_home(folder / "home", annotators=size.annotators, searchers=size.searchers, each=size.each)
+    ledgers = folder / "ledgers"
+    ledgers.mkdir()
+    return asyncio.run(_soak(home, ledgers, size))
+
+
+async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
+    app = App(home.folder)
+    about = (app, home)
+    people: list[Client] = [
+        *(Annotator(*about, name, ledgers, size.seed) for name in home.judges),
+        *(Rater(*about, name, ledgers, size.seed) for name in home.raters),
+        *(Searcher(*about, name, ledgers, size.seed) for name in home.searchers),
+    ]
+    waiting = Waiting()
+    try:
+        if size.slices:
+            waiting = await while_searches_wait(app, people, size.slices)
+            await app.stop()
+        before = sum(person.acknowledged for person in people)
+        await app.start()
+        seconds = await _work(app, people, size)
+        done = sum(person.acknowledged for person in people) - before
+    finally:
+        await app.stop()
+        for person in people:
+            person.leave()
+    verdict = _verdict(home, ledgers)
+    said = app.said()
+    complaints = [person.complaint for person in people if person.complaint]
+    complaints += [line for line in said.splitlines() if "Traceback" in line or "database is locked" in line]
+    milliseconds: dict[str, list[float]] = {}
+    for person in people:
+        for kind, times in person.milliseconds.items():
+            milliseconds.setdefault(kind, []).extend(times)
+    return Soaked(
+        done, seconds, verdict, milliseconds, app.kills, tuple(app.seconds_to_ready), sum(it.retried for it in people),
+        sum(it.replays for it in people), app.most_memory_mb, tuple(complaints), waiting,
+        len(home.judges) + len(home.raters), len(home.searchers),
+    )
+
+
+async def _work(app: App, people: Sequence[Client], size: Size) -> float:
+    """Everybody works while the app is killed, until enough is acknowledged; how long that took. What somebody has
+    begun they end, for a call that is cut off says nothing. Then the app is killed once more, and stays so."""
+    began, over = time.monotonic(), asyncio.Event()
+    trouble = asyncio.create_task(app.trouble(over, random.Random(size.seed), size.least, size.most))
+    working = [asyncio.create_task(person.work(over)) for person in people]
+    enough = size.actions + sum(person.acknowledged for person in people)
+    while sum(person.acknowledged for person in people) < enough or app.kills < size.kills:
+        await asyncio.sleep(0.1)
+        if (trouble.done() or time.monotonic() - began > 60 * size.minutes
+                or any(person.complaint for person in people)):
+            break
+    seconds = time.monotonic() - began
+    over.set()
+    await trouble        # raises what kept the app from coming up again
+    await asyncio.gather(*working)
+    await asyncio.gather(*(person.leave_draft() for person in people if isinstance(person, Annotator)))
+    app.kill()
+    return seconds
+
+
+def _verdict(home: Home, ledgers: Path) -> Verdict:
+    return compare(read_ledgers(ledgers), stored_in(home.folder))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name, kind in (("actions", int), ("annotators", int), ("searchers", int), ("minutes", float), ("seed", int)):
+        parser.add_argument(f"--{name}", type=kind, default=getattr(Size, name))
+    parser.add_argument("--out", type=Path, help="write the table here as Markdown, too")
+    parser.add_argument("--keep", type=Path, help="an empty folder for the home, the ledgers and the logs")
+    given = vars(parser.parse_args(arguments))
+    out, keep = given.pop("out"), given.pop("keep")
+    size = replace(Size(), **given)
+    folder = keep or Path(tempfile.mkdtemp(prefix="cirque-soak-"))
+    try:
+        soaked = soak(folder, size)
+    finally:
+        if keep is None:
+            shutil.rmtree(folder, ignore_errors=True)
+    table = as_markdown(soaked)
+    print(table, flush=True)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(table, "utf-8")
+    problems = soaked.problems(size.actions)
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The soak, on a small scale: everything in it works, and it ends well."""
+
+from __future__ import annotations
+
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from benchmarks.soak import Size, soak
+from benchmarks.soak_table import as_markdown
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
+SMALL = Size(actions=150, annotators=8, searchers=4, minutes=4.0, least=1.0, most=4.0, kills=2, slices=1.5)
+
+
+def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(1) as thread:   # browser tests before this one leave their event loop in the main one
+        soaked = thread.submit(soak, tmp_path, SMALL).result()
+    assert soaked.problems(SMALL.actions) == []
+    assert soaked.kills >= SMALL.kills + 1, "the last one is at the end"
+    assert len(soaked.seconds_to_ready) == soaked.kills + 1, "every kill but the last is followed by a start"
+    kinds = {"judgement, route", "judgement, named call", "rating, route", "rating, named call", "search, named call"}
+    assert kinds <= set(soaked.milliseconds)
+    assert {"answer", "turn", "draft"} <= set(soaked.verdict.acknowledged)
+    without, waiting = soaked.waiting.without, soaked.waiting.waiting
+    assert without is not None and waiting is not None and soaked.waiting.searches == SMALL.searchers
+    # With all four lanes to the language model taken, saves take what they took: not the server's 600 seconds, and
+    # not a multiple. The bound is wide because the machine has other tests to run.
+    assert waiting.quantile(0.95) < 4 * without.quantile(0.95) + 250
+    table = as_markdown(soaked)
+    for row in ("**Lost** | **0**", "**Doubled** | **0**", "**Changed** | **0**", "while searches wait"):
+        assert f"| {row} |" in table
