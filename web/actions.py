@@ -17,6 +17,7 @@ from web.action_parts import Action, Begin, Data, fresh, leave, propose, session
 from web.adjust_actions import ADJUSTING, kept, marks_of
 from web.columns_actions import COLUMN_ACTIONS, COLUMN_LONG
 from web.live import LiveWatch
+from web.said import said
 from web.services import Services
 from web.settings_actions import apply_settings
 from web.target_actions import choose_target, deal_target, found_it, give_up, set_live
@@ -36,7 +37,7 @@ def arrive(service: SearchService, view: View, session_id: str, mine: Sequence[o
             view = replace(view, notice="There is no session at this address (any more). Here is a fresh start; "
                                         "your own sessions are under “Sessions”.")
         except CirqueError as error:
-            view = replace(view, notice=str(error))
+            view = replace(view, notice=said(error))
     return propose(service, view)
 
 
@@ -101,7 +102,7 @@ def search(service: SearchService, view: View, text: str, marks: Marks, watch: L
     except CirqueError as error:
         if not place:
             raise
-        return replace(view, problem=str(error))  # a second try must not keep the changes twice
+        return replace(view, problem=said(error))  # a second try must not keep the changes twice
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search goes on from there.")
     return shown(view, turn)

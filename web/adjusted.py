@@ -9,6 +9,7 @@ from cir_core.errors import CirqueError
 from cir_core.search import Found
 from cir_core.service import SearchService
 from cir_core.types import Hit, SearchSession, SoftFilter, Turn
+from web.said import said
 from web.view import View
 
 DEEP = 1000  # how far down the ranks are looked at to say what moved
@@ -47,7 +48,7 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
             unfiltered = adjusted(replace(adjustment, soft_filter=SoftFilter(0.0)), DEEP)
             result = replace(result, then=unfiltered.hits, now=found.hits)
     except CirqueError as error:
-        result = replace(result, problem=str(error))
+        result = replace(result, problem=said(error))
     return result
 
 

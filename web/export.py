@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from annotation.records import Act
 from cir_core.errors import CirqueError
 from cir_core.exchange import session_to_circled
+from web.said import said, status_of
 from web.services import Services
 from web.visitor import visitor_of
 
@@ -23,7 +24,7 @@ def export_routes(services: Services) -> APIRouter:
         try:
             session = services.search.session(session_id)
         except CirqueError as error:
-            return JSONResponse({"error": str(error)}, status_code=404)
+            return JSONResponse({"error": said(error)}, status_code=status_of(error, 404))
         records = session_to_circled(session, turn or None)
         if not records:
             return JSONResponse({"error": "There is no such turn in this session."}, status_code=404)

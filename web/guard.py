@@ -20,6 +20,7 @@ from cir_core.settings import Settings
 from web.access import PAGES, first_page, is_open, is_served, needed, plain
 from web.cross_site import from_elsewhere
 from web.gate import COOKIE, FRESH, OWN_PAGE, notice
+from web.said import said
 from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
@@ -43,7 +44,7 @@ class Guard:
         try:
             refused = await self._let_in(asked)
         except StorageError as error:
-            refused = _refuse(asked, 503, str(error), "storage")
+            refused = _refuse(asked, 503, said(error), "storage")
         if refused is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

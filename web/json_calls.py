@@ -31,6 +31,7 @@ from cir_core.errors import (
 from web.bodies import TooLarge, json_object
 from web.long_threads import REPORTS
 from web.request_ids import carried
+from web.said import said
 from web.visitor import Visitor, visitor_of
 
 Fields = dict[str, Any]
@@ -62,7 +63,7 @@ def reply(payload: object, status: int = 200) -> Response:
 def refused(error: CirqueError) -> Response:
     """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
     status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
-    return reply({"problem": str(error), "kind": kind}, status)
+    return reply({"problem": said(error), "kind": kind}, status)
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,9 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
     try:
         visitor = visitor_of(request)
     except AccessError as error:
-        return reply({"problem": str(error), "kind": "signed-out"}, 401)
+        return reply({"problem": said(error), "kind": "signed-out"}, 401)
     try:
-        check_opener(visitor, unquote(said) if (said := request.headers.get(_OPENER)) else None)
+        check_opener(visitor, unquote(opener) if (opener := request.headers.get(_OPENER)) else None)
     except AccessError as error:
         return refused(error)
 

@@ -19,6 +19,7 @@ from starlette.concurrency import run_in_threadpool
 from cir_core.errors import CirqueError, ImageUnreadable
 from cir_core.images import open_image
 from web import present
+from web.said import said, status_of
 from web.services import Services
 
 _SHOWN_AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
@@ -55,7 +56,7 @@ def media_routes(services: Services) -> APIRouter:
                 present.picture(gallery, image_id, version, images.caption_of(image_id)) for image_id in ids
             ]})
         except CirqueError as error:
-            return _refused(error, 404)
+            return _refused(error, status_of(error, 404))
 
     @routes.post("/upload")
     async def upload(request: Request) -> JSONResponse:
@@ -69,7 +70,7 @@ def media_routes(services: Services) -> APIRouter:
         try:
             reference_id = await run_in_threadpool(service.add_upload, bytes(content), name)
         except CirqueError as error:
-            return _refused(error, 422)
+            return _refused(error, status_of(error, 422))
         return JSONResponse({"reference_id": reference_id})
 
     def _picture(find_path: Any) -> Response:
@@ -80,7 +81,7 @@ def media_routes(services: Services) -> APIRouter:
                 return FileResponse(path, media_type=_SHOWN_AS_THEY_ARE[kind], headers=_HEADERS)
             return _converted(path, settings.max_image_megapixels)
         except CirqueError as error:
-            return _refused(error, 404)
+            return _refused(error, status_of(error, 404))
 
     return routes
 
@@ -111,4 +112,5 @@ def _converted(path: Path, max_megapixels: float) -> Response:
 
 
 def _refused(error: CirqueError | str, status: int) -> JSONResponse:
-    return JSONResponse({"error": str(error)}, status_code=status, headers={"Cache-Control": "no-store"})
+    problem = error if isinstance(error, str) else said(error)
+    return JSONResponse({"error": problem}, status_code=status, headers={"Cache-Control": "no-store"})

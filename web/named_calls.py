@@ -16,6 +16,7 @@ from cir_core.search import clean_text
 from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
 from web.live import LiveWatch
+from web.said import said
 from web.search_events import ENCODER
 from web.services import Services
 from web.visitor import require
@@ -56,7 +57,7 @@ def wire_api(services: Services) -> None:
             with services.runs.of(LiveWatch()):
                 return run_search(services, reference, image, text, session_id, k, method, marks)
         except CirqueError as error:
-            raise gr.Error(str(error), print_exception=False) from error
+            raise gr.Error(said(error), print_exception=False) from error
 
     inputs = [
         # An initial value makes a parameter optional for the clients.

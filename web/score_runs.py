@@ -13,6 +13,7 @@ from cir_core.errors import CirqueError, StudyError
 from web.live import LiveWatch, Runs
 from web.long_threads import SCORES, LongThreads
 from web.request_ids import carried
+from web.said import said
 
 _log = logging.getLogger("cirque.analysis")
 _KEPT = 100   # runs that are over and can still be asked for
@@ -105,7 +106,7 @@ class ScoreRuns:
                 wanted.work(watch, lambda text, done, total: self._tell(run_id, text, done, total))
             problem = ""
         except CirqueError as error:
-            problem = str(error)
+            problem = said(error)
         except Exception as error:
             _log.exception("Scores could not be computed.")
             problem = f"The scores could not be computed ({type(error).__name__}). The server's log says more."

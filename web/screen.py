@@ -12,6 +12,7 @@ from web import present, present_filter, present_methods, present_rounds, presen
 from web.adjusted import ShownTurn, shown_turn
 from web.columns_present import chooser, columns
 from web.live import Progress
+from web.said import said
 from web.services import Services
 from web.settings_actions import EXCLUDES, FUSIONS, cannot_compose
 from web.templating import fill
@@ -35,7 +36,7 @@ class Screen:
         try:
             return view, self._panels(view)
         except CirqueError as error:
-            view = replace(view, problem=view.problem or str(error))
+            view = replace(view, problem=view.problem or said(error))
             return view, self._bare(view)
 
     def draw_progress(self, view: View, progress: Progress) -> str:
@@ -142,7 +143,7 @@ class Screen:
         try:
             self._service.going_on(session.gallery, session.session_id, turn_id)
         except CirqueError as error:
-            return str(error)
+            return said(error)
         return ""
 
     def _columns(self, view: View, version: str, caption_of: present.Captions) -> str:

@@ -12,6 +12,7 @@ import gradio as gr
 from cir_core.errors import CirqueError
 from web.actions import LONG, arrive, begin, perform, resume
 from web.live import follow
+from web.said import said
 from web.screen import PANELS, Screen
 from web.services import Services
 from web.view import View
@@ -45,7 +46,7 @@ def wire_screen(
         try:
             return draw(arrive(service, view, wanted, known))
         except CirqueError as error:
-            return draw(replace(view, problem=str(error), loaded=True))
+            return draw(replace(view, problem=said(error), loaded=True))
 
     def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
@@ -60,7 +61,7 @@ def wire_screen(
                 view = perform(services, view, name, data)
             yield draw(view)
         except CirqueError as error:
-            yield draw(replace(view, problem=str(error), notice=""))
+            yield draw(replace(view, problem=said(error), notice=""))
             raise as_error(error) from error
 
     def on_long(name: str, view: View, data: dict[str, Any]) -> Generator[list[Any], None, View]:
@@ -103,4 +104,4 @@ def _session_asked(request: gr.Request) -> str:
 
 def as_error(error: CirqueError) -> gr.Error:
     """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
-    return gr.Error(escape(str(error), quote=False), print_exception=False, title="That did not work", duration=5)
+    return gr.Error(escape(said(error), quote=False), print_exception=False, title="That did not work", duration=5)

@@ -17,6 +17,7 @@ from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.access import after_sign_in
 from web.bodies import Unreadable, form, is_json, json_object
 from web.gate import COOKIE, FRESH, OWN_PAGE, notice, page
+from web.said import said
 from web.services import Services
 from web.visitor import visitor_of
 
@@ -67,7 +68,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             name = fields.get("name", "")
             secret = await enter(request, name, fields.get("password", ""))
         except CirqueError as error:
-            return _sign_in_page(name=name, problem=str(error), status=_status(error), headers=_wait(error))
+            return _sign_in_page(name=name, problem=said(error), status=_status(error), headers=_wait(error))
         return _with_cookie(await onward(secret, next, _root(request)), secret, request)
 
     async def sign_in_here(request: Request) -> Response:
@@ -116,7 +117,7 @@ def sign_in_routes(services: Services) -> APIRouter:
                 raise AccessError("The two passwords are not the same. Type both again.")
             entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
-            return await joining(secret, name, str(error), 422 if isinstance(error, AccessError) else _status(error))
+            return await joining(secret, name, said(error), 422 if isinstance(error, AccessError) else _status(error))
         return _with_cookie(await onward(entered, "", _root(request)), entered, request)
 
     async def joining(secret: str, name: str = "", problem: str = "", status: int = 200) -> Response:
@@ -124,7 +125,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             invitation = await in_thread(lambda: people.invitation(secret))
         except CirqueError as error:
             status = 404 if isinstance(error, AccessError) else 503
-            return HTMLResponse(notice(str(error), None), status, headers=OWN_PAGE)
+            return HTMLResponse(notice(said(error), None), status, headers=OWN_PAGE)
         return HTMLResponse(page("join.html", role=invitation.role, says=SAYS[invitation.role], name=name,
                                  problem=problem), status, headers=OWN_PAGE)
 
@@ -145,7 +146,7 @@ def _sign_in_page(*, name: str, problem: str, status: int = 200, headers: dict[s
 def _problem(error: CirqueError) -> Response:
     status = _status(error)
     kind = {401: "signed-out", 429: "signed-out", 403: "forbidden", 503: "storage"}.get(status, "other")
-    return JSONResponse({"problem": str(error), "kind": kind}, status, headers={**FRESH, **_wait(error)})
+    return JSONResponse({"problem": said(error), "kind": kind}, status, headers={**FRESH, **_wait(error)})
 
 
 def _status(error: CirqueError) -> int:

@@ -10,6 +10,7 @@ import gradio as gr
 from cir_core.errors import CirqueError
 from web import study_present as present
 from web.json_calls import in_thread
+from web.said import said
 from web.services import Services
 from web.visitor import require
 
@@ -174,11 +175,11 @@ def _who(request: gr.Request) -> str:
     try:
         return require(request, "annotate").name
     except CirqueError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise gr.Error(said(error), print_exception=False) from error
 
 
 async def _run(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     try:
         return await in_thread(work)
     except CirqueError as error:
-        raise gr.Error(str(error), print_exception=False) from error
+        raise gr.Error(said(error), print_exception=False) from error

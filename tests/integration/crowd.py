@@ -38,6 +38,7 @@ class Server:
 
     def __init__(self, home: Path) -> None:
         self.home, self._starts = home, 0
+        self.logs = home
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self._port = free.getsockname()[1]
@@ -46,7 +47,7 @@ class Server:
 
     def start(self) -> None:
         self._starts += 1
-        log = self.home / f"app-{self._starts}.log"
+        log = self.logs / f"app-{self._starts}.log"
         environment = {**os.environ, "CIRQUE_HOME": str(self.home), "CIRQUE_PORT": str(self._port),
                        "CIRQUE_HOST": "127.0.0.1", "CIRQUE_GALLERY": "none"}
         with log.open("w") as stream:
@@ -56,6 +57,11 @@ class Server:
         while not re.search(r"http://\S+", log.read_text()):
             assert self._process.poll() is None and time.monotonic() < until, log.read_text()
             time.sleep(0.05)
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         """kill -9."""
@@ -70,7 +76,7 @@ class Server:
 
     def log(self) -> str:
         """What all its runs said."""
-        return "\n".join(path.read_text() for path in sorted(self.home.glob("app-*.log")))
+        return "\n".join(path.read_text() for path in sorted(self.logs.glob("app-*.log")))
 
 
 def stores_of(home: Path) -> Stores:
@@ -128,6 +134,10 @@ class Worker:
     def enter(self, secret: str) -> None:
         """Signed in with what :func:`add_entered` gave."""
         self._client.cookies.set(COOKIE, secret)
+
+    @property
+    def cookies(self) -> httpx.Cookies:
+        return self._client.cookies
 
     def call(self, endpoint: str, *arguments: Any) -> Any:
         """A named call's answer. Raises ``Refused``, and httpx.TransportError when the server is gone."""

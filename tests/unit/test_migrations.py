@@ -26,6 +26,8 @@ from storage.store import SqlSessionStore
 from storage.tables import metadata
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
+REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
+HEAD = REVISIONS[-1]
 NEXT = '''
 import sqlalchemy as sa
 from alembic import op

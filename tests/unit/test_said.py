@@ -1,0 +1,49 @@
+"""What a browser is told of an error: the sentence, and no place on the server."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from cir_core.errors import GalleryError, StorageError
+from web.said import said, status_of
+
+WEB = Path(__file__).parents[2] / "web"
+
+
+@pytest.mark.parametrize(("full", "shown"), [
+    ("The database /srv/cirque/cirque.db has no room left on its disk.",
+     "The database cirque.db has no room left on its disk."),
+    ("Cannot write 'C:\\Users\\ada\\cirque\\cirque.db'.", "Cannot write 'cirque.db'."),
+    ("The database postgresql+psycopg://ada:***@db.lab.example:5432/cirque did not answer as it should.",
+     "The database cirque did not answer as it should."),
+    ("The picture cannot be kept in /home/ada/.local/share/cirque/uploads: No space left on device.",
+     "The picture cannot be kept in uploads: No space left on device."),
+    ("“/a/b/c.png” and (/d/e) are not there.", "“c.png” and (e) are not there."),
+    # Nothing of these is a place on the server.
+    ("Use “and/or”, 1/2, docs/galleries.md or http://localhost:8000/v1/models.",) * 2,
+    ("No image 'dress/B01' in gallery 'demo' (240 images). Check the id.",) * 2,
+    ("Open the page /annotate and try again.",) * 2,
+])
+def test_places_on_the_server_are_cut_to_their_last_part(full: str, shown: str) -> None:
+    assert said(GalleryError(full)) == shown
+
+
+def test_what_cannot_be_stored_is_logged_in_full(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "cirque.storage"):
+        said(GalleryError("Not for the log: /srv/x/y"))
+        said(StorageError("The database /srv/cirque.db has no room left on its disk."))
+    assert [record.getMessage() for record in caplog.records] == [
+        "The database /srv/cirque.db has no room left on its disk."]
+
+
+def test_a_status_tells_a_full_disk_from_a_wrong_request() -> None:
+    assert (status_of(StorageError("x"), 404), status_of(GalleryError("x"), 404)) == (503, 404)
+
+
+def test_every_screen_and_route_says_it_this_way() -> None:
+    """``str(error)`` has the server's paths in it. Where one error becomes another, it is said later."""
+    rest = {path.name for path in WEB.glob("*.py") if "str(error)" in path.read_text("utf-8")}
+    assert rest == {"said.py", "people_routes.py"}

@@ -1,0 +1,31 @@
+"""What is said of an error to a browser: the sentence, without what only the server's own people are to know.
+
+Sentences are written for whoever runs cirque, too, and may name folders and databases in full. Of those a browser
+gets the last part: "/srv/cirque/cirque.db" is "cirque.db" there.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from cir_core.errors import CirqueError, StorageError
+
+_log = logging.getLogger("cirque.storage")
+
+# A database server's URL with a name in it; then paths from the root of a disk, of two parts or more.
+_URL = re.compile(r"\b[\w+]+://[^\s/@]*@[^\s/]*/")
+_PATH = re.compile(r"""(?<![\w./:\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"“”()<>]+[/\\])+""")
+
+
+def said(error: CirqueError) -> str:
+    """The sentence of ``error`` for a browser. What keeps cirque from storing goes to the log in full: the person who
+    reads it there can do something about it."""
+    if isinstance(error, StorageError):
+        _log.warning("%s", error, exc_info=_log.isEnabledFor(logging.DEBUG))
+    return _PATH.sub("", _URL.sub("", str(error)))
+
+
+def status_of(error: CirqueError, usual: int) -> int:
+    """503 for what cannot be stored now, ``usual`` for what was wrong with the request."""
+    return 503 if isinstance(error, StorageError) else usual
