@@ -51,6 +51,7 @@ from web.sign_in import sign_in_routes
 from web.studies_routes import studies_routes
 from web.study_routes import study_routes
 from web.theme import head, make_theme
+from web.unreadable import say_what_cannot_be_read
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -83,13 +84,15 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         demo = build_demo(services)
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
-        return gr.mount_gradio_app(
+        app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
             show_error=False,   # what was not expected may name files of this machine; CirqueErrors are said anyway
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
         )
+    say_what_cannot_be_read(app)
+    return app
 
 
 def serve(settings: Settings, *, open_page: bool = False) -> None:

@@ -145,8 +145,8 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
     return None
 
 
-def validated(model: type[_Model], record: Record, path: Path, where: str | int, faults: Faults) -> _Model | None:
-    """``record`` as ``model``; None after a fault, which names the field."""
+def validated(model: type[_Model], record: object, path: Path, where: str | int, faults: Faults) -> _Model | None:
+    """``record``, which need not be an object, as ``model``; None after a fault, which names the field."""
     try:
         return model.model_validate(record)
     except ValidationError as error:
@@ -154,8 +154,13 @@ def validated(model: type[_Model], record: Record, path: Path, where: str | int,
         field = ".".join(str(part) for part in first["loc"])
         missing = first["type"] == "missing"
         problem = f"{field!r} is missing" if missing else f"{field!r} cannot be used ({first['msg']})"
-        faults.add(path, where, problem, f"It holds {', '.join(record) or 'nothing'}; check the kind of file")
+        faults.add(path, where, problem, f"It holds {_held(record)}; check the kind of file")
         return None
+
+
+def _held(record: object) -> str:
+    """Of an object its keys; what stands where an object should, in a few words."""
+    return ", ".join(record) or "nothing" if isinstance(record, dict) else _shown(record)
 
 
 def _opened(path: Path) -> BinaryIO:

@@ -1,0 +1,228 @@
+"""Every reader and importer of files, over good small files that are spoilt."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections.abc import Callable, Mapping
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from annotation.analysis.score_files import read_scores
+from annotation.circus_users import read_circus_users
+from annotation.creation import import_circus_study
+from annotation.hp_studies import import_hp_study
+from annotation.rubric import parse_rubric
+from annotation.sources.audit import read_audit
+from annotation.sources.circus import read_circus
+from annotation.sources.mbeir import read_mbeir
+from cir_core.atelier.build import build_atelier
+from cir_core.audit.aggregate import aggregate
+from cir_core.audit.aggregate_files import read_aggregate, write_aggregate
+from cir_core.audit.circus_files import read_run as read_audit_run
+from cir_core.audit.circus_files import write_run as write_audit_run
+from cir_core.audit.rank_files import read_ranks
+from cir_core.audit.traces import write_queries
+from cir_core.composition import Constraints
+from cir_core.datasets.checking import check
+from cir_core.datasets.kinds import KINDS
+from cir_core.datasets.soft_constraints import write_constraints
+from cir_core.errors import CirqueError
+from cir_core.gallery import open_gallery
+from cir_core.manifest import read_manifest
+from cir_core.methods.declared import read_methods
+from cir_core.runs.files import read_run
+from storage.migrate import open_migrated
+from storage.studies import SqlStudyStore
+from tests.fakes import benchmark_files
+from tests.fakes.audit_ranks import benchmark, image
+from tests.fakes.audit_ranks import run as audit_run
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.preferences import an_item
+from tests.fuzz.inputs import spoilt_file
+from tests.fuzz.outcome import Bad, Target
+from tests.unit import test_audit_files as audit_files
+from tests.unit import test_circled_files as circled
+from tests.unit import test_circus_users as circus_users
+from tests.unit import test_hp_fashioniq as hp
+from tests.unit import test_lasco as lasco
+from tests.unit import test_mbeir as mbeir
+from tests.unit import test_soft_files as soft
+
+ROOT = Path(__file__).parents[2]
+_RUN = "q1 Q0 a 1 0.9 mine\nq1 Q0 b 2 0.5 mine\nq2 Q0 c 1 0.25 mine\n"
+_QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 2\n"
+_SCORES = "item,set,clip,red\nq0,1,0.25,TRUE\nq0,2,-1.5,false\nq1,1,3,1\nq1,2,1e-3,\n"
+_METHODS = '[methods.mine]\ntitle = "Mine"\nsource = "me"\nbase = "slerp"\nsoft_filter = { mode = "reward" }\n'
+_CONSTRAINTS = [Constraints(("sleeves",), ("red",), ("blue",), ("a red dress",), ("a blue dress",)), Constraints()]
+_MANIFEST = "id,path,caption\none,images/a.jpg,a red dress\ntwo,images/b.jpg,\n"
+Read = Callable[[Path], object]
+
+
+def targets(folder: Path) -> list[Target]:
+    """A target for each reader; ``folder`` is where files are put."""
+    seeds = Seeds(folder / "good")
+    store = SqlStudyStore(open_migrated(f"sqlite:///{folder}/imports.db"))
+    names = (f"import {number}" for number in count())
+    three, items = benchmark(3), [an_item(0), an_item(1)]
+    one = seeds.one
+    readers: list[tuple[str, Path, Read]] = [
+        *((f"datasets check {kind}", path, _checking(kind)) for kind, path in seeds.kinds()),
+        ("CIRCUS annotators, read", seeds.users(), lambda path: read_circus_users(sorted(path.iterdir()))),
+        ("CIRCUS annotators, imported", seeds.users(), lambda path: import_circus_study(
+            store, next(names), read_circus_users(sorted(path.iterdir())), created_by="local")),
+        ("HP-FashionIQ, imported", one("hpfiq.json", hp.RELEASED), lambda path: import_hp_study(
+            store, next(names), path / "hpfiq.json", created_by="local")),
+        ("scores of sets", one("scores.csv", _SCORES), lambda path: read_scores(
+            (path / "scores.csv").read_bytes(), items, where="scores.csv")),
+        ("a run", one("a.run", _RUN), lambda path: read_run(path / "a.run")),
+        ("ranks for an audit", one("ranks.json", audit_files.ranks()), lambda path: read_ranks(
+            path / "ranks.json", three)),
+        ("an audit's run", one("run.json", seeds.audit_run()), lambda path: read_audit_run(
+            path / "run.json", benchmark=three)),
+        ("an audit's aggregate", one("all.json", seeds.aggregate()), lambda path: read_aggregate(path / "all.json")),
+        ("an audit's folder, for a study", seeds.audit(), lambda path: read_audit(path, images=path)),
+        ("CIRCUS's aggregate, for a study", one("all.json", seeds.aggregate()), lambda path: read_circus(
+            path / "all.json", images=path)),
+        ("M-BEIR, for a study", seeds.mbeir(), lambda path: read_mbeir(path, images=path)),
+        ("a manifest", one("manifest.csv", _MANIFEST), lambda path: read_manifest(path / "manifest.csv", path)),
+        ("declared methods", one("methods.toml", _METHODS), lambda path: read_methods(path / "methods.toml")),
+        ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus.toml").read_text("utf-8")),
+         lambda path: parse_rubric((path / "circus.toml").read_text("utf-8", "replace"), "circus.toml")),
+        ("a gallery's own files", seeds.gallery(), _open_gallery),
+    ]
+    return [_target(name, good, read, folder / "spoilt") for name, good, read in readers]
+
+
+class Seeds:
+    """Good files, each in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._numbers = folder, count()
+
+    def new(self) -> Path:
+        path = self._folder / str(next(self._numbers))
+        path.mkdir(parents=True)
+        return path
+
+    def one(self, name: str, content: object) -> Path:
+        path = self.new()
+        (path / name).write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        return path
+
+    def kinds(self) -> list[tuple[str, Path]]:
+        """One for each kind that is registered. A kind without one is told by a KeyError."""
+        rankings = {"0": list(range(70, 20, -1)), "1": list(range(20, 70))}
+        traces = self.new()
+        write_queries(traces / "traces.jsonl", benchmark(3), [_audited()], aggregate([_audited()]))
+        files: Mapping[str, Path] = {
+            "sample": build_atelier(self.new(), limit=3).folder,
+            "fashioniq": benchmark_files.fashioniq(self.new()), "cirr": benchmark_files.cirr(self.new()),
+            "circo": self.circo(), "lasco": lasco.saved(self.new(), [lasco.QUERY]).parent, "mbeir": self.mbeir(),
+            "circled": self.one("sessions.json", [circled.PUBLIC]),
+            "soft-multi-target": self.one("a.json", soft.MULTI), "soft-single-target": self.one("a.json", soft.SINGLE),
+            "soft-candidates": self.one("a.json", soft.CANDIDATES),
+            "soft-constraints": self.soft_constraints(),
+            "hp-fashioniq": self.one("hpfiq.json", hp.RELEASED), "trec-run": self.one("a.run", _RUN),
+            "trec-qrels": self.one("a.qrels", _QRELS), "circo-submission": self.one("s.json", rankings),
+            "cirr-submission": self.one("s.json", {"version": "rc2", "metric": "recall", "12": ["a", "b"]}),
+            "circus-audit": self.one("a.json", self.audit_run()), "circus-traces": traces,
+        }
+        return [(kind, files[kind]) for kind in KINDS]
+
+    def soft_constraints(self) -> Path:
+        path = self.new()
+        write_constraints(path / "a.json", _CONSTRAINTS, model="m")
+        return path
+
+    def circo(self) -> Path:
+        root = self.new()
+        benchmark_files.circo(root)
+        benchmark_files.coco_images(root)
+        return root
+
+    def mbeir(self) -> Path:
+        root = self.new()
+        mbeir.native(root)
+        return root
+
+    def users(self) -> Path:
+        path = self.new()
+        for document in (circus_users.FIRST, circus_users.SECOND):
+            (path / f"{document['username']}.json").write_text(json.dumps(document), "utf-8")
+        return path
+
+    def audit_run(self) -> str:
+        path = self.new() / "a.json"
+        write_audit_run(path, _audited(), benchmark(3))
+        return path.read_text("utf-8")
+
+    def aggregate(self) -> str:
+        path = self.new() / "a.json"
+        write_aggregate(path, benchmark(3), [_audited()], aggregate([_audited()]), source_files=["a.json"])
+        return path.read_text("utf-8")
+
+    def audit(self) -> Path:
+        path = self.new()
+        write_queries(path / "tiny-val_queries.jsonl", benchmark(3), [_audited()], aggregate([_audited()]))
+        return path
+
+    def gallery(self) -> Path:
+        path = self.new()
+        colour_gallery(path, steps=2)
+        return path
+
+
+def _audited() -> Any:
+    return audit_run(benchmark(3), "a", [(2, 40, 50), (30, 40, 50), (1, 9, 800)],
+                     top={0: [image(5)], 1: [image(4)], 2: [image(3)]})
+
+
+def _checking(kind: str) -> Read:
+    def read(path: Path) -> None:
+        only = [one for one in path.rglob("*") if one.is_file()]
+        report = check(kind, only[0] if len(only) == 1 and path.name != "sample" else path)
+        json.dumps(report.as_json(), allow_nan=False)
+
+    return read
+
+
+def _open_gallery(path: Path) -> None:
+    gallery = open_gallery(NAME, home=path / "home")
+    for image_id in gallery.ids[:3]:
+        gallery.caption_of(image_id)
+        gallery.path_of(image_id)
+    gallery.features[:3].sum()
+
+
+def _target(name: str, good: Path, read: Read, work: Path) -> Target:
+    paths = [path for path in sorted(good.rglob("*"))
+             if path.is_file() and path.suffix not in (".png", ".jpg", ".lock") and "thumb" not in str(path)]
+    content = {path.relative_to(good): path.read_bytes() for path in paths}
+    shutil.copytree(good, work / "good")
+    read(work / "good")      # what is refused as it is shows nothing when it is spoilt
+    shutil.rmtree(work / "good")
+    inputs = st.sampled_from(sorted(content)).flatmap(
+        lambda path: st.tuples(st.just(path), spoilt_file(content[path])))
+    numbers = count()
+
+    def attempt(spoilt: tuple[Path, bytes]) -> None:
+        path, changed = spoilt
+        folder = work / f"{name.replace(' ', '-')}-{next(numbers)}"
+        shutil.copytree(good, folder)
+        (folder / path).write_bytes(changed)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                read(folder)
+        except CirqueError as error:
+            if "Traceback" in str(error) or not str(error).strip():
+                raise Bad(f"a refusal that is no sentence: {error!r}") from error
+        finally:
+            shutil.rmtree(folder)
+
+    return Target(f"file: {name}", inputs, attempt, weight=0.5)

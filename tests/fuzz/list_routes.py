@@ -1,0 +1,36 @@
+"""Every address of the app, as JSON: ``python -m tests.fuzz.list_routes HOME``.
+
+In a process of its own, for building the app leaves things in the one that does it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from cir_core.settings import Settings
+from web.server import create_app
+
+
+def walk(routes: Any, before: str = "") -> Iterator[dict[str, Any]]:
+    for route in routes:
+        included = getattr(route, "original_router", None)      # of FastAPI's include_router
+        inner = included.routes if included is not None else getattr(getattr(route, "app", None), "routes", None)
+        path = getattr(route, "path", "")
+        if inner is not None:
+            yield from walk(inner, before + path)
+        else:
+            module = getattr(getattr(route, "endpoint", None), "__module__", "")
+            asked = getattr(getattr(route, "dependant", None), "query_params", ())
+            yield {"path": before + path, "methods": sorted(getattr(route, "methods", None) or ["GET"]),
+                   "own": module.partition(".")[0] == "web", "query": [one.name for one in asked]}
+
+
+if __name__ == "__main__":
+    app = create_app(Settings(home=Path(sys.argv[1])))
+    print(json.dumps(list(walk(app.routes))), flush=True)
+    os._exit(0)      # a model may still be loading
