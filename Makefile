@@ -5,12 +5,14 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench lock browser clean help
+.PHONY: demo test check bench soak fuzz lock browser clean help
 
 help:
 	@echo "make demo   set up, draw the sample gallery, open the search page"
 	@echo "make test   set up, run every check and test"
 	@echo "make bench  measure search and indexing against bare loops"
+	@echo "make soak   many people at work while the app is killed: is all that was acknowledged there?"
+	@echo "make fuzz   bad inputs for everything that takes any"
 	@echo "make lock   write requirements.lock anew from pyproject.toml"
 
 $(READY): requirements.lock pyproject.toml
@@ -35,6 +37,21 @@ check: $(READY) browser
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks
+
+# Sizes: make soak SOAK_ACTIONS=10000 ANNOTATORS=64 SEARCHERS=16 MINUTES=8. The tables are kept in .make.
+SOAK_ACTIONS ?= 10000
+ANNOTATORS   ?= 64
+SEARCHERS    ?= 16
+FUZZ_INPUTS  ?= 10000
+MINUTES      ?= 8
+SEED         ?= 8
+
+soak: $(READY)
+	@$(BIN)/python -m benchmarks.soak --actions $(SOAK_ACTIONS) --annotators $(ANNOTATORS) --searchers $(SEARCHERS) \
+	  --minutes $(MINUTES) --seed $(SEED) --out .make/soak.md
+
+fuzz: $(READY)
+	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --minutes $(MINUTES) --seed $(SEED) --out .make/fuzz.md
 
 # The tests drive a real browser: the system's Chromium if there is one, else what can be installed.
 browser: $(READY)

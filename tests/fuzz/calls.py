@@ -21,7 +21,7 @@ from urllib.parse import quote
 from hypothesis import strategies as st
 
 from tests.fakes.studies import flagged, rated, valid
-from tests.fuzz.inputs import as_json, scalars, spoilt_fields, spoilt_json, texts, values
+from tests.fuzz.inputs import as_json, scalars, spoilt_fields, spoilt_json, texts, values, weighted
 from tests.fuzz.outcome import Target
 from tests.fuzz.pictures import spoilt_pictures
 from tests.fuzz.served import ROOT, Served
@@ -32,6 +32,7 @@ _LACKS, _TAKES = re.compile(r"lacks ([\w, ]+)\."), re.compile(r"It takes ([\w, ]
 _SELECT = {"datasets": ["sample"], "categories": ["shirt"], "people": [1, 2], "block_only": False}
 # They make a study each time, or end the sign-in that asks: few are enough.
 _RARELY = {"/studies/sample": 0.05, "/sign-in": 0.5, "/login": 0.3, "/join/{secret}": 0.3}
+_ACTIONS = [*ACTIONS, *WITH_SERVICES, *LONG]
 _WEB = Path(__file__).parents[2] / "web"
 
 
@@ -68,7 +69,8 @@ def known_good(known: Mapping[str, Sequence[Any]]) -> dict[str, st.SearchStrateg
                         spoilt_json(valid()), spoilt_json(rated()))
     made: dict[str, st.SearchStrategy[Any]] = {name: st.sampled_from(list(of)) for name, of in known.items()}
     return made | {
-        "answer": answers, "token": st.from_regex(r"[A-Za-z0-9_-]{8,64}", fullmatch=True), "draft": answers,
+        "answer": answers, "do": weighted((9, st.sampled_from(_ACTIONS)), (1, values)),
+        "token": st.from_regex(r"[A-Za-z0-9_-]{8,64}", fullmatch=True), "draft": answers,
         "seconds": st.one_of(st.floats(0, 1e6), scalars), "seen_revision": st.integers(0, 3),
         "password": st.one_of(st.just("correct horse"), texts), "active": st.booleans(),
         "select": spoilt_json(_SELECT, [["sample"], [1]]).map(json.dumps), "rules": st.one_of(
@@ -87,16 +89,16 @@ def named_calls(served: Served) -> dict[str, list[str]]:
 def _own(served: Served, route: Route, good: Mapping[str, st.SearchStrategy[Any]]) -> Target:
     parts = re.findall(r"\{(\w+)(:path)?\}", route.path)
     names = {"name": "name_of_picture"} if "study_id" in route.path else {}
-    path = st.fixed_dictionaries({name: st.one_of(good.get(names.get(name, name), texts), texts, texts)
+    path = st.fixed_dictionaries({name: weighted((1, good.get(names.get(name, name), texts)), (1, texts))
                                   for name, _ in parts})
-    who = st.sampled_from(("admin", "admin", "admin", "judge", "analyst", ""))
-    fields = _fields_of(served, route) if route.method != "GET" else (list(route.query), list(_query_names()))
+    who = st.sampled_from((*["admin"] * 8, "judge", "analyst", ""))
+    fields = _fields_of(served, route) if route.method != "GET" else _asked_of(served, route)
     if fields is None:
         inputs = st.tuples(path, who, _bodies())
     else:
         inputs = st.tuples(path, who, spoilt_fields(*fields, good))
 
-    def attempt(drawn: Any) -> None:
+    def attempt(drawn: Any) -> str:
         given, asker, sent = drawn
         more: dict[str, Any]
         if route.method == "GET":
@@ -106,10 +108,12 @@ def _own(served: Served, route: Route, good: Mapping[str, st.SearchStrategy[Any]
         else:
             more = {"content": as_json(sent), "headers": {"Content-Type": "application/json"}}
         leaving = route.path == "/sign-out"       # with the sign-in of nobody, or nothing could be asked any more
-        served.ask(route.method, _filled(route.path, given), who="" if leaving else asker, **more)
+        answer = served.ask(route.method, _filled(route.path, given), who="" if leaving else asker, **more)
         served.note_memory()
+        return str(answer.status_code)
 
-    return Target(f"{route.method} {route.path}", inputs, attempt, weight=_RARELY.get(route.path, 1.0), deadline=30.0)
+    return Target(f"{route.method} {route.path}", inputs, attempt, weight=_RARELY.get(route.path, 1.0), deadline=30.0,
+                  begin=served.mend)
 
 
 def _foreign(served: Served, found: Sequence[Route]) -> Target:
@@ -118,46 +122,49 @@ def _foreign(served: Served, found: Sequence[Route]) -> Target:
     inputs = st.tuples(st.sampled_from(found), st.lists(texts, min_size=5, max_size=5),
                        st.dictionaries(texts, texts, max_size=2), bodies)
 
-    def attempt(drawn: Any) -> None:
+    def attempt(drawn: Any) -> str:
         route, parts, query, (kind, body) = drawn
         names = [name for name, _ in re.findall(r"\{(\w+)(:path)?\}", route.path)]
         given = dict(zip(names, parts, strict=False))
         more = {} if route.method == "GET" else {"content": body, "headers": {"Content-Type": kind} if kind else {}}
-        served.ask(route.method, _filled(route.path, given), own=False,
-                   params={_as_text(name): _as_text(value) for name, value in query.items()}, **more)
+        return str(served.ask(
+            route.method, _filled(route.path, given), own=False,
+            params={_as_text(name): _as_text(value) for name, value in query.items()}, **more).status_code)
 
     return Target("Gradio's own addresses", inputs, attempt, weight=6.0, deadline=30.0)
 
 
 def _named(served: Served, name: str, parameters: Sequence[str], good: Mapping[str, st.SearchStrategy[Any]]) -> Target:
     def one(parameter: str) -> st.SearchStrategy[Any]:
-        return st.one_of(good[parameter], good[parameter], values) if parameter in good else values
+        return weighted((9, good[parameter]), (1, values)) if parameter in good else values
 
+    good = {**good, "image": st.none()}       # of a picture itself, which is uploaded elsewhere
     whole = st.tuples(*map(one, parameters)).map(list)
-    inputs = st.one_of(whole, whole, whole, st.lists(values, max_size=8), values)
+    inputs = weighted((14, whole), (1, st.lists(values, max_size=8)), (1, values))
     queued = name == "search"
 
-    def attempt(arguments: Any) -> None:
+    def attempt(arguments: Any) -> str:
         body = {"data": arguments, **({} if queued else {"session_hash": "fuzz"})}
         more = {"content": as_json(body), "headers": {"Content-Type": "application/json"}}
         answer = served.ask("POST", f"/gradio_api/{'call' if queued else 'run'}/{name}", own=False, **more)
         if queued and answer.status_code == 200:
-            served.ask("GET", f"/gradio_api/call/{name}/{answer.json()['event_id']}", own=False)
+            told = served.ask("GET", f"/gradio_api/call/{name}/{answer.json()['event_id']}", own=False).text
+            return "200" if "event: complete" in told else "500"
+        return str(answer.status_code)
 
-    return Target(f"named call /{name}", inputs, attempt, weight=2.0, deadline=60.0)
+    return Target(f"named call /{name}", inputs, attempt, weight=2.0, deadline=60.0, begin=served.mend)
 
 
 def _actions(served: Served, good: Mapping[str, st.SearchStrategy[Any]]) -> Target:
     """What a browser sends from the search screen."""
     config = served.ask("GET", "/config", own=False).json()
     acting = [one["id"] for one in config["dependencies"] if any(target[1] == "act" for target in one["targets"])]
-    names = [*ACTIONS, *WITH_SERVICES, *LONG]
     said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.glob("*.py")))
     words = sorted(set(re.findall(r'(?:text_of|data\.get)\((?:data, )?"(\w+)"', said)) - {"do"})
     assert acting and words, "how the screen sends its actions has changed"
-    data = spoilt_fields(["do"], words, {**good, "do": st.sampled_from(names)})
+    data = spoilt_fields(["do"], words, good)
 
-    def attempt(sent: Any) -> None:
+    def attempt(sent: Any) -> str:
         session = secrets.token_hex(6)
         body = {"data": [None], "fn_index": acting[0], "event_data": sent, "session_hash": session,
                 "trigger_id": config["dependencies"][0]["targets"][0][0]}
@@ -165,18 +172,21 @@ def _actions(served: Served, good: Mapping[str, st.SearchStrategy[Any]]) -> Targ
         where = {"session": served.known["session_id"][0]}
         served.ask("POST", "/gradio_api/queue/join", own=False, content=as_json(body), params=where,
                    headers={"Content-Type": "application/json"})
-        served.ask("GET", "/gradio_api/queue/data", own=False, params={"session_hash": session})
+        told = served.ask("GET", "/gradio_api/queue/data", own=False, params={"session_hash": session}).text
+        done = told.rpartition("process_completed")[2].replace(" ", "")
+        return "done" if '"success":true' in done else "refused" if '"success":false' in done else "cut off"
 
     return Target("actions of the search screen", inputs=data, attempt=attempt, weight=6.0, deadline=60.0)
 
 
 def _pictures(served: Served) -> Target:
-    def attempt(content: bytes) -> None:
+    def attempt(content: bytes) -> str:
         answer = served.ask("POST", "/media/upload", content=content, headers={"X-File-Name": "a%00b/../c.png"})
         if answer.status_code == 200:
             shown = {"gallery": "atelier", "image": answer.json()["reference_id"]}
             served.ask("GET", "/media/full", params=shown)
         served.note_memory()
+        return str(answer.status_code)
 
     return Target("pictures, uploaded", spoilt_pictures(), attempt, weight=8.0, deadline=30.0)
 
@@ -192,6 +202,16 @@ def _fields_of(served: Served, route: Route) -> tuple[list[str], list[str]] | No
     if taken is None:
         return (["name", "password"], ["username", "again", "next"]) if route.path == "/sign-in" else None
     return required, [name for name in taken[1].split(", ") if name not in required]
+
+
+def _asked_of(served: Served, route: Route) -> tuple[list[str], list[str]]:
+    """What a route looks for in its query: what it says it needs, and what more it takes."""
+    path = _filled(route.path, {name: "x" for name, _ in re.findall(r"\{(\w+)(:path)?\}", route.path)})
+    answer = served.ask("GET", path, params={"no_such_field": "1"})
+    taken = _TAKES.search(answer.text)
+    names = taken[1].split(", ") if taken else [*route.query] or _query_names()
+    needed = ["study"] if "study" in names and "study" in served.ask("GET", path).text else list(route.query)
+    return needed, [name for name in names if name not in needed]
 
 
 def _problem(served: Served, route: Route, path: str, fields: Sequence[str]) -> str:

@@ -210,7 +210,7 @@ def _target(name: str, good: Path, read: Read, work: Path) -> Target:
         lambda path: st.tuples(st.just(path), spoilt_file(content[path])))
     numbers = count()
 
-    def attempt(spoilt: tuple[Path, bytes]) -> None:
+    def attempt(spoilt: tuple[Path, bytes]) -> str:
         path, changed = spoilt
         folder = work / f"{name.replace(' ', '-')}-{next(numbers)}"
         shutil.copytree(good, folder)
@@ -219,9 +219,11 @@ def _target(name: str, good: Path, read: Read, work: Path) -> Target:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 read(folder)
+            return "read"
         except CirqueError as error:
             if "Traceback" in str(error) or not str(error).strip():
                 raise Bad(f"a refusal that is no sentence: {error!r}") from error
+            return "refused"
         finally:
             shutil.rmtree(folder)
 

@@ -17,6 +17,14 @@ _AWKWARD = (
 _NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**40, 1e308, -1e-320, 0.1)
 _DEEP = [{"of": depth} for depth in (50, 900)]
 
+
+
+def weighted(*choices: tuple[int, st.SearchStrategy[Any]]) -> st.SearchStrategy[Any]:
+    """One of several, each as often as its number says; ``st.one_of`` counts what it is given twice once."""
+    drawn = [strategy for times, strategy in choices for _ in range(times)]
+    return st.sampled_from(range(len(drawn))).flatmap(lambda place: drawn[place])
+
+
 texts = st.one_of(st.sampled_from(_AWKWARD), st.text(max_size=40))
 scalars = st.one_of(st.none(), st.booleans(), st.sampled_from(_NUMBERS), st.integers(), st.floats(), texts)
 
@@ -94,7 +102,7 @@ def spoilt_bytes(draw: st.DrawFn, good: bytes) -> bytes:
 
 def spoilt_file(good: bytes) -> st.SearchStrategy[bytes]:
     """Of any file: its bytes; of JSON and lines of JSON, mostly what they say."""
-    choices: list[st.SearchStrategy[bytes]] = [spoilt_bytes(good), st.binary(max_size=200)]
+    choices: list[tuple[int, st.SearchStrategy[bytes]]] = [(3, spoilt_bytes(good)), (1, st.binary(max_size=200))]
     try:
         parsed = json.loads(good)
     except ValueError:
@@ -102,14 +110,14 @@ def spoilt_file(good: bytes) -> st.SearchStrategy[bytes]:
         try:
             records: list[Any] = [json.loads(row) for row in rows]
         except ValueError:
-            choices += [spoilt_bytes(good), _shuffled_rows(rows)]
+            choices.append((3, _shuffled_rows(rows)))
         else:
             lines = spoilt_json(records).map(
                 lambda found: b"\n".join(map(as_json, found)) if isinstance(found, list) else as_json(found))
-            choices += [lines, lines]
+            choices.append((6, lines))
     else:
-        choices += [spoilt_json(parsed).map(as_json)] * 3
-    return st.one_of(choices)
+        choices.append((6, spoilt_json(parsed).map(as_json)))
+    return weighted(*choices)
 
 
 @st.composite
@@ -131,8 +139,9 @@ def spoilt_fields(
 ) -> st.SearchStrategy[dict[str, Any]]:
     """Fields of a call: mostly those it takes, each mostly of the kind that ``good`` has for it."""
     def one(name: str) -> st.SearchStrategy[Any]:
-        return st.one_of(good[name], good[name], values) if name in good else values
+        return weighted((6, good[name]), (1, values)) if name in good else values
 
-    whole = st.fixed_dictionaries({name: one(name) for name in required},
-                                  optional={name: one(name) for name in optional})
-    return st.one_of(whole, whole, whole, st.dictionaries(st.sampled_from([*required, *optional, "other"]), values))
+    few = st.lists(st.sampled_from(optional), max_size=4, unique=True) if optional else st.just([])
+    whole = few.flatmap(lambda more: st.fixed_dictionaries({name: one(name) for name in (*required, *more)}))
+    anything = st.dictionaries(st.sampled_from([*required, *optional, "other"]), values)
+    return weighted((5, whole), (1, anything))

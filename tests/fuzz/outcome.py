@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,23 +33,26 @@ class TooSlow(Bad):
 
 @dataclass(frozen=True)
 class Target:
-    """``attempt`` raises for whatever must not be: :class:`Bad`, or any error that nobody raised on purpose.
-    ``weight``: its share of all inputs. ``deadline``: seconds for one input."""
+    """``attempt`` says in a word or two how an input ended, and raises for what must not be: :class:`Bad`, or any error
+    that nobody raised on purpose. ``begin`` is called once before. ``weight``: its share of all inputs. ``deadline``:
+    seconds for one input."""
 
     name: str
     inputs: st.SearchStrategy[Any]
-    attempt: Callable[[Any], None]
+    attempt: Callable[[Any], str]
     weight: float = 1.0
     deadline: float = 10.0
+    begin: Callable[[], None] = lambda: None
 
 
 @dataclass
 class Outcome:
-    """Of one target. ``findings`` by what happened."""
+    """Of one target. ``ends``: how many ended how; ``findings`` by what happened."""
 
     name: str
     inputs: int = 0
     slowest: float = 0.0
+    ends: Counter[str] = field(default_factory=Counter)
     findings: dict[str, list[str]] = field(default_factory=dict)
 
 
@@ -65,13 +69,14 @@ def attempt_all(target: Target, count: int, number: int = 0) -> Outcome:
         began = time.perf_counter()
         try:
             with within(target.deadline):
-                target.attempt(given_input)
+                outcome.ends[target.attempt(given_input)] += 1
         except Exception as error:
             shown = outcome.findings.setdefault(_what(error), [])
             if len(shown) < _NAMED:
                 shown.append(repr(given_input)[:_LONGEST])
         outcome.slowest = max(outcome.slowest, time.perf_counter() - began)
 
+    target.begin()
     try_one()
     return outcome
 

@@ -1,0 +1,94 @@
+"""A small run of ``make fuzz``: it tries every target, and finds nothing."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import strategies as st
+from PIL import Image
+
+from tests.fuzz.inputs import spoilt_bytes, spoilt_file
+from tests.fuzz.outcome import Bad, Target, attempt_all
+from tests.fuzz.pictures import bombs, real_pictures
+from tests.fuzz.run import as_markdown, fuzz
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no alarm signals")
+INPUTS = 700
+
+
+@pytest.mark.slow
+def test_nothing_crashes_hangs_or_tells_of_internals(tmp_path: Path) -> None:
+    fuzzed = fuzz(tmp_path, INPUTS, minutes=8.0, seed=2)
+    assert fuzzed.problems == []
+    assert fuzzed.inputs >= INPUTS
+    tried = {outcome.name for outcome in fuzzed.outcomes if outcome.inputs}
+    # One of each kind; the whole list is the app's own.
+    assert tried >= {"POST /study/save", "GET /analysis/report", "POST /media/upload", "named call /search",
+                     "named call /save_rating", "actions of the search screen", "pictures, decoded",
+                     "file: datasets check fashioniq", "file: CIRCUS annotators, imported", "file: scores of sets",
+                     "file: an audit's folder, for a study", "Gradio's own addresses"}
+    saves = next(outcome for outcome in fuzzed.outcomes if outcome.name == "POST /study/draft")
+    assert saves.ends["200"] and len(saves.ends) > 1, "some inputs get all the way, others are refused"
+    assert "| named calls |" in as_markdown(fuzzed)
+
+
+def target(attempt: object, inputs: st.SearchStrategy[object], deadline: float = 5.0) -> Target:
+    return Target("a target", inputs, attempt, deadline=deadline)  # type: ignore[arg-type]
+
+
+def test_what_must_not_be_is_found_and_the_rest_goes_on() -> None:
+    def attempt(number: int) -> str:
+        if number == 3:
+            raise KeyError(number)
+        if number == 5:
+            raise Bad("five is bad")
+        return "even" if number % 2 == 0 else "odd"
+
+    outcome = attempt_all(target(attempt, st.integers(0, 9)), 200)
+    assert sorted(what.partition(" ")[0] for what in outcome.findings) == ["KeyError:", "five"]
+    assert outcome.findings["five is bad"] == ["5"] * len(outcome.findings["five is bad"])
+    assert set(outcome.ends) == {"even", "odd"}
+    assert sum(outcome.ends.values()) < outcome.inputs
+
+
+def test_what_takes_too_long_is_found() -> None:
+    def attempt(slow: bool) -> str:
+        time.sleep(5 if slow else 0)
+        return "done"
+
+    outcome = attempt_all(target(attempt, st.booleans(), deadline=0.2), 2)
+    assert list(outcome.findings) == ["no end after 0.2 s"] and outcome.ends == {"done": 1}
+    assert 0.2 <= outcome.slowest < 2
+
+
+def drawn(inputs: st.SearchStrategy[bytes], count: int = 100) -> Iterator[bytes]:
+    found: list[bytes] = []
+    attempt_all(target(lambda content: found.append(content) or "", inputs), count)
+    return iter(found)
+
+
+@pytest.mark.parametrize("good", [b'{"a": [1, {"b": "c"}]}', b'{"n": 1}\n{"n": 2}', b"a,b\n1,2\n3,4"])
+def test_files_are_spoilt_in_many_ways(good: bytes) -> None:
+    spoilt = set(drawn(spoilt_file(good)))
+    assert len(spoilt) > 60
+    assert len([one for one in spoilt if one != good]) >= len(spoilt) - 1
+
+
+def test_spoilt_bytes_are_not_the_good_ones() -> None:
+    good = real_pictures()["JPEG"]
+    assert sum(one != good for one in drawn(spoilt_bytes(good))) > 80
+
+
+def test_pictures_are_of_all_the_kinds_there_are() -> None:
+    found = {name: Image.open(io.BytesIO(content)) for name, content in real_pictures().items()}
+    kinds = {"JPEG", "PNG", "WEBP", "GIF", "TIFF", "BMP", "AVIF", "HEIF"}
+    assert {picture.format for picture in found.values()} == kinds
+    assert found["JPEG, CMYK"].mode == "CMYK" and found["PNG, 16 bit"].mode == "I;16"
+    assert all(getattr(found[f"{kind}, animated"], "n_frames", 1) == 3 for kind in ("PNG", "WebP", "GIF"))
+    assert found["JPEG, EXIF"].getexif()[0x0112] == 6
+    assert all(len(content) < 100_000 for content in bombs().values()), "bombs are small"
