@@ -67,8 +67,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
+        demo = build_demo(services)
+        # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
+        demo.has_launched = True
         return gr.mount_gradio_app(
-            app, build_demo(services), path="/", theme=make_theme(), head=head(),
+            app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False, show_error=True,
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
