@@ -82,16 +82,21 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     look(page := meet("Nina"), server, judged(server, "Disputes"))
     plot = page.locator("[data-section=binary] .cq-an-plot")
     assert "κ of two people" in (plot.get_attribute("aria-label") or "")
+    expect(page.get_by_text("The report is complete")).to_be_attached()   # intervals draw the figure again
     area = plot.locator(".nsewdrag").first
     area.scroll_into_view_if_needed()
-    box = area.bounding_box()
-    assert box is not None
-    for x in (0.7, 0.75):   # row Ada, column Bea
-        page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.25 * box["height"])
-    expect(plot).to_have_class(re.compile("opens"))
-    page.mouse.down()
-    page.mouse.up()
     panel = page.get_by_role("dialog", name="Disputed items of Ada and Bea")
+    for _ in range(5):   # the page may still be moving under the mouse
+        box = area.bounding_box()
+        assert box is not None
+        for x in (0.7, 0.75):   # row Ada, column Bea
+            page.mouse.move(box["x"] + x * box["width"], box["y"] + 0.25 * box["height"])
+        expect(plot).to_have_class(re.compile("opens"))
+        page.mouse.down()
+        page.mouse.up()
+        page.wait_for_timeout(500)
+        if panel.count():
+            break
     expect(panel.get_by_role("heading", name="Disputed items of Ada and Bea")).to_be_visible()
     expect(panel.locator("header")).to_contain_text("what everybody said of each, these two marked")
     expect(panel.locator("[data-item]").first.locator(".marked")).to_have_count(2)
