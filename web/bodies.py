@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 import orjson
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from cir_core.errors import CirqueError
 
@@ -51,8 +51,11 @@ def is_json(request: Request) -> bool:
 
 async def _body(request: Request, most_bytes: int) -> bytes:
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most_bytes:
-            raise TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > most_bytes:
+                raise TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")
+    except ClientDisconnect:   # nobody hears this; what came is a part of something
+        raise Unreadable("Not all of this call came. Send it again.") from None
     return bytes(body)

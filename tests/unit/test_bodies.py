@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 
+from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.bodies import TooLarge, Unreadable, form, json_object
 from web.json_calls import told
@@ -92,3 +93,14 @@ def test_forms_have_the_limit_of_strangers():
     assert client.post("/form", content=b"a=1&b=&a=2").json() == {"a": "2", "b": ""}
     assert client.post("/form", content=b"a=" + b"x" * 65_535).json() == {"error": "TooLarge"}
     assert client.post("/form", content=b"a=\xff").json() == {"error": "Unreadable"}
+
+
+def test_a_page_that_goes_away_while_it_sends_is_no_fault_of_the_server():
+    pieces = iter([{"type": "http.request", "body": b'{"a": ', "more_body": True}, {"type": "http.disconnect"}])
+
+    async def receive():
+        return next(pieces)
+
+    scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
+    with pytest.raises(Unreadable, match="Not all of this call came"):
+        run(json_object(Request(scope, receive)))
