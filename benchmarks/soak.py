@@ -37,7 +37,7 @@ class Size:
     searchers: int = 16
     minutes: float = 5.0
     least: float = 2.0
-    most: float = 15.0
+    most: float = 20.0
     kills: int = 5
     slices: float = 8.0
     seed: int = 8
@@ -108,7 +108,8 @@ async def _work(app: App, people: Sequence[Client], size: Size) -> float:
     over.set()
     await trouble        # raises what kept the app from coming up again
     await asyncio.gather(*working)
-    await asyncio.gather(*(person.leave_draft() for person in people if isinstance(person, Annotator)))
+    await asyncio.gather(*(person.unless_refused(person.leave_draft()) for person in people
+                           if isinstance(person, Annotator) and not person.complaint))
     app.kill()
     return seconds
 

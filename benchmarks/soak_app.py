@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -20,15 +21,22 @@ from benchmarks.servers import ROOT
 _PATIENCE = 120.0    # seconds until it must answer
 
 
+def _lasting_port() -> int:
+    """A free port that nobody is given by chance while the app is away: below those that systems hand out."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("No port between 20000 and 32000 is free.")
+
+
 class App:
     """``python app.py`` over ``home``. ``up`` is set while it answers; ``age`` is another number after each
     start and each end, so that a client can tell whether its call met one of them."""
 
     def __init__(self, home: Path, **settings: str) -> None:
         self._home, self._settings = home, settings
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = _lasting_port()
         self.address = f"http://127.0.0.1:{self._port}"
         self.up, self.age = asyncio.Event(), 0
         self.kills = 0
@@ -43,7 +51,7 @@ class App:
         with log.open("w") as stream:
             self._process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, stdout=stream,
                                              stderr=subprocess.STDOUT, env=self._environment(changes))
-        while not await self._answers():
+        while not await self._answers() or self._process.poll() is not None:
             if self._process.poll() is not None or time.monotonic() - began > _PATIENCE:
                 raise RuntimeError(f"The app did not come up:\n{log.read_text()}")
             await asyncio.sleep(0.05)
@@ -83,6 +91,12 @@ class App:
             except TimeoutError:
                 self.kill()
                 await self.start()
+
+    @property
+    def ended(self) -> str:
+        """Why it is not there though nobody ended it; empty if it is, or somebody did."""
+        status = None if self._process is None or not self.up.is_set() else self._process.poll()
+        return "" if status is None else f"the app ended by itself, with status {status}; see its log"
 
     def said(self) -> str:
         """What all its runs wrote."""

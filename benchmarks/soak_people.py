@@ -45,9 +45,16 @@ class Client(ABC):
 
     async def work(self, over: asyncio.Event) -> None:
         """Until it is ``over``, nothing is left to do, or something is refused."""
+        await self.unless_refused(self._work(over))
+
+    async def _work(self, over: asyncio.Event) -> None:
+        while not over.is_set() and await self.act():
+            pass
+
+    async def unless_refused(self, work: Awaitable[None]) -> None:
+        """Do ``work``; what is refused in it becomes this client's complaint."""
         try:
-            while not over.is_set() and await self.act():
-                pass
+            await work
         except (Refused, OSError, ValueError, KeyError, AssertionError) as error:
             self.complaint = f"{self.name}: {type(error).__name__}: {error}"
 
@@ -72,9 +79,11 @@ class Client(ABC):
             age, began = self._app.age, time.perf_counter()
             try:
                 answer = await asyncio.wait_for(ask(), _LONGEST)
-            except (OSError, Refused):     # a TimeoutError is an OSError
+            except (OSError, Refused) as error:     # a TimeoutError is an OSError
                 self._connection.close()
                 if self._app.age == age:
+                    if ended := self._app.ended:
+                        raise Refused(ended) from error
                     raise
                 self.retried += 1
                 if once:
