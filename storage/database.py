@@ -32,7 +32,7 @@ _compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
 
 def open_database(url: str) -> Engine:
     """An engine whose connections are set up and whose database answers. Raises StorageError."""
-    parsed = _parse(url)
+    parsed = parse(url)
     options: dict[str, Any] = {"json_serializer": _compact_json}
     sqlite = parsed.get_backend_name() == "sqlite"
     if sqlite:
@@ -138,7 +138,8 @@ def sqlite_path(url: URL) -> Path | None:
     return Path(url.database)
 
 
-def _parse(url: str) -> URL:
+def parse(url: str) -> URL:
+    """Raises StorageError for what is no URL of a database that lasts."""
     try:
         parsed = make_url(url)
     except exc.ArgumentError as error:
