@@ -5,15 +5,16 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench soak fuzz lock browser clean help
+.PHONY: demo test postgres check bench soak fuzz lock browser clean help
 
 help:
-	@echo "make demo   set up, draw the sample gallery, open the search page"
-	@echo "make test   set up, run every check and test"
-	@echo "make bench  measure search and indexing against bare loops"
-	@echo "make soak   many people at work while the app is killed: is all that was acknowledged there?"
-	@echo "make fuzz   bad inputs for everything that takes any"
-	@echo "make lock   write requirements.lock anew from pyproject.toml"
+	@echo "make demo     set up, draw the sample gallery, open the search page"
+	@echo "make test     set up, run every check and test"
+	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
+	@echo "make bench    measure search and indexing against bare loops"
+	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
+	@echo "make fuzz     bad inputs for everything that takes any"
+	@echo "make lock     write requirements.lock anew from pyproject.toml"
 
 $(READY): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -30,6 +31,10 @@ demo: $(READY)
 # By whole files: what a file needs (a drawn gallery, a server) is made once.
 test: check
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# All other tests do the same on any database; `CIRQUE_TEST_DATABASE_URL=... make test` runs them too.
+postgres: $(READY) browser
+	@.ci/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --only-databases
 
 check: $(READY) browser
 	@$(BIN)/ruff check .

@@ -13,6 +13,7 @@ from cli import (
     audit,
     captions,
     datasets,
+    db,
     encoders,
     evaluate,
     galleries,
@@ -47,6 +48,7 @@ app.add_typer(sessions.app, name="sessions")
 app.add_typer(studies.app, name="study")
 app.add_typer(report.app, name="report")
 app.add_typer(users.app, name="user")
+app.add_typer(db.app, name="db")
 log.register(app)
 
 

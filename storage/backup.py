@@ -1,38 +1,79 @@
-"""A verified copy of a SQLite database, taken while it may be in use."""
+"""Verified backups, taken while the database may be in use."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from sqlalchemy import Engine
+
 from cir_core.errors import StorageError
+from storage.contents import Contents
+from storage.database import reading, sqlite_path
+from storage.failures import explained
+from storage.postgres_dumps import dump
+from storage.sqlite_copies import copy_sqlite, open_to_read
+
+
+@dataclass(frozen=True)
+class Backup:
+    path: Path
+    contents: Contents
 
 
 def back_up(database: Path, before: str) -> Path:
-    """Copy ``database`` to ``<database>.before-<before>-<time>.bak`` beside it, and check the copy.
+    """Copy a SQLite database to ``<database>.before-<before>-<time>.bak`` beside it, and check the copy.
 
     The last committed state is copied, also while a transaction is open elsewhere.
     """
-    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-    copy = database.with_name(f"{database.name}.before-{before}-{stamp}.bak")
-    unfinished = copy.with_name(copy.name + ".part")
-    try:
-        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with (closing(sqlite3.connect(database)) as source,
-              closing(sqlite3.connect(unfinished)) as target):
-            source.backup(target)
-            target.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
-            verdict = target.execute("PRAGMA integrity_check").fetchone()[0]
-        if verdict != "ok":
-            raise StorageError(f"The database {database} is damaged, so it was not updated. Restore an "
-                               "earlier backup (see docs/storage.md).")
-        unfinished.replace(copy)
-    except OSError as error:
-        raise StorageError(f"No backup of {database} could be made: {error.strerror}. The database was not "
-                           "changed. Make its folder writable and free some space.") from error
-    finally:
-        unfinished.unlink(missing_ok=True)
+    copy = database.with_name(f"{database.name}.before-{before}-{_now()}.bak")
+    with _explained(database, "The database was not changed."), closing(open_to_read(database)) as source:
+        copy_sqlite(source, copy)
     return copy
+
+
+def back_up_to(engine: Engine, target: Path) -> Backup:
+    """Back up the database of ``engine`` to the new file ``target``: a SQLite database, or a dump of PostgreSQL's.
+    It is compared with the state that was copied, table by table. Raises StorageError."""
+    if target.exists():
+        raise StorageError(f"{target} is there already, and no backup is overwritten. Name another file.")
+    with _explained(target, "Nothing was backed up."), explained(engine.url):
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = sqlite_path(engine.url)
+        if path is not None:
+            with closing(open_to_read(path)) as source:
+                return Backup(target, copy_sqlite(source, target))
+        check_kind(engine)
+        with reading(engine) as connection:
+            return Backup(target, dump(connection, target))
+
+
+def backup_name(engine: Engine, occasion: str = "") -> str:
+    """A name that sorts by time and says what is in the file."""
+    return f"cirque-{occasion}{_now()}.{'db' if engine.dialect.name == 'sqlite' else 'dump'}"
+
+
+def check_kind(engine: Engine) -> None:
+    if sqlite_path(engine.url) is None and engine.dialect.name != "postgresql":
+        raise StorageError(f"cirque makes no backups of {engine.dialect.name} databases. Use the database's own "
+                           "programs.")
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
+
+
+@contextmanager
+def _explained(path: Path, consequence: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"No backup of {path} could be made: {error.strerror}. {consequence} Make its folder "
+                           "writable and free some space.") from error
+    except sqlite3.Error as error:
+        raise StorageError(f"No backup of {path} could be made: {error}. {consequence} Free some space, and check "
+                           "that the database is whole: cirque db check.") from error

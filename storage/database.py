@@ -33,7 +33,7 @@ _compact_json = partial(json.dumps, separators=(",", ":"), ensure_ascii=False)
 
 def open_database(url: str) -> Engine:
     """An engine whose connections are set up and whose database answers. Raises StorageError."""
-    parsed = _parse(url)
+    parsed = parse(url)
     # Errors of the driver end up in logs, and what people wrote must not.
     options: dict[str, Any] = {"json_serializer": _compact_json, "hide_parameters": True}
     is_file = parsed.get_backend_name() == "sqlite"
@@ -156,7 +156,8 @@ def sqlite_path(url: URL) -> Path | None:
     return Path(url.database)
 
 
-def _parse(url: str) -> URL:
+def parse(url: str) -> URL:
+    """Raises StorageError for what is no URL of a database that lasts."""
     try:
         parsed = make_url(url)
     except exc.ArgumentError as error:

@@ -6,17 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy import Engine
 
-from cir_core.errors import StorageError
 from storage.backup import back_up
 from storage.database import changing_schema, open_database, reading, sqlite_path
-from storage.failures import where
-
-SCRIPTS = Path(__file__).parent / "migrations"
+from storage.revisions import SCRIPTS, latest_revision, migration_config, revision_of
 
 
 @dataclass(frozen=True)
@@ -35,17 +30,14 @@ def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
     A database with content is copied first. Of several processes that start at once, one
     migrates and the others wait for it.
     """
-    config = migration_config(scripts)
-    directory = ScriptDirectory.from_config(config)
-    head = directory.get_current_head()
-    assert head is not None, f"no migrations in {scripts}"
+    config, head = migration_config(scripts), latest_revision(scripts)
     with reading(engine) as connection:
-        if _revision(connection, engine, directory) == head:
+        if revision_of(connection, scripts) == head:
             return MigrationReport(head, head, (), None)
     with changing_schema(engine) as connection:
-        before = _revision(connection, engine, directory)  # again: another process may have been first
-        missing = tuple(reversed([script.revision
-                                  for script in directory.iterate_revisions(head, before or "base")]))
+        before = revision_of(connection, scripts)  # again: another process may have been first
+        scripts_to_run = ScriptDirectory.from_config(config).iterate_revisions(head, before or "base")
+        missing = tuple(reversed([script.revision for script in scripts_to_run]))
         if not missing:
             return MigrationReport(head, head, (), None)
         path = sqlite_path(engine.url)
@@ -64,23 +56,3 @@ def open_migrated(url: str) -> Engine:
         engine.dispose()
         raise
     return engine
-
-
-def migration_config(scripts: Path = SCRIPTS) -> Config:
-    """Alembic's settings without its ini file."""
-    config = Config()
-    config.set_main_option("script_location", str(scripts).replace("%", "%%"))
-    return config
-
-
-def _revision(connection: Connection, engine: Engine, directory: ScriptDirectory) -> str | None:
-    """The database's revision; None if it is empty. Refuses what is not ours to change."""
-    revision = MigrationContext.configure(connection).get_current_revision()
-    if revision is None and set(inspect(connection).get_table_names()) - {"alembic_version"}:
-        raise StorageError(f"{where(engine.url)} belongs to another program. It was not changed. Point "
-                           "CIRQUE_DATABASE_URL at an empty database or a new file.")
-    if revision is not None and revision not in {script.revision for script in directory.walk_revisions()}:
-        raise StorageError(f"{where(engine.url)} was made by a newer version of cirque (schema {revision}). "
-                           "It was not changed. Update cirque, or point CIRQUE_DATABASE_URL at another "
-                           "database.")
-    return revision

@@ -69,6 +69,19 @@ def test_only_settings_reads_the_environment():
             assert path.name == "settings.py" or not ("os.environ" in text or "getenv" in text), path
 
 
+# About SQLite files themselves, or about what these tests use.
+ON_SQLITE_ALONE = {"databases.py", "test_migrations.py", "test_database.py", "test_backup.py", "test_layers.py"}
+
+
+def test_tests_open_databases_by_one_module():
+    """Others would run on SQLite alone, whatever CIRQUE_TEST_DATABASE_URL says: use ``tests.fakes.databases``, its
+    ``engine_of``, ``settings_of``, ``environment_of`` and ``use_home``."""
+    for path in modules("tests"):
+        text = path.read_text("utf-8")
+        for sign in ("sqlite:///", " Settings(home=", "(Settings(home=", '{**os.environ, "CIRQUE_HOME"'):
+            assert path.name in ON_SQLITE_ALONE or sign not in text, f"{path}: {sign}"
+
+
 # Inside cir_core, what a package may not know. The registry reads files of every kind, also of runs and audits.
 REGISTRY = {"kinds.py", "contents.py", "audit_contents.py", "checking.py", "counting.py", "converting.py"}
 INNER = {

@@ -7,7 +7,8 @@ from alembic import command
 from alembic.script import ScriptDirectory
 
 from storage.database import open_database, reading
-from storage.migrate import migrate, migration_config
+from storage.migrate import migrate
+from storage.revisions import migration_config
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:

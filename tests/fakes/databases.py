@@ -1,29 +1,175 @@
-"""Databases for tests of stores: a SQLite file, and the one that CIRQUE_TEST_DATABASE_URL names, if it is set.
+"""The databases of tests: a SQLite file in its home, or one of its own on the server that CIRQUE_TEST_DATABASE_URL
+names, for example ``postgresql+psycopg://cirque@/cirque_test?host=/run/postgresql``.
 
-That one is emptied before each test, so its name must hold "test", and only one process may use it: run
-pytest without -n.
+A home gets the same database however often it is asked for, until the fixture or test that asked first is over: then
+it is dropped (``tests/conftest.py``). Those on a server are copies of a migrated one, so that making one costs little.
+Their names begin with the one in the URL, which must hold "test"; what an earlier run left is dropped first, so two
+runs at once need two names. A test that is about SQLite itself asks for ``sqlite_of`` instead.
 """
 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from sqlalchemy import Engine, make_url
+import pytest
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy.pool import NullPool, Pool
 
-from storage import tables
-from storage.database import writing
+from cir_core.settings import Settings
+from storage.database import open_database, writing
+from storage.inspection import inspect_database
 from storage.migrate import open_migrated
 
-OTHER = os.environ.get("CIRQUE_TEST_DATABASE_URL", "")
-DATABASES = ("sqlite", "other") if OTHER else ("sqlite",)
+SERVER = os.environ.get("CIRQUE_TEST_DATABASE_URL", "")
+ON_SQLITE = not SERVER
+
+_made: dict[Path, str] = {}                                  # the database's name on the server, by its home
+_owners: list[Callable[[Callable[[], Any]], None]] = []      # addfinalizer of the fixtures and the test under way
+_connected: dict[str, list[Any]] = defaultdict(list)         # this process's connections, by the database's name
+_numbers = iter(range(1_000_000))
 
 
-def open_empty(database: str, folder: Path) -> Engine:
-    """``database`` is one of ``DATABASES``; a SQLite file is made in ``folder``."""
-    assert database == "sqlite" or "test" in (make_url(OTHER).database or "")
-    engine = open_migrated(OTHER if database == "other" else f"sqlite:///{folder}/cirque.db")
+def sqlite_of(home: Path) -> str:
+    """The URL of the SQLite file that cirque makes in ``home``."""
+    return f"sqlite:///{home / 'cirque.db'}"
+
+
+def database_of(home: Path, *, empty: bool = False) -> str:
+    """The URL of this home's database, which is made at the first time. ``empty`` is without tables."""
+    if ON_SQLITE:
+        return sqlite_of(home)
+    home = home.resolve()
+    if home not in _made:
+        name = _make(template=_empty() if empty else _migrated())
+        _made[home] = name
+        _owners[-1](lambda: _forget(home))
+    return _url(_made[home])
+
+
+def engine_of(home: Path) -> Engine:
+    """An engine over the migrated database of this home, in which there is nothing yet."""
+    return open_migrated(database_of(home))
+
+
+def settings_of(home: Path, **values: Any) -> Settings:
+    return Settings(home=home, **_named(home), **values)
+
+
+def environment_of(home: Path, **variables: str) -> dict[str, str]:
+    """For a command or server of its own: this process's variables, the home, its database, and ``variables``."""
+    url = _named(home).get("database_url", "")
+    return {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_DATABASE_URL": url, **variables}
+
+
+def use_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Commands that run in this process find this home and its database."""
+    for name in ("CIRQUE_HOME", "CIRQUE_DATABASE_URL"):
+        monkeypatch.setenv(name, environment_of(home)[name])
+
+
+def refuse_position_2(engine: Engine, table: str) -> None:
+    """From now on this table takes no row whose ``position`` is 2: what is being written fails half-way."""
     with writing(engine) as connection:
-        for table in reversed(tables.metadata.sorted_tables):
-            connection.execute(table.delete())
-    return engine
+        if engine.dialect.name == "sqlite":
+            connection.exec_driver_sql(f"CREATE TRIGGER stop BEFORE INSERT ON {table} WHEN new.position = 2 "
+                                       "BEGIN SELECT RAISE(ABORT, 'stopped'); END")
+        else:
+            connection.exec_driver_sql(f"ALTER TABLE {table} ADD CONSTRAINT stop CHECK (position <> 2)")
+
+
+def check_sound(url: str) -> None:
+    """Nothing in it is damaged, points nowhere or is counted wrongly."""
+    engine = open_database(url)
+    try:
+        assert inspect_database(engine).faults == ()
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def owned_by(add_finalizer: Callable[[Callable[[], Any]], None]) -> Iterator[None]:
+    """Databases that are made within are dropped when what ``add_finalizer`` belongs to is over."""
+    _owners.append(add_finalizer)
+    try:
+        yield
+    finally:
+        _owners.pop()
+
+
+def close() -> None:
+    """Drop what is left, at the end of all tests."""
+    if not ON_SQLITE and _server.cache_info().currsize:
+        _drop_all()
+        _server().close()
+
+
+def _named(home: Path) -> dict[str, str]:
+    return {} if ON_SQLITE else {"database_url": database_of(home)}   # a SQLite home finds its file by itself
+
+
+def _forget(home: Path) -> None:
+    name = _made.pop(home)
+    for connection in _connected.pop(name, ()):   # of engines that nobody closed
+        connection.close()
+    _drop(name)
+
+
+@event.listens_for(Pool, "connect")
+def _note(connection: Any, _record: object) -> None:
+    if not ON_SQLITE and hasattr(connection, "info"):
+        _connected[connection.info.dbname].append(connection)
+
+
+def _prefix() -> str:
+    name = make_url(SERVER).database or ""
+    assert "test" in name, f"the name of the database for tests must hold 'test', and {name!r} does not"
+    return f"{name}_{os.environ.get('PYTEST_XDIST_WORKER', 'main')}_"
+
+
+def _url(name: str) -> str:
+    return make_url(SERVER).set(database=name).render_as_string(hide_password=False)
+
+
+@lru_cache(maxsize=1)
+def _server() -> Connection:
+    """Connected to the server's own database, to make and drop others."""
+    engine = create_engine(_url("postgres"), poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    connection = engine.connect()
+    _connected.pop("postgres", None)
+    return connection
+
+
+@lru_cache(maxsize=1)
+def _empty() -> str:
+    _drop_all()
+    return "template0"
+
+
+@lru_cache(maxsize=1)
+def _migrated() -> str:
+    name = _make(template=_empty())
+    open_migrated(_url(name)).dispose()   # nobody may be connected to a database that is copied
+    _connected.pop(name, None)
+    return name
+
+
+def _make(template: str) -> str:
+    name = f"{_prefix()}{next(_numbers)}"
+    _server().execute(text(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'))
+    return name
+
+
+def _drop(name: str) -> None:
+    _server().execute(text(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)'))
+
+
+def _drop_all() -> None:
+    names = text("SELECT datname FROM pg_database WHERE starts_with(datname, :prefix)")
+    for name in _server().execute(names, {"prefix": _prefix()}).scalars().all():
+        _drop(name)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import socket
@@ -19,8 +18,8 @@ import httpx
 
 from annotation.passwords import Passwords
 from annotation.people import PeopleService
-from cir_core.settings import Settings
 from storage.stores import Stores, open_stores
+from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
 from web.gate import COOKIE
@@ -48,8 +47,8 @@ class Server:
     def start(self) -> None:
         self._starts += 1
         log = self.logs / f"app-{self._starts}.log"
-        environment = {**os.environ, "CIRQUE_HOME": str(self.home), "CIRQUE_PORT": str(self._port),
-                       "CIRQUE_HOST": "127.0.0.1", "CIRQUE_GALLERY": "none"}
+        environment = environment_of(self.home, CIRQUE_PORT=str(self._port), CIRQUE_HOST="127.0.0.1",
+                                     CIRQUE_GALLERY="none")
         with log.open("w") as stream:
             self._process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
                                              stdout=stream, stderr=subprocess.STDOUT)
@@ -80,7 +79,7 @@ class Server:
 
 
 def stores_of(home: Path) -> Stores:
-    return open_stores(Settings(home=home))
+    return open_stores(settings_of(home))
 
 
 def add_people(stores: Stores, names: list[str]) -> None:

@@ -18,6 +18,7 @@ from cir_core.sample import NAME
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
+from tests.fakes.databases import use_home
 
 RETRIEVERS = "text-only,image-only,slerp,cirevl,soft"
 GARMENTS, QUERIES = 120, 6
@@ -41,7 +42,7 @@ def prepared(tmp_path_factory, drawn) -> Path:
 def cirque(prepared, drawn, tmp_path, monkeypatch):
     """Runs ``cirque audit`` in a copy of that home."""
     shutil.copytree(prepared, tmp_path / "home")
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)
 
     def run(*arguments):
@@ -82,7 +83,7 @@ def test_again_and_in_a_fresh_home_the_bytes_are_the_same(sample, drawn, tmp_pat
     names = ("--retrievers", "slerp,cirevl", "--retrievers", "soft")
     assert sample(*names, "--out", tmp_path / "first").exit_code == 0
     assert sample(*names, "--out", tmp_path / "again").exit_code == 0
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "fresh"))
+    use_home(monkeypatch, tmp_path / "fresh")
     get_settings.cache_clear()
     copied = shutil.copytree(drawn, tmp_path / "elsewhere")
     index_folder(copied, name=NAME, encoder=load_encoder("atelier"), home=tmp_path / "fresh",

@@ -19,6 +19,7 @@ from storage.audits import SqlAuditStore
 from storage.migrate import open_migrated
 from tests.fakes.audits import SlowTextEncoder, colour_benchmark, method_retriever
 from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.databases import database_of
 from tests.fakes.language import ScriptedLanguageModel
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
@@ -58,7 +59,7 @@ def stored(url):
 
 def test_killed_in_the_middle_it_ends_as_if_never_killed(tmp_path):
     colour_gallery(tmp_path)
-    home, log, url = tmp_path / "home", tmp_path / "batches", f"sqlite:///{tmp_path}/killed.db"
+    home, log, url = tmp_path / "home", tmp_path / "batches", database_of(tmp_path / "killed")
     stored(url)  # the schema is there before two processes look
     kept = []
     for wanted in (10, 70):  # in the middle of the first retriever, then of the second
@@ -84,7 +85,7 @@ def test_killed_in_the_middle_it_ends_as_if_never_killed(tmp_path):
     needed = 3 * len(NAMES) * (QUERIES // CHUNK)
     assert needed <= batches <= needed + 2 * 3  # only the chunk in flight at each kill was ranked twice
 
-    _, whole = audited(gallery, f"sqlite:///{tmp_path}/whole.db")
+    _, whole = audited(gallery, database_of(tmp_path / "unbroken"))
     assert resumed.runs == whole.runs
     for name, outcome in (("resumed", resumed), ("whole", whole)):
         write_files(tmp_path / name, benchmark, make_report(benchmark, outcome.runs))

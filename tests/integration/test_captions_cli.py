@@ -26,6 +26,7 @@ from cir_core.settings import get_settings
 from cli import console
 from cli.captions import app
 from tests.fakes.captioner import ScriptedCaptioner
+from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -119,7 +120,7 @@ def prepared(tmp_path_factory):
 def cirque(prepared, tmp_path, monkeypatch):
     """Runs ``cirque captions`` in a copy of that home."""
     shutil.copytree(prepared, tmp_path, dirs_exist_ok=True)
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)  # read once, where the console is made
     get_settings.cache_clear()
     runner = CliRunner()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ import pytest
 from PIL import Image
 
 from cli import main
+from tests.fakes.databases import environment_of, settings_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[2]
 def cirque(*arguments: str, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "cli.main", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300,
-        env={**os.environ, "CIRQUE_HOME": str(home), "COLUMNS": "200", **variables},
+        env=environment_of(home, COLUMNS="200", **variables),
     )
 
 
@@ -103,7 +103,7 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
     process = subprocess.Popen(
         [sys.executable, "-m", "cli.main", "serve"], cwd=ROOT, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        env={**os.environ, "CIRQUE_HOME": str(tmp_path), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"},
+        env=environment_of(tmp_path, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"),
     )
     assert process.stdout is not None
     assert "cirque is at http://" in process.stdout.readline()
@@ -121,11 +121,10 @@ def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
 
 
 def test_exported_sessions_are_circled_json(tmp_path):
-    from cir_core.settings import Settings
     from storage.store import open_store
     from tests.fakes.turns import a_session, turn_maker
 
-    store = open_store(Settings(home=tmp_path))
+    store = open_store(settings_of(tmp_path))
     sessions = [store.create_session(a_session()).session_id for _ in range(2)]
     for session in sessions:
         store.add_turn(session, None, turn_maker(session, None, modification_text="in [/red] :cat:"))

@@ -14,13 +14,14 @@ from cir_core.settings import get_settings
 from cli import console
 from cli import datasets as commands
 from cli.main import app
+from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.fashioniq_folder import COLOURS, QUERIES, draw_images, write_fashioniq
 
 
 @pytest.fixture
 def cirque(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)  # read once, where the console is made
     monkeypatch.setattr(commands, "open_encoder", lambda spec: FakeEncoder())
     get_settings.cache_clear()

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from cir_core.settings import get_settings
 from cli.main import app
 from tests.fakes.colours import colour_gallery
+from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 
@@ -18,7 +19,7 @@ from tests.fakes.language import ScriptedLanguageModel
 def told(tmp_path, monkeypatch):
     """The domains that a command's language model hears of."""
     gallery = colour_gallery(tmp_path, steps=2)
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setenv("CIRQUE_DOMAIN", "toptee")
     for module in ("answers", "audit"):
         monkeypatch.setattr(f"cli.{module}.open_encoder", lambda spec: FakeEncoder())

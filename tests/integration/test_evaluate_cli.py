@@ -17,12 +17,13 @@ from cir_core.runs.records import Run
 from cir_core.settings import get_settings
 from cli.answers import Answer, collect
 from cli.main import app
+from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
 
 
 @pytest.fixture
 def evaluate(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr("cli.console.out.width", 200)
     get_settings.cache_clear()
 

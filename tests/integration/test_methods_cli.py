@@ -14,6 +14,7 @@ from cir_core.settings import get_settings
 from cli.evaluate import DEFAULT_METHODS
 from cli.main import app
 from cli.method_options import chosen_methods
+from tests.fakes.databases import use_home
 
 MINE = """
 [methods.mine]
@@ -27,7 +28,7 @@ soft_filter = { weight = 0.2 }
 
 @pytest.fixture
 def cirque(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
+    use_home(monkeypatch, tmp_path)
     monkeypatch.delenv("CIRQUE_METHODS", raising=False)
 
     def run(*arguments, methods=None):

@@ -20,6 +20,7 @@ from cir_core.sample import NAME
 from cir_core.settings import get_settings
 from cli import console, preference
 from storage.stores import open_stores
+from tests.fakes.databases import use_home
 
 app = typer.Typer()
 preference.register(app)
@@ -39,7 +40,7 @@ def prepared(tmp_path_factory) -> Path:
 def create(prepared, tmp_path, monkeypatch):
     """Runs ``cirque study create preference``; raises what the command raises."""
     shutil.copytree(prepared / "home", tmp_path / "home")
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setenv("CIRQUE_SEED", "5")
     monkeypatch.setattr(console.out, "width", 200)
     get_settings.cache_clear()

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -21,6 +20,7 @@ import pytest
 
 from annotation.people import PeopleService
 from annotation.records import Assignment, Item, Judgement, Seat, StudyEvent
+from tests.fakes.databases import check_sound, database_of
 from tests.fakes.studies import make_preference_study, rated
 from tests.integration.crowd import ROOT, Refused, Server, add_entered, at_once, stores_of
 from tests.integration.raters import FIRST_CHECK, NEVER_RIGHT, Rater, an_answer
@@ -148,9 +148,7 @@ def test_every_acknowledged_rating_is_kept_once(crowd: Crowd) -> None:
     assert all(by_token[ack.token].item_id == ack.item for rater in crowd.raters for ack in rater.acknowledged)
     assert Counter(it.annotator for it in found.history) == dict.fromkeys(NAMES, EACH)
     assert Counter(Counter(it.item_id for it in found.history).values()) == {1: QUESTIONS - SHARED, 3: SHARED}
-    with contextlib.closing(sqlite3.connect(crowd.server.home / "cirque.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    check_sound(database_of(crowd.server.home))
 
 
 def test_the_sides_are_those_planned_and_those_shown(crowd: Crowd) -> None:

@@ -31,6 +31,7 @@ from cir_core.indexing import index_folder
 from cir_core.settings import get_settings
 from cli import console, report
 from storage.stores import open_stores
+from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer
 from tests.fakes.studies import flagged, make_preference_study, make_study, valid
 
@@ -62,7 +63,7 @@ def answer(stores, study, person, given):
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.delenv("CIRQUE_SEED", raising=False)
     monkeypatch.setattr(console.out, "width", 100)
     get_settings.cache_clear()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import signal
 import subprocess
@@ -20,8 +19,8 @@ import pytest
 from annotation.circus_users import read_circus_users
 from annotation.circus_users.form import FLAGS
 from annotation.creation import import_circus_study
-from cir_core.settings import Settings
 from storage.stores import open_stores
+from tests.fakes.databases import environment_of, settings_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE, ITEMS, DRAWS = 40, 200, 10_000   # 780 pairs of people: a report takes a minute
@@ -43,7 +42,7 @@ def home(tmp_path):
         } for item, flags in enumerate(seen[person])]
         (folder / f"p{person}.json").write_bytes(orjson.dumps({"username": f"p{person}", "assignments": said}))
     home = tmp_path / "home"
-    with closing(open_stores(Settings(home=home))) as stores:
+    with closing(open_stores(settings_of(home))) as stores:
         import_circus_study(stores.studies, "many", read_circus_users(sorted(folder.iterdir())), created_by="tests")
     return home
 
@@ -51,7 +50,7 @@ def home(tmp_path):
 @pytest.fixture
 def server(home, tmp_path):
     log = tmp_path / "log"
-    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
                                    stderr=subprocess.STDOUT)

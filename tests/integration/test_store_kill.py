@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from storage.answers import SqlAnswerCache
 from storage.comparisons import SqlComparisonStore
-from storage.database import open_database
+from storage.database import open_database, reading
 from storage.migrate import migrate
 from storage.store import SqlSessionStore
 from storage.votes import SqlVoteStore
 from tests.fakes.comparisons import METHODS
+from tests.fakes.databases import check_sound, database_of
 from tests.fakes.turns import a_composition, a_session, same_composition
 from tests.integration.vote_writer import key_of
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def url(tmp_path):
-    return f"sqlite:///{tmp_path}/cirque.db"
+    return database_of(tmp_path)
 
 
 @pytest.fixture
@@ -63,20 +63,13 @@ def kill_after(writer, seconds):
     return complete.split("\n")
 
 
-@contextmanager
-def sound_file(url):
-    with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-        yield connection
-
-
 def stored(url, session_id):
-    """The session, after a check that the file is whole."""
-    with sound_file(url) as connection:
-        seqs = [seq for seq, in connection.execute("SELECT seq FROM turns ORDER BY seq")]
-    assert seqs == list(range(1, len(seqs) + 1))
+    """The session, after a check that the database is whole."""
+    check_sound(url)
     engine = open_database(url)
+    with reading(engine) as connection:
+        seqs = connection.execute(text("SELECT seq FROM turns ORDER BY seq")).scalars().all()
+    assert seqs == list(range(1, len(seqs) + 1))
     session = SqlSessionStore(engine).session(session_id)
     engine.dispose()
     return session
@@ -122,8 +115,7 @@ def test_kill_while_people_vote(url, session_id):
         for line in kill_after(start("vote_writer", url), moments.uniform(0.05, 0.4)):
             name, vote_id = line.split()
             acknowledged.setdefault(name, []).append(vote_id)
-        with sound_file(url):
-            pass
+        check_sound(url)
         engine = open_database(url)
         votes = {vote.annotator: vote for vote in SqlVoteStore(engine).votes()}
         comparisons, answers = SqlComparisonStore(engine), SqlAnswerCache(engine)

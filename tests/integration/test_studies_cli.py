@@ -29,6 +29,7 @@ from cir_core.types import Hit
 from cli import console
 from cli.main import app
 from storage.stores import open_stores
+from tests.fakes.databases import use_home
 from tests.fakes.studies import flagged, valid
 from tests.fakes.turns import a_session, turn_maker
 
@@ -41,7 +42,7 @@ def prepared(tmp_path_factory) -> Path:
     index_folder(drawn, name=NAME, encoder=load_encoder("atelier"), home=root / "home",
                  manifest=drawn / "manifest.csv", split="test")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("CIRQUE_HOME", str(root / "home"))
+        use_home(patch, root / "home")
         get_settings.cache_clear()
         result = CliRunner().invoke(app, ["audit", "sample", "--annotations", str(drawn), "--gallery", NAME, "--limit",
                                           "6", "--k", "2", "--retrievers", "slerp,text-only", "--out",
@@ -54,7 +55,7 @@ def prepared(tmp_path_factory) -> Path:
 @pytest.fixture
 def home(prepared, tmp_path, monkeypatch) -> Path:
     shutil.copytree(prepared / "home", tmp_path / "home")
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)
     get_settings.cache_clear()
     yield tmp_path / "home"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,6 +17,7 @@ import pytest
 
 from annotation.people import PeopleService
 from annotation.records import Judgement
+from tests.fakes.databases import check_sound, database_of
 from tests.fakes.studies import flagged, make_study, valid
 from tests.integration.crowd import ROOT, Judge, Refused, Server, add_people, an_answer, at_once, stores_of
 
@@ -80,9 +79,7 @@ def check_stored(home: Path, judges: list[Judge], each: int) -> None:
     assert all(dict(it.answer) == an_answer(int(it.token.rpartition("-")[2])) for it in stored)
     assert Counter(it.annotator for it in stored) == dict.fromkeys(NAMES, each)
     assert set(Counter(it.item_id for it in stored).values()) == {2}, "every item met two people"
-    with contextlib.closing(sqlite3.connect(home / "cirque.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+    check_sound(database_of(home))
 
 
 def check_quiet(server: Server, judges: list[Judge]) -> None:

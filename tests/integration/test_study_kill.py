@@ -14,15 +14,16 @@ from annotation.records import StudyPlan
 from storage.database import open_database
 from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import check_sound, database_of
 from tests.fakes.study_records import ITEMS, STUDY
-from tests.integration.test_store_kill import kill_after, sound_file, start
+from tests.integration.test_store_kill import kill_after, start
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")
 
 
 @pytest.fixture
 def url(tmp_path):
-    url = f"sqlite:///{tmp_path}/cirque.db"
+    url = database_of(tmp_path)
     engine = open_migrated(url)
     items = [replace(ITEMS[0], item_id=f"i{number}", number=number, key=str(number)) for number in range(8000)]
     study = replace(STUDY, plan=StudyPlan(2, 1, 0, 7))
@@ -40,8 +41,7 @@ def test_kill_while_two_people_judge(url):
             for line in kill_after(writer, moments.uniform(0.05, 0.5)):
                 item_id, token = line.split()
                 acknowledged[name, item_id].append(token)
-        with sound_file(url):
-            pass
+        check_sound(url)
         engine = open_database(url)
         store = SqlStudyStore(engine)
         kept: dict[tuple[str, str], list[str]] = defaultdict(list)

@@ -12,13 +12,14 @@ from cir_core.errors import AccessError
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.stores import open_stores
+from tests.fakes.databases import use_home
 
 PASSWORD = "correct horse"
 
 
 @pytest.fixture
 def cirque(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
+    use_home(monkeypatch, tmp_path)
     monkeypatch.setenv("CIRQUE_HOST", "127.0.0.1")
     monkeypatch.setenv("CIRQUE_PORT", "7861")
     get_settings.cache_clear()

@@ -10,13 +10,13 @@ from annotation.analysis.preference_json import preference_json
 from annotation.analysis.preference_report import preference_report
 from annotation.analysis.records import Options, Selection
 from annotation.hp_studies import import_hp_study
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 
 
 @pytest.fixture(scope="module")
 def answers(reference_data, tmp_path_factory):
-    engine = open_migrated(f"sqlite:///{tmp_path_factory.mktemp('home') / 'cirque.db'}")
+    engine = engine_of(tmp_path_factory.mktemp("home"))
     store = SqlStudyStore(engine)
     created = import_hp_study(store, "HP-FashionIQ", reference_data / "hp_fashioniq/hpfiq.json", created_by="local")
     yield load_answers(store, created.study)

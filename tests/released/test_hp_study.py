@@ -9,8 +9,8 @@ from annotation.hp_studies import hp_form, import_hp_study
 from annotation.preference_exports import judgement_table, preference_pairs, set_table
 from annotation.quality import people_quality, side_bias
 from cir_core.datasets.hp_fashioniq import read_questions
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def path(reference_data):
 
 @pytest.fixture(scope="module")
 def imported(path, tmp_path_factory):
-    engine = open_migrated(f"sqlite:///{tmp_path_factory.mktemp('home') / 'cirque.db'}")
+    engine = engine_of(tmp_path_factory.mktemp("home"))
     store = SqlStudyStore(engine)
     yield store, import_hp_study(store, "HP-FashionIQ", path, created_by="local")
     engine.dispose()

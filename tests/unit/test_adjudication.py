@@ -16,8 +16,8 @@ from annotation.records import Item, Study
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.judged import answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import flagged, make_study, valid
 
@@ -29,7 +29,7 @@ UNSURE = valid(validated=None, unsure=True)
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from annotation.records import Place, Role, Study, StudyImage
 from annotation.roles import Capability, may
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
 from web import analysis_reports
@@ -52,7 +52,7 @@ Open = Callable[..., TestClient]
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -20,9 +20,9 @@ from cir_core.errors import EncoderUnavailable
 from cir_core.methods.declared import Method
 from cir_core.search import Searcher
 from cir_core.types import MethodSettings
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes.colours import colour_gallery
+from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
@@ -71,7 +71,7 @@ def search(tmp_path: Path) -> Search:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

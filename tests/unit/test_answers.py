@@ -20,7 +20,8 @@ from cir_core.language.cache import AnswerCache
 from storage import tables
 from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
-from storage.migrate import migrate
+from storage.migrate import open_migrated
+from tests.fakes.databases import database_of, engine_of, sqlite_of
 
 KEY = hashlib.sha256(b"caption").hexdigest()
 ABOUT = {"model": "small/1", "role": "caption", "prompt_version": "3", "prompt_tokens": 900,
@@ -28,14 +29,15 @@ ABOUT = {"model": "small/1", "role": "caption", "prompt_version": "3", "prompt_t
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "cirque.db"
+def cache(tmp_path):
+    engine = engine_of(tmp_path)
+    yield SqlAnswerCache(engine)
+    engine.dispose()
 
 
 @pytest.fixture
-def cache(path):
-    engine = open_database(f"sqlite:///{path}")
-    migrate(engine)
+def cache_in_a_file(tmp_path):
+    engine = open_migrated(sqlite_of(tmp_path))
     yield SqlAnswerCache(engine)
     engine.dispose()
 
@@ -56,11 +58,11 @@ def test_an_answer_comes_back_as_it_was_put(cache: AnswerCache):
     assert datetime.now(UTC) - row.created_at < timedelta(minutes=1)
 
 
-def test_it_is_on_disk_when_put_returns(cache, path):
+def test_it_is_on_disk_when_put_returns(cache, tmp_path):
     cache.put(KEY, "{}", **ABOUT)
     code = ("import sys; from storage.answers import SqlAnswerCache; from storage.database import open_database; "
             "print(SqlAnswerCache(open_database(sys.argv[1])).get(sys.argv[2]))")
-    said = subprocess.run([sys.executable, "-c", code, f"sqlite:///{path}", KEY], cwd=Path(__file__).parents[2],
+    said = subprocess.run([sys.executable, "-c", code, database_of(tmp_path), KEY], cwd=Path(__file__).parents[2],
                           capture_output=True, text=True, check=True, timeout=60).stdout
     assert said == "{}\n"
 
@@ -106,8 +108,9 @@ def test_what_cannot_be_stored_is_refused(cache, text):
     assert rows(cache) == []
 
 
-def test_a_full_disk(cache):
+def test_a_full_disk(cache_in_a_file):
     """A limit on the file's pages fails as a full disk does."""
+    cache = cache_in_a_file
     with reading(cache.engine) as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     cache.put(KEY, "kept", **ABOUT)
@@ -119,7 +122,8 @@ def test_a_full_disk(cache):
     assert cache.get(KEY) == "kept" and cache.get("0" * 64) is None
 
 
-def test_a_database_that_cannot_be_read(cache, path):
+def test_a_database_that_cannot_be_read(cache_in_a_file, tmp_path):
+    cache, path = cache_in_a_file, tmp_path / "cirque.db"
     cache.put(KEY, "{}", **ABOUT)
     cache.engine.dispose()
     content = bytearray(path.read_bytes())
@@ -130,7 +134,8 @@ def test_a_database_that_cannot_be_read(cache, path):
             call()
 
 
-def test_another_writer_that_does_not_let_go(cache):
+def test_another_writer_that_does_not_let_go(cache_in_a_file):
+    cache = cache_in_a_file
     event.listen(cache.engine, "connect", lambda connection, record: connection.execute("PRAGMA busy_timeout = 50"))
     cache.engine.dispose()
     other = open_database(str(cache.engine.url))  # of another process, so to speak: it takes no turns with ours

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 import pytest
 
 from cir_core.audit.records import QueryAudit, Ranking
 from cir_core.errors import StorageError
-from cir_core.settings import Settings
 from storage.audits import SqlAuditStore, pack_rankings, unpack_rankings
 from storage.database import reading
-from storage.migrate import open_migrated
 from storage.stores import open_stores
 from tests.fakes.audits import InMemoryAuditStore, a_card
+from tests.fakes.databases import engine_of, refuse_position_2, settings_of
 
 RANKINGS = {
     "multimodal": Ranking((3, 1), ("ä/1.jpg", "b \"2\"")), "text_only": Ranking((40_000, 7)),
@@ -28,12 +24,12 @@ def an_audit(number, problem=""):
 
 @pytest.fixture
 def sql(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    engine = engine_of(tmp_path)
     yield SqlAuditStore(engine)
     engine.dispose()
 
 
-@pytest.fixture(params=["dict", "sqlite"])
+@pytest.fixture(params=["dict", "sql"])
 def store(request):
     return InMemoryAuditStore() if request.param == "dict" else request.getfixturevalue("sql")
 
@@ -82,13 +78,11 @@ def test_beginning_and_finishing_twice_changes_nothing(store):
     assert store.stored(card) == {0: an_audit(0)}
 
 
-def test_a_chunk_is_stored_whole_or_not_at_all(sql, tmp_path):
+def test_a_chunk_is_stored_whole_or_not_at_all(sql):
     card = a_card()
     sql.begin(card, 3)
     sql.put(card, 0, [an_audit(0)])
-    with closing(sqlite3.connect(tmp_path / "cirque.db")) as connection:
-        connection.execute("CREATE TRIGGER stop BEFORE INSERT ON audit_queries WHEN new.position = 2 "
-                           "BEGIN SELECT RAISE(ABORT, 'stopped'); END")
+    refuse_position_2(sql.engine, "audit_queries")
     with pytest.raises(StorageError):
         sql.put(card, 0, [an_audit(0, "again"), an_audit(1), an_audit(2)])
     assert sql.stored(card) == {0: an_audit(0)}
@@ -126,7 +120,7 @@ def test_what_many_queries_name_is_in_memory_once(sql):
 
 
 def test_all_stores_share_one_database(tmp_path):
-    settings = Settings(home=tmp_path / "home")
+    settings = settings_of(tmp_path / "home")
     stores = open_stores(settings)
     stores.audits.begin(a_card(), 1)
     stores.close()

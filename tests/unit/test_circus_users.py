@@ -17,8 +17,8 @@ from annotation.sources.queries import refuse
 from cir_core.datasets.faults import Faults
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
 from cir_core.ids import new_id
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 
 FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
@@ -26,7 +26,7 @@ FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "Q
 
 @pytest.fixture
 def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 
@@ -12,27 +10,26 @@ from sqlalchemy import delete, func, select
 
 from cir_core.comparisons import Column
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.settings import Settings
 from cir_core.types import Hit
 from storage import tables
 from storage.comparisons import SqlComparisonStore
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.store import SqlSessionStore
 from storage.stores import open_stores
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import METHODS, a_column, a_comparison, a_vote
+from tests.fakes.databases import engine_of, refuse_position_2, settings_of
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 
 @pytest.fixture
 def sql(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    engine = engine_of(tmp_path)
     yield SqlComparisonStore(engine)
     engine.dispose()
 
 
-@pytest.fixture(params=["dict", "sqlite"])
+@pytest.fixture(params=["dict", "sql"])
 def store(request):
     return InMemoryComparisonStore() if request.param == "dict" else request.getfixturevalue("sql")
 
@@ -89,10 +86,8 @@ def test_a_comparison_is_stored_once_and_whole(sql):
         sql.comparison(broken.comparison_id)
 
 
-def test_a_failure_half_way_leaves_nothing(sql, tmp_path):
-    with closing(sqlite3.connect(tmp_path / "cirque.db")) as connection:
-        connection.execute("CREATE TRIGGER stop BEFORE INSERT ON comparison_columns WHEN new.position = 2 "
-                           "BEGIN SELECT RAISE(ABORT, 'stopped'); END")
+def test_a_failure_half_way_leaves_nothing(sql):
+    refuse_position_2(sql.engine, "comparison_columns")
     with pytest.raises(StorageError):
         sql.add_comparison(a_comparison())
     with reading(sql.engine) as connection:
@@ -126,15 +121,16 @@ def test_a_column_takes_little_more_than_its_numbers(sql):
     composition = a_composition(dim=512)
     sql.add_comparison(a_comparison(columns=(a_column(hits=hits, composition=composition),)))
     with reading(sql.engine) as connection:
+        texts = " + ".join(f"length(CAST({name} AS TEXT))"
+                           for name in ("protocol", "hits", "composition", "notes", "timings_ms"))
         row = connection.exec_driver_sql(
-            "SELECT length(hit_numbers) + length(composition_vectors), length(protocol) + length(hits) + "
-            "length(composition) + length(notes) + length(timings_ms) FROM comparison_columns").one()
+            f"SELECT length(hit_numbers) + length(composition_vectors), {texts} FROM comparison_columns").one()
     assert row[0] == 2880 + 6 * 512 * 4
     assert row[1] < 4000
 
 
 def test_all_stores_share_one_database(tmp_path):
-    settings = Settings(home=tmp_path / "deep" / "home")
+    settings = settings_of(tmp_path / "deep" / "home")
     stores = open_stores(settings)
     session = stores.sessions.create_session(a_session())
     comparison = stores.comparisons.add_comparison(a_comparison(session_id=session.session_id))

@@ -19,8 +19,8 @@ from annotation.exclusion import Rules
 from annotation.records import Place
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
 
@@ -30,7 +30,7 @@ PEOPLE = ("Ada", "Bo", "Cy")
 
 @pytest.fixture
 def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -9,8 +9,8 @@ from annotation.hp_studies import hp_form, import_hp_study
 from annotation.records import Place
 from cir_core.datasets.hp_fashioniq import read_questions
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import (
     a_judgement,
     a_study,
@@ -24,7 +24,7 @@ from tests.fakes.preferences import (
 
 @pytest.fixture
 def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

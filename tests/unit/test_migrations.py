@@ -21,7 +21,8 @@ from cir_core.errors import StorageError
 from cir_core.types import Hit, MethodSettings
 from storage import migrate as migrate_module
 from storage.database import open_database, reading
-from storage.migrate import SCRIPTS, MigrationReport, migrate
+from storage.migrate import MigrationReport, migrate
+from storage.revisions import SCRIPTS
 from storage.store import SqlSessionStore
 from storage.tables import metadata
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker

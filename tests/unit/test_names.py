@@ -12,8 +12,8 @@ from annotation.overview import seat_progress
 from annotation.records import Seat, Study, name_key, same_person
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import make_study, valid
 from web.adjudicate_routes import decision_json
@@ -24,7 +24,7 @@ KINDS = {"validity": Validity()}
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

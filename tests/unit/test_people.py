@@ -15,20 +15,20 @@ from annotation.people import PeopleService, digest_of
 from annotation.recognised import Recognised
 from annotation.roles import EVERYTHING, ROLES, SAYS, as_role, may
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
-from storage.migrate import open_migrated
 from storage.people import SqlPeopleStore
+from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, NOON, PASSWORD, Clock, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
 
 
 @pytest.fixture
 def sql(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    engine = engine_of(tmp_path)
     yield SqlPeopleStore(engine)
     engine.dispose()
 
 
-@pytest.fixture(params=["dict", "sqlite"])
+@pytest.fixture(params=["dict", "sql"])
 def store(request):
     return InMemoryPeopleStore() if request.param == "dict" else request.getfixturevalue("sql")
 

@@ -11,16 +11,16 @@ import pytest
 from annotation.records import Invitation, Person, SignIn
 from cir_core.errors import AccessError
 from storage.people import SqlPeopleStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 ADA = Person("Ada", "admin", "hash-a", True, NOW)
 BO = Person("Bo", "annotator", "hash-b", True, NOW)
 
 
-@pytest.fixture(params=DATABASES)
-def store(request, tmp_path):
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def store(tmp_path):
+    engine = engine_of(tmp_path)
     yield SqlPeopleStore(engine)
     engine.dispose()
 

@@ -15,8 +15,8 @@ from annotation.survey import SETTINGS
 from annotation.survey_flow import SECRET
 from annotation.survey_plan import SurveyLayout
 from cir_core.errors import StorageError, StudyError
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 
 METHODS = ("cirevl", "slerp", "text-only")
 LAYOUT = SurveyLayout(per_person=4, forms=2, shared_every=5, shared_by=2, reason_every=2, seed=3)
@@ -24,7 +24,7 @@ LAYOUT = SurveyLayout(per_person=4, forms=2, shared_every=5, shared_by=2, reason
 
 @pytest.fixture
 def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

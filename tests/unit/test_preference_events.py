@@ -25,8 +25,8 @@ from annotation.records import Seat, Study, StudyEvent
 from annotation.survey_flow import SECRET
 from cir_core.settings import get_settings
 from cli.main import app
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of, use_home
 from tests.fakes.preferences import START, a_check, a_judgement, a_study, an_answer, an_assignment, an_item, seats_of
 from tests.fakes.preferences import keep as keep_study
 from web import studies_present
@@ -77,8 +77,7 @@ def test_what_an_imported_file_does_not_hold_is_empty() -> None:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path))
-    monkeypatch.delenv("CIRQUE_DATABASE_URL", raising=False)
+    use_home(monkeypatch, tmp_path)
     get_settings.cache_clear()
     yield tmp_path
     get_settings.cache_clear()
@@ -97,7 +96,7 @@ def study(home: Path) -> Study:
 
 
 def store_of(home: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{home / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(home))
 
 
 def test_both_tables_are_exported(home: Path, study: Study) -> None:

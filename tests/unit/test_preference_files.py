@@ -14,6 +14,7 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
 from cli import console, preference_files, studies, study_files
 from storage.stores import open_stores
+from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
 from tests.unit.test_hp_studies import RELEASED
@@ -30,7 +31,7 @@ app.command("list")(studies.list_)
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setenv("CIRQUE_HOME", str(tmp_path / "home"))
+    use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setattr(console.out, "width", 200)
     get_settings.cache_clear()
     yield tmp_path / "home"

@@ -18,8 +18,8 @@ from annotation.preference import Preference
 from annotation.records import Study
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
@@ -35,7 +35,7 @@ MARKERS = (*METHODS, "picture-", "shops::", "zebraquery", "axolotl", "8675309", 
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

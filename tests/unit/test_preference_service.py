@@ -26,8 +26,8 @@ from cir_core.errors import (
     UnknownItem,
 )
 from storage import tables
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 
 
@@ -44,7 +44,7 @@ class Clock:
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

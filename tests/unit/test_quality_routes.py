@@ -16,8 +16,8 @@ from starlette.testclient import TestClient
 
 from annotation.records import Role, Study
 from annotation.roles import may
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
 from web.quality_routes import quality_routes
@@ -35,7 +35,7 @@ JUDGEMENTS = [
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -12,8 +12,8 @@ from annotation.records import Seat
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.errors import StudyError
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.judged import AT, decision_of, item_of
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_assignment, an_item, seats_of
 from tests.fakes.studies import make_study, valid
@@ -97,7 +97,7 @@ def test_names_and_codes():
 
 
 def test_answers_out_of_the_store(tmp_path):
-    store = SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    store = SqlStudyStore(engine_of(tmp_path))
     study = make_study(store, tmp_path, items=3, seats=2, agreement_items=3, pictures=2, panel=0)
     service = StudyService(store, {"validity": Validity()})
     for person in ("Ada", "Ben"):

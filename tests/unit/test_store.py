@@ -18,21 +18,20 @@ from sqlalchemy import select
 
 from cir_core.composition import Constraints, Usage
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.settings import Settings
 from cir_core.types import Hit, MethodSettings, Reflection, SoftFilter
 from storage import tables
 from storage.checks import NAME_LIMIT, clean_name
 from storage.database import reading
 from storage.store import SqlSessionStore, open_store
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of, settings_of
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 
-@pytest.fixture(params=["dict", *DATABASES])
+@pytest.fixture(params=["dict", "sql"])
 def store(request, tmp_path):
     made = (InMemorySessionStore() if request.param == "dict"
-            else SqlSessionStore(open_empty(request.param, tmp_path)))
+            else SqlSessionStore(engine_of(tmp_path)))
     yield made
     made.close()
 
@@ -283,7 +282,7 @@ def test_eight_threads_at_the_same_session(store, session):
 
 
 def test_the_order_of_turns_is_kept_in_rows(tmp_path):
-    store = SqlSessionStore(open_empty("sqlite", tmp_path))
+    store = SqlSessionStore(engine_of(tmp_path))
     session = store.create_session(a_session())
     made = [add(store, session) for _ in range(5)]
     store.add_upload("upload:1", 2, 3, "a\nb")
@@ -297,7 +296,7 @@ def test_the_order_of_turns_is_kept_in_rows(tmp_path):
 
 
 def test_open_store_makes_and_reopens_the_database(tmp_path):
-    settings = Settings(home=tmp_path / "deep" / "home")
+    settings = settings_of(tmp_path / "deep" / "home")
     store = open_store(settings)
     session = store.create_session(a_session())
     store.close()

@@ -29,8 +29,8 @@ from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.datasets.hp_fashioniq import Question, ShownSet, write_questions
 from cir_core.errors import StudyError
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 from web.adjudicate_routes import adjudicate_routes
 from web.studies_routes import studies_routes
@@ -45,7 +45,7 @@ Open = Callable[..., TestClient]
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

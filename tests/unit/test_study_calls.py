@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
@@ -26,7 +26,7 @@ from web.study_calls import wire_study_calls
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestClient]:
     home = tmp_path_factory.mktemp("home")
-    store = SqlStudyStore(open_migrated(f"sqlite:///{home / 'cirque.db'}"))
+    store = SqlStudyStore(engine_of(home))
     make_study(store, home, items=4)
     services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}), meter=Meter())
 

@@ -12,8 +12,8 @@ from annotation.freezing import studies_folder
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
 from cir_core.errors import StorageError, StudyError
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 
 LABELS = ("composition_required", "unresolved")
 PLAN = StudyPlan(seats=2, overlap=1, agreement_items=2, seed=3)
@@ -21,7 +21,7 @@ PLAN = StudyPlan(seats=2, overlap=1, agreement_items=2, seed=3)
 
 @pytest.fixture
 def store(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -11,8 +11,9 @@ from sqlalchemy import event, text
 from annotation.records import Place, Seat, StudyEvent, Taken
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
 from storage.database import reading, writing
+from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of, sqlite_of
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, VALID, a_judgement, later, take_nothing
 
 SURVEY = replace(STUDY, kind="preference", protocol="hs-fashioniq/1")
@@ -21,15 +22,26 @@ FIRST, SECOND = {"first": 1, "form": 1, "reason": False}, {"first": 2, "form": 1
 SIDES = [replace(place, extra=extra) for place, extra in zip(PLACES, (FIRST, SECOND, FIRST, FIRST, {}), strict=True)]
 
 
-@pytest.fixture(params=DATABASES)
-def engine(request, tmp_path):
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def engine(tmp_path):
+    engine = engine_of(tmp_path)
     yield engine
     engine.dispose()
 
 
 @pytest.fixture
 def store(engine):
+    return with_two_people(engine)
+
+
+@pytest.fixture
+def store_in_a_file(tmp_path):
+    engine = open_migrated(sqlite_of(tmp_path))
+    yield with_two_people(engine)
+    engine.dispose()
+
+
+def with_two_people(engine):
     store = SqlStudyStore(engine)
     store.create(SURVEY, ITEMS, IMAGES, SIDES)
     for name in ("Ann", "Bo"):
@@ -188,8 +200,8 @@ def test_one_press_in_many_threads_is_one_event(store):
     assert {one.event_id for one in store.events("s1")} == {one.event_id for one in kept}
 
 
-@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
-def test_noting_and_reading_go_by_indexes(store):
+def test_noting_and_reading_go_by_indexes(store_in_a_file):
+    store = store_in_a_file
     plans = []
 
     def explain(connection, cursor, statement, parameters, *rest):

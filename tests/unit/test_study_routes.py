@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 
 from annotation.service import StudyService
 from annotation.validity import Validity
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
 from web.meter import Meter
@@ -25,7 +25,7 @@ from web.study_routes import study_routes
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

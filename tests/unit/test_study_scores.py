@@ -12,7 +12,7 @@ from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores, UnknownStudy
 from storage.database import reading, writing
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import START, a_study, an_answer, an_item, keep
 from tests.fakes.preferences import a_judgement as a_rating
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, STUDY, a_decision, a_judgement, take_nothing
@@ -22,9 +22,9 @@ SCORES = MetricScores("Cosine, mine", "From a file of mine.", {("q0", 1): THIRD,
                       ("one set has none",))
 
 
-@pytest.fixture(params=DATABASES)
-def store(request, tmp_path):
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def store(tmp_path):
+    engine = engine_of(tmp_path)
     store = SqlStudyStore(engine)
     questions = [replace(an_item(number), item_id=f"q{number}") for number in (0, 1)]
     keep(store, a_study(), questions, [Place("q0", 1, 0), Place("q1", 2, 0)], [], [])

@@ -22,8 +22,8 @@ from cir_core.errors import (
     UsedToken,
 )
 from storage import tables
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
+from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 
 
@@ -37,7 +37,7 @@ class Clock:
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqlStudyStore:
-    return SqlStudyStore(open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}"))
+    return SqlStudyStore(engine_of(tmp_path))
 
 
 @pytest.fixture

@@ -18,8 +18,9 @@ from sqlalchemy.dialects import postgresql
 from annotation.records import Place, Released, Seat, StudyPlan, Taken
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy, UsedToken
 from storage.database import reading, writing
+from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of, sqlite_of
 from tests.fakes.study_records import (
     FLAGGED,
     IMAGES,
@@ -37,9 +38,17 @@ from tests.fakes.study_records import (
 )
 
 
-@pytest.fixture(params=DATABASES)
-def store(request, tmp_path):
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def store(tmp_path):
+    yield from a_store(engine_of(tmp_path))
+
+
+@pytest.fixture
+def store_in_a_file(tmp_path):
+    yield from a_store(open_migrated(sqlite_of(tmp_path)))
+
+
+def a_store(engine):
     store = SqlStudyStore(engine)
     store.create(STUDY, ITEMS, IMAGES, PLACES)
     yield store
@@ -459,8 +468,8 @@ def test_being_seen_is_noted_once_a_minute(store):
         assert any(one.startswith("UPDATE") for one in written) == (seen == minutes)
 
 
-@pytest.mark.parametrize("store", ["sqlite"], indirect=True)
-def test_a_desk_and_a_save_go_by_indexes(store):
+def test_a_desk_and_a_save_go_by_indexes(store_in_a_file):
+    store = store_in_a_file
     join(store, "Ann")
     plans = []
 

@@ -19,7 +19,7 @@ from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.ids import new_id
 from storage import tables
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of
 from tests.fakes.studies import make_study, valid
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -27,9 +27,9 @@ OF_STUDIES = (tables.studies, tables.study_images, tables.study_items, tables.st
               tables.judgements, tables.drafts, tables.study_events, tables.decisions)
 
 
-@pytest.fixture(params=DATABASES)
-def store(request, tmp_path):
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def store(tmp_path):
+    engine = engine_of(tmp_path)
     yield SqlStudyStore(engine)
     engine.dispose()
 

@@ -15,17 +15,17 @@ from cir_core.errors import SearchError, StorageError, UnknownSession
 from storage import tables
 from storage.comparisons import SqlComparisonStore
 from storage.database import writing
-from storage.migrate import open_migrated
 from storage.votes import SqlVoteStore
 from tests.fakes.comparison_store import InMemoryVoteStore
 from tests.fakes.comparisons import METHODS, a_comparison, a_vote
+from tests.fakes.databases import engine_of
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 @pytest.fixture
 def sql(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path}/cirque.db")
+    engine = engine_of(tmp_path)
     comparisons = SqlComparisonStore(engine)
     for comparison_id in ("one", "two"):
         comparisons.add_comparison(a_comparison(comparison_id=comparison_id))
@@ -33,7 +33,7 @@ def sql(tmp_path):
     engine.dispose()
 
 
-@pytest.fixture(params=["dict", "sqlite"])
+@pytest.fixture(params=["dict", "sql"])
 def store(request):
     return InMemoryVoteStore() if request.param == "dict" else request.getfixturevalue("sql")
 

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.fakes.databases import environment_of
+
 ROOT = Path(__file__).resolve().parents[2]
 expect.set_options(timeout=20_000)   # the machine may be busy with other tests
 IMAGES = 90
@@ -54,7 +56,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def app(home: Path) -> Iterator[App]:
     log = home.parent / "app.log"
-    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = subprocess.Popen(
             [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT

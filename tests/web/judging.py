@@ -31,7 +31,7 @@ def a_server(home: Path, names: Sequence[str]) -> Iterator[Server]:
         yield server
     finally:
         server.stop()
-    assert "Traceback" not in server.log()
+    assert "Traceback" not in server.log(), server.log()
 
 
 @contextmanager

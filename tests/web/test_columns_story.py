@@ -1,10 +1,12 @@
 """Methods side by side, as a judge lives it."""
 
 import re
-import sqlite3
 
 from playwright.sync_api import expect
+from sqlalchemy import text
 
+from storage.database import open_database, reading
+from tests.fakes.databases import database_of
 from tests.web.screen import search, settled
 
 
@@ -20,8 +22,11 @@ def choose(page, *names, blind=False, text="in red"):
 
 
 def kept_votes(app):
-    with sqlite3.connect(f"file:{app.home / 'cirque.db'}?mode=ro", uri=True) as database:
-        return database.execute("select chosen, blind, seconds from method_votes").fetchall()
+    engine = open_database(database_of(app.home))
+    with reading(engine) as connection:
+        kept = connection.execute(text("select chosen, blind, seconds from method_votes")).all()
+    engine.dispose()
+    return kept
 
 
 def test_blind_columns_tell_nothing_until_the_vote(open_page, app):

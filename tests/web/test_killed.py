@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
 import random
 import re
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -19,15 +16,15 @@ from pathlib import Path
 import httpx
 from gradio_client import Client
 
-from cir_core.settings import Settings
 from storage.store import open_store
+from tests.fakes.databases import check_sound, database_of, environment_of, settings_of
 from tests.web.conftest import ROOT
 
 ROUNDS, SEARCHERS = 3, 2
 
 
 def start(home: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
-    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
                                    stdout=stream, stderr=subprocess.STDOUT)
@@ -80,12 +77,11 @@ def test_nothing_acknowledged_is_lost(home: Path, tmp_path: Path, wait_for: Wait
         for person in people:
             person.join(60)
 
-    store = open_store(Settings(home=mine))
+    store = open_store(settings_of(mine))
     for session_id in {session for session, _ in acknowledged}:
         stored = [turn.turn_id for turn in store.session(session_id).turns]
         said = [turn for session, turn in acknowledged if session == session_id]
         assert stored[: len(said)] == said, "in order, none lost, none doubled"
         assert len(stored) <= len(said) + 1, "at most the one whose answer was cut off"
     store.close()
-    with contextlib.closing(sqlite3.connect(mine / "cirque.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    check_sound(database_of(mine))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.fakes.chat_server import ChatServer, Reply
+from tests.fakes.databases import database_of, environment_of
 from tests.web import screen
 from tests.web.conftest import ROOT, App, wait_for_address
 
@@ -383,8 +383,8 @@ def unreachable(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def _app(folder: Path, home: Path, **settings: str) -> Iterator[App]:
     """The app once more, over the same gallery, with a database of its own."""
     log = folder / "app.log"
-    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
-                   "CIRQUE_DATABASE_URL": f"sqlite:///{folder / 'cirque.db'}", **settings}
+    environment = environment_of(folder, CIRQUE_HOME=str(home), CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1",
+                                 CIRQUE_DATABASE_URL=database_of(folder), **settings)
     with log.open("w") as stream:
         process = subprocess.Popen(
             [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT

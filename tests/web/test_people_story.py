@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.fakes.databases import environment_of
 from tests.web.conftest import ROOT, wait_for_address
 
 PASSWORD = "correct horse"
@@ -19,7 +19,7 @@ PASSWORD = "correct horse"
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     log = tmp_path / "app.log"
-    environment = {**os.environ, "CIRQUE_HOME": str(tmp_path / "home"), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    environment = environment_of(tmp_path / "home", CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
                                    stderr=subprocess.STDOUT)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import socket
 import subprocess
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.fakes.databases import environment_of
 from tests.web import screen
 from tests.web.conftest import ROOT, wait_for_address
 
@@ -23,7 +23,7 @@ def start(home: Path, tmp_path: Path) -> Iterator[Callable[[int], tuple[subproce
 
     def run(port: int) -> tuple[subprocess.Popen[bytes], Path]:
         log = tmp_path / f"{len(list(tmp_path.iterdir()))}.log"
-        environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": str(port), "CIRQUE_HOST": "127.0.0.1"}
+        environment = environment_of(home, CIRQUE_PORT=str(port), CIRQUE_HOST="127.0.0.1")
         with log.open("w") as stream:
             process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
                                        stdout=stream, stderr=subprocess.STDOUT)

@@ -1,0 +1,108 @@
+"""``cirque db``: backups of the database, and whether it is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.errors import StorageError
+from cir_core.settings import Settings, get_settings
+from cir_core.texts import counted
+from cli.console import out
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+    from storage.contents import Contents
+
+app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and check the database.")
+
+
+@app.command()
+def backup(
+    file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; otherwise into backups/ in the "
+                                              "home folder.")] = None,
+) -> None:
+    """Back up the database, also while cirque runs. The backup is read again and compared."""
+    from storage.backup import back_up_to, backup_name
+
+    settings = get_settings()
+    with _database(settings) as engine:
+        made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
+    out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
+    out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
+              soft_wrap=True)
+
+
+@app.command()
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that cirque db backup made.")],
+    force: Annotated[bool, typer.Option("--force", help="Also if the database holds something.")] = False,
+) -> None:
+    """Put a backup in the place of the database. cirque must not run; what is there is backed up first."""
+    from storage.restore import restore as put_back
+
+    settings = get_settings()
+    with _database(settings, new=True) as engine:
+        done = put_back(engine, file, force=force, safe=_folder(settings))
+    if done.before is not None:
+        out.print(f"What was there is in {done.before}.", soft_wrap=True)
+    out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
+    if done.contents.revision != done.latest:
+        out.print(f"The next start of cirque brings it to schema {done.latest}.", soft_wrap=True)
+    _complain(done.faults)
+
+
+@app.command()
+def check() -> None:
+    """Check the database: that it is whole, that no row points nowhere, that counts are right. Nothing is changed."""
+    from storage.failures import where
+    from storage.inspection import inspect_database
+
+    with _database(get_settings()) as engine:
+        found = inspect_database(engine)
+        out.print(f"{where(engine.url)}: {_said(found.contents)}.", soft_wrap=True)
+    for name, rows in found.contents.rows.items():
+        out.print(f"  {name:<20}{rows:>12}")
+    if found.contents.revision != found.latest:
+        out.print(f"The next start of cirque brings it to schema {found.latest}; counts of studies are checked then.",
+                  soft_wrap=True)
+    _complain(found.faults)
+    out.print("Nothing is wrong with it.")
+
+
+@contextmanager
+def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
+    """As it is: not brought up to date, and only made where it may be ``new``."""
+    from storage.database import open_database, parse, sqlite_path
+
+    path = sqlite_path(parse(settings.resolved_database_url))
+    if path is not None and not new and not path.exists():
+        raise StorageError(f"There is no database at {path} yet. Point CIRQUE_HOME or CIRQUE_DATABASE_URL at one.")
+    engine = open_database(settings.resolved_database_url)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _folder(settings: Settings) -> Path:
+    return settings.home / "backups"
+
+
+def _said(contents: Contents) -> str:
+    if contents.revision is None:
+        return "empty"
+    return (f"schema {contents.revision}, {counted(contents.total, 'row')} in "
+            f"{counted(len(contents.rows), 'table')}")
+
+
+def _complain(faults: tuple[str, ...]) -> None:
+    if faults:
+        listed = "\n".join(f"- {fault}" for fault in faults)
+        raise StorageError(f"This is wrong with the database:\n{listed}\nKeep a copy of it as it is, and restore an "
+                           "earlier backup (see docs/storage.md).")

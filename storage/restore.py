@@ -1,0 +1,113 @@
+"""A backup put in the place of the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection, Engine
+
+from cir_core.errors import StorageError
+from cir_core.texts import counted
+from storage import postgres_dumps, sqlite_copies
+from storage.backup import back_up_to, backup_name, check_kind
+from storage.contents import Contents, contents_of
+from storage.database import reading, sqlite_path
+from storage.failures import explained, where
+from storage.inspection import inspect_database
+from storage.revisions import known_revisions
+
+
+@dataclass(frozen=True)
+class Restored:
+    """``before`` is the backup of what was there, None where nothing was. ``latest`` is the schema of this cirque."""
+
+    contents: Contents
+    before: Path | None
+    latest: str
+    faults: tuple[str, ...]
+
+
+def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restored:
+    """Put what ``backup`` holds in the place of all that the database holds, in one step, and check the outcome.
+
+    What is there is backed up into the folder ``safe`` first, and only goes with ``force``. Raises StorageError, also
+    while somebody else is connected: to two processes that do not know of each other, rows would change in passing.
+    """
+    check_kind(engine)
+    kind = _kind_of(backup)
+    if kind != engine.dialect.name:
+        raise StorageError(f"{backup} is a backup of {_NAMES[kind]}, and CIRQUE_DATABASE_URL names "
+                           f"{_NAMES[engine.dialect.name]}. Point it at a database of the backup's kind.")
+    wanted = _read(engine, backup)
+    if wanted.revision not in known_revisions():
+        raise StorageError(f"{backup} is not a backup that this cirque can read: its schema is "
+                           f"{wanted.revision or 'not cirque’s'}. If it was made by a newer cirque, update cirque.")
+    with reading(engine) as connection:
+        there = contents_of(connection)
+    if not there.is_empty and not force:
+        raise StorageError(f"{where(engine.url)} holds {counted(there.total, 'row')}. To have them replaced, add "
+                           "--force; they are backed up first.")
+    before = None if there.is_empty else safe / backup_name(engine, "before-restore-")
+    engine.dispose()   # our own connections are not to be taken for somebody else's
+    with explained(engine.url):
+        (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before)
+    found = inspect_database(engine)
+    if found.contents != wanted:
+        raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
+                           + (f"; restore {before}, which holds what was there before." if before else "."))
+    return Restored(wanted, before, found.latest, found.faults)
+
+
+_NAMES = {"sqlite": "a SQLite file", "postgresql": "a PostgreSQL database"}
+
+
+def _kind_of(backup: Path) -> str:
+    try:
+        with backup.open("rb") as file:
+            start = file.read(16)
+    except OSError as error:
+        raise StorageError(f"{backup} cannot be read: {error.strerror}. Name a file that cirque db backup made."
+                           ) from error
+    if start == b"SQLite format 3\0":
+        return "sqlite"
+    if start.startswith(b"PGDMP"):
+        return "postgresql"
+    raise StorageError(f"{backup} is not a backup. Name a file that cirque db backup made.")
+
+
+def _read(engine: Engine, backup: Path) -> Contents:
+    if engine.dialect.name == "sqlite":
+        return sqlite_copies.read_sqlite(backup)
+    with reading(engine) as connection:
+        return postgres_dumps.read_dump(backup, connection)
+
+
+def _restore_file(engine: Engine, backup: Path, before: Path | None) -> None:
+    path = sqlite_path(engine.url)
+    assert path is not None
+    with sqlite_copies.alone(path) as connection:
+        if before is not None:
+            before.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            sqlite_copies.copy_sqlite(connection, before)
+        sqlite_copies.replace_content(connection, backup)
+
+
+def _restore_server(engine: Engine, backup: Path, before: Path | None) -> None:
+    with _alone(engine):
+        pass
+    if before is not None:
+        back_up_to(engine, before)
+    with _alone(engine) as connection:   # again: it took a while
+        postgres_dumps.replace_content(connection, backup)
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[Connection]:
+    with engine.connect() as connection:
+        if others := postgres_dumps.others_connected(connection):
+            raise StorageError(f"{where(engine.url)} is in use: {counted(others, 'other connection')}. Stop cirque, "
+                               "and other programs that use it; then restore again. Nothing was changed.")
+        yield connection

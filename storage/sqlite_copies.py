@@ -1,0 +1,113 @@
+"""Verified copies of SQLite databases, and one put in another's place."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from cir_core.errors import StorageError
+from storage.contents import Contents
+
+_PATIENCE = 5.0   # seconds; an app that runs keeps its connections for longer
+
+
+def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
+    """Copy the last committed state of the open database ``source`` to the new file ``copy``, and check the copy:
+    that it is whole, and that each of its tables has as many rows. Others may go on writing meanwhile.
+
+    Raises OSError, sqlite3.Error, and StorageError where the copy is not as good as it should be.
+    """
+    unfinished = copy.with_name(copy.name + ".part")
+    try:
+        os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with closing(sqlite3.connect(unfinished, isolation_level=None)) as target:
+            source.execute("BEGIN")   # what is counted is what is copied
+            try:
+                expected = _contents(source)
+                source.backup(target)
+            finally:
+                source.execute("ROLLBACK")
+            target.execute("PRAGMA journal_mode = DELETE")   # one file, with nothing beside it
+            _check_whole(target, "The database")
+            if _contents(target) != expected:
+                raise StorageError("The copy does not hold what the database holds. Try again; if it happens twice, "
+                                   "check the disk.")
+        unfinished.replace(copy)
+        _sync_folder(copy.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return expected
+
+
+def read_sqlite(path: Path) -> Contents:
+    """What a backup holds, after a check that it is whole. It is not changed. Raises StorageError."""
+    try:
+        with closing(open_to_read(path)) as backup:
+            _check_whole(backup, f"The backup {path}")
+            return _contents(backup)
+    except sqlite3.Error as error:
+        raise StorageError(f"{path} cannot be read as a SQLite database ({error}). Name another backup.") from error
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Without making a file where there is none. It may be in use by others: reading one needs files beside it."""
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True, isolation_level=None)
+
+
+@contextmanager
+def alone(database: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that nobody else can have one beside, in this process or another. Raises StorageError while
+    somebody has: cirque runs, or another command."""
+    with closing(sqlite3.connect(database, isolation_level=None, timeout=_PATIENCE)) as connection:
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = DELETE")   # only who is alone can leave the write-ahead log
+            connection.execute("BEGIN EXCLUSIVE")
+            connection.execute("COMMIT")                         # in this mode the lock stays until the end
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise StorageError(f"The database {database} is in use. Stop cirque, and other programs that have the "
+                               "file open; then restore again. Nothing was changed.") from error
+        yield connection
+
+
+def replace_content(database: sqlite3.Connection, backup: Path) -> None:
+    """All or nothing: a journal beside the file takes a restore back that was cut off."""
+    with closing(open_to_read(backup)) as source:
+        source.backup(database)
+    _check_whole(database, "The restored database")
+
+
+def _contents(connection: sqlite3.Connection) -> Contents:
+    names = [name for name, in connection.execute(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")]
+    rows = {name: connection.execute('SELECT count(*) FROM "{}"'.format(name.replace('"', '""'))).fetchone()[0]
+            for name in sorted(names) if name != "alembic_version"}
+    revision = None
+    if "alembic_version" in names:
+        found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+        revision = found[0] if found else None
+    return Contents(revision, rows)
+
+
+def _check_whole(connection: sqlite3.Connection, what: str) -> None:
+    try:
+        verdict = connection.execute("PRAGMA integrity_check").fetchone()[0]
+    except sqlite3.DatabaseError as error:   # so damaged that the check itself ends
+        verdict = str(error)
+    if verdict != "ok":
+        raise StorageError(f"{what} is damaged ({verdict}). Restore an earlier backup (see docs/storage.md).")
+
+
+def _sync_folder(folder: Path) -> None:
+    """So that the new name outlives a power failure; where folders cannot be opened, the name is as safe as it gets."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,49 @@
+"""What all tests share: databases that are dropped after use, and the choice of the tests that open one."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from tests.fakes import databases
+from tests.fakes.imported import imports_of
+
+DATABASES = "tests.fakes.databases"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--only-databases", action="store_true",
+                     help="only files of tests that import tests.fakes.databases, themselves or through what they "
+                          "import of tests; all others do the same whatever CIRQUE_TEST_DATABASE_URL says")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("--only-databases"):
+        left_out = [item for item in items if DATABASES not in imports_of(item.path)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if DATABASES in imports_of(item.path)]
+
+
+class Owners:
+    """Tells ``databases`` what is under way. A plugin of its own, for pytest does not ask the hooks of a conftest.py
+    about fixtures that last as long as all tests."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: pytest.FixtureDef[object]) -> Generator[None, object, object]:
+        with databases.owned_by(fixturedef.addfinalizer):
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        with databases.owned_by(item.addfinalizer):
+            return (yield)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Owners())
+
+
+@pytest.hookimpl(trylast=True)   # when also the fixtures of an interrupted run are over
+def pytest_sessionfinish() -> None:
+    databases.close()
