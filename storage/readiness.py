@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from storage.database import reading, sqlite_path
-from storage.migrate import migration_config
+from storage.revisions import latest_revision
 
 
 class Readiness:
@@ -17,7 +16,7 @@ class Readiness:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._head = ScriptDirectory.from_config(migration_config()).get_current_head()
+        self._head = latest_revision()
 
     def is_current(self) -> bool:
         """Whether its schema is this version's. Raises ``StorageError`` where it does not answer."""

@@ -19,10 +19,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--only-databases"):
-        left_out = [item for item in items if DATABASES not in imports_of(item.path)]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if DATABASES in imports_of(item.path)]
+    def is_asked_for(item: pytest.Item) -> bool:
+        if not databases.ON_SQLITE and item.get_closest_marker("sqlite"):
+            return False
+        return not config.getoption("--only-databases") or DATABASES in imports_of(item.path)
+
+    config.hook.pytest_deselected(items=[item for item in items if not is_asked_for(item)])
+    items[:] = [item for item in items if is_asked_for(item)]
 
 
 class Owners:

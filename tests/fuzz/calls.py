@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from hypothesis import strategies as st
 
+from tests.fakes.databases import environment_of
 from tests.fakes.studies import flagged, rated, valid
 from tests.fuzz.inputs import as_json, scalars, spoilt_fields, spoilt_json, texts, values, weighted
 from tests.fuzz.outcome import Target
@@ -46,8 +47,8 @@ class Route:
 
 def routes(home: Path) -> list[Route]:
     """All of them, from the app itself."""
-    done = subprocess.run([sys.executable, "-m", "tests.fuzz.list_routes", str(home)], cwd=ROOT, check=True,
-                          capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-m", "tests.fuzz.list_routes"], cwd=ROOT, check=True,
+                          capture_output=True, text=True, env=environment_of(home))
     return [Route(one["path"], method, one["own"], tuple(one["query"]))
             for one in json.loads(done.stdout.splitlines()[-1]) for method in one["methods"] if method != "HEAD"]
 

@@ -36,12 +36,12 @@ from cir_core.gallery import open_gallery
 from cir_core.manifest import read_manifest
 from cir_core.methods.declared import read_methods
 from cir_core.runs.files import read_run
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
 from tests.fakes import benchmark_files
 from tests.fakes.audit_ranks import benchmark, image
 from tests.fakes.audit_ranks import run as audit_run
 from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.databases import engine_of
 from tests.fakes.preferences import an_item
 from tests.fuzz.inputs import spoilt_file
 from tests.fuzz.outcome import Bad, Target
@@ -66,7 +66,7 @@ Read = Callable[[Path], object]
 def targets(folder: Path) -> list[Target]:
     """A target for each reader; ``folder`` is where files are put."""
     seeds = Seeds(folder / "good")
-    store = SqlStudyStore(open_migrated(f"sqlite:///{folder}/imports.db"))
+    store = SqlStudyStore(engine_of(folder / "imports"))
     names = (f"import {number}" for number in count())
     three, items = benchmark(3), [an_item(0), an_item(1)]
     one = seeds.one

@@ -1,4 +1,4 @@
-"""Every address of the app, as JSON: ``python -m tests.fuzz.list_routes HOME``.
+"""Every address of the app, as JSON: ``CIRQUE_HOME=... python -m tests.fuzz.list_routes``.
 
 In a process of its own, for building the app leaves things in the one that does it.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from cir_core.settings import Settings
@@ -31,6 +29,6 @@ def walk(routes: Any, before: str = "") -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    app = create_app(Settings(home=Path(sys.argv[1])))
+    app = create_app(Settings())
     print(json.dumps(list(walk(app.routes))), flush=True)
     os._exit(0)      # a model may still be loading

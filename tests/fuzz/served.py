@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -21,8 +20,8 @@ from annotation.people import PeopleService
 from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
 from cir_core.indexing import index_folder
-from cir_core.settings import Settings
 from storage.stores import open_stores
+from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import make_preference_study, make_study
 from tests.fuzz.outcome import Bad, TooSlow
@@ -159,7 +158,7 @@ def serving(folder: Path) -> Iterator[Served]:
     home = folder / "home"
     known, secrets = make_home(home)
     log = folder / "app.log"
-    environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"}
+    environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
                                    stderr=subprocess.STDOUT)
@@ -186,7 +185,7 @@ def make_home(home: Path) -> tuple[dict[str, list[Any]], dict[str, str]]:
     """A gallery, two studies, people; what is there, and everybody's secret."""
     drawn = build_atelier(home / "sample", limit=24)
     index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=home, split="test")
-    stores = open_stores(Settings(home=home))
+    stores = open_stores(settings_of(home))
     people = PeopleService(stores.people, passwords=Passwords(LIGHT))
     secrets = {}
     for who, role in (("admin", "admin"), ("judge", "annotator"), ("other", "annotator"), ("analyst", "analyst")):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import signal
@@ -13,6 +12,8 @@ import time
 from pathlib import Path
 
 import httpx
+
+from tests.fakes.databases import environment_of
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,8 +29,8 @@ class App:
 
     def __init__(self, home: Path, log: Path, **settings: str) -> None:
         self.home, self._log = home, log
-        chosen = {"HOME": str(home), "PORT": "0", "HOST": "127.0.0.1", "GALLERY": "none", **settings}
-        environment = {**os.environ, **{f"CIRQUE_{name}": value for name, value in chosen.items()}}
+        chosen = {"PORT": "0", "HOST": "127.0.0.1", "GALLERY": "none", **settings}
+        environment = environment_of(home, **{f"CIRQUE_{name}": value for name, value in chosen.items()})
         with log.open("w") as stream:
             self.process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
                                             stdout=stream, stderr=subprocess.STDOUT)

@@ -16,8 +16,12 @@ from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
 from storage.database import open_database, writing
+from storage.revisions import latest_revision
+from storage.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
 from tests.integration.crowd import Server, add_people, stores_of
+
+LATEST, TABLES = latest_revision(), len(metadata.tables)
 
 
 @pytest.fixture
@@ -54,7 +58,8 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     server.start()
     said = db("backup")
     [made] = (home / "backups").iterdir()
-    assert f"{made}: schema 0005, 2 rows in 23 tables." in said and str(home / "studies") in said
+    # Ada and Bo, and that each was added.
+    assert f"{made}: schema {LATEST}, 4 rows in {TABLES} tables." in said and str(home / "studies") in said
     with pytest.raises(StorageError, match="Stop cirque"):
         db("restore", made, "--force")
     server.stop()
@@ -62,10 +67,10 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     subprocess.run([sys.executable, "-m", "cli.main", "user", "add", "Cleo", "--role", "annotator", "--password-stdin"],
                    cwd=Path(__file__).parents[2], env=environment_of(home), input="sixteen at once", text=True,
                    check=True, capture_output=True)
-    with pytest.raises(StorageError, match=r"holds 3 rows.*--force"):
+    with pytest.raises(StorageError, match=r"holds 6 rows.*--force"):
         db("restore", made)
     said = db("restore", made, "--force")
-    assert f"Restored {made}: schema 0005, 2 rows in 23 tables." in said
+    assert f"Restored {made}: schema {LATEST}, 4 rows in {TABLES} tables." in said
     before = Path(re.search(r"What was there is in (.+)\.\n", said)[1])
     assert before.parent == home / "backups" and before.is_file()
 
@@ -77,7 +82,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
 
 def test_where_to(home, tmp_path):
     with_people(home, "Bo")
-    assert f"{tmp_path / 'mine'}: schema 0005" in db("backup", "--out", tmp_path / "mine")
+    assert f"{tmp_path / 'mine'}: schema {LATEST}" in db("backup", "--out", tmp_path / "mine")
     with pytest.raises(StorageError, match="is there already"):
         db("backup", "--out", tmp_path / "mine")
 
@@ -119,7 +124,7 @@ def test_a_restore_makes_a_database(home, tmp_path, monkeypatch):
     database_of(new, empty=True)
     use_home(monkeypatch, new)
     get_settings.cache_clear()
-    assert "2 rows in 23 tables" in db("restore", tmp_path / "mine")
+    assert f"4 rows in {TABLES} tables" in db("restore", tmp_path / "mine")
     assert "Nothing is wrong with it." in db("check")
     if ON_SQLITE:
         assert (new / "cirque.db").stat().st_mode & 0o777 == 0o600

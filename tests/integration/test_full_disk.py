@@ -23,13 +23,15 @@ from sqlalchemy import Engine, event
 
 from annotation.service import StudyService
 from annotation.validity import Validity
+from tests.fakes.databases import environment_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, add_entered, stores_of
 from tests.integration.disks import Disk, LimitedDisk, small_disk
 from web.study_routes import study_routes
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="no such limits")]
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
+              pytest.mark.skipif(sys.platform == "win32", reason="no such limits")]
 STUDY, NAME = "Full", "Judge 01"
 MANY = 3000      # saves that no 64 MB log of a database takes
 
@@ -210,7 +212,7 @@ def test_a_read_only_database_is_refused_at_the_start_and_left_as_it_is(home: Pa
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
     done = subprocess.run(
         [*plain, sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1"})
+        env=environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1"))
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert f"cirque cannot start. The database {database} cannot be written." in done.stderr
     assert database.read_bytes() == before

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
+from sqlalchemy import select, text
 
-from cir_core.settings import Settings
+from storage import tables
+from storage.database import open_database, reading
 from storage.stores import open_stores
+from tests.fakes.databases import check_sound, database_of, settings_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.processes import App
 
@@ -25,15 +26,13 @@ STUDY = "Stop"
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """The app over a study in a SQLite file, which the test can lock."""
-    database = f"sqlite:///{tmp_path}/cirque.db"
-    stores = open_stores(Settings(home=tmp_path, database_url=database))
+    stores = open_stores(settings_of(tmp_path))
     make_study(stores.studies, tmp_path, name=STUDY, items=4, seats=1, edge=16)
     stores.close()
     started = []
 
     def run(**settings: str) -> App:
-        started.append(App(tmp_path, tmp_path / f"{len(started)}.log", DATABASE_URL=database, **settings))
+        started.append(App(tmp_path, tmp_path / f"{len(started)}.log", **settings))
         return started[-1]
 
     yield run
@@ -48,8 +47,11 @@ class Saving:
         self.client = httpx.Client(base_url=app.url, timeout=60)
         item = self.client.post("/study/join", json={"study": STUDY}).raise_for_status().json()["item"]
         self.sent = {"study": STUDY, "item": item["id"], "answer": valid(note="in flight"), "token": "token-0001"}
-        self._lock = sqlite3.connect(app.home / "cirque.db", isolation_level=None, check_same_thread=False)
-        self._lock.execute("BEGIN IMMEDIATE")
+        self._engine = open_database(database_of(app.home))
+        self._lock = self._engine.connect().execution_options(cirque_writes=True)
+        self._lock.begin()                    # SQLite: nobody else writes
+        if self._engine.dialect.name == "postgresql":
+            self._lock.execute(text("LOCK TABLE judgements IN EXCLUSIVE MODE"))
         self._threads = ThreadPoolExecutor(1)
         self.answer: Future[httpx.Response] = self._threads.submit(self.save)
         time.sleep(1)
@@ -58,10 +60,11 @@ class Saving:
         return self.client.post("/study/save", json=self.sent)
 
     def let_go(self) -> None:
-        self._lock.execute("ROLLBACK")
+        self._lock.rollback()
 
     def close(self) -> None:
         self._lock.close()
+        self._engine.dispose()
         self._threads.shutdown()
         self.client.close()
 
@@ -72,10 +75,13 @@ def hold() -> Iterator[Callable[[App], Saving]]:
         yield lambda app: held.enter_context(contextlib.closing(Saving(app)))
 
 
-def kept(home: Path) -> list[tuple[Any, ...]]:
-    with contextlib.closing(sqlite3.connect(home / "cirque.db")) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-        return connection.execute("SELECT token, revision FROM judgements").fetchall()
+def kept(home: Path) -> list[tuple[str, int]]:
+    check_sound(database_of(home))
+    engine = open_database(database_of(home))
+    with reading(engine) as connection:
+        found = connection.execute(select(tables.judgements.c.token, tables.judgements.c.revision)).all()
+    engine.dispose()
+    return [(token, revision) for token, revision in found]
 
 
 def test_a_save_in_flight_is_acknowledged_and_new_requests_come_again(

@@ -15,6 +15,7 @@ import pytest
 
 from cir_core.settings import Settings
 from storage.stores import open_stores
+from tests.fakes.databases import settings_of
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, add_people, an_answer
 from tests.integration.processes import ROOT, App, free_port, nginx, wait_until_answers
@@ -60,7 +61,7 @@ class Site:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("two")
-    settings = Settings(home=folder)
+    settings = settings_of(folder)
     stores = open_stores(settings)
     add_people(stores, ["Judge"])
     make_study(stores.studies, folder, name=STUDY, items=ITEMS, seats=1, panel=4, edge=16)

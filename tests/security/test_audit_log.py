@@ -34,7 +34,7 @@ from storage.audit_log import SqlActLog
 from storage.database import writing
 from storage.people import SqlPeopleStore
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, valid
 from web.guard import Guard
@@ -46,9 +46,9 @@ from web.studies_routes import studies_routes
 SECRET_NOTE = "marker-note that somebody wrote"
 
 
-@pytest.fixture(params=DATABASES)
-def log(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqlActLog]:
-    engine = open_empty(request.param, tmp_path)
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[SqlActLog]:
+    engine = engine_of(tmp_path)
     yield SqlActLog(engine)
     engine.dispose()
 

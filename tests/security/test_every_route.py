@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from annotation.people import PeopleService
 from annotation.roles import ROLES, may
-from cir_core.settings import Settings
+from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.people import PASSWORD
 from tests.fakes.routes import Address, addresses
@@ -26,7 +26,8 @@ from web.services import Services, open_services
 
 # What strangers may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
 FOR_STRANGERS = {
-    "/healthz": "monitoring", "/readyz": "monitoring", "/sign-in": "signing in", "/login": "signing in, for programs",
+    "/healthz": "monitoring", "/readyz": "monitoring", "/metrics": "collectors, by address or token; off unless set",
+    "/sign-in": "signing in", "/login": "signing in, for programs",
     "/login/": "Gradio's own, which is off", "/sign-out": "signing out", "/join/{secret}": "invitations",
     "/own/{version}/{path:path}": "styles and scripts of the sign-in page",
     "/favicon.ico": "browsers ask without cookies",
@@ -43,7 +44,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def services(home: Path) -> Services:
-    services = open_services(Settings(home=home))
+    services = open_services(settings_of(home))
     for role in ROLES:
         services.people.add(role.title(), PASSWORD, role)
     make_study(services.study_store, home, name="marker-study", texts=("marker-text",))
@@ -53,7 +54,7 @@ def services(home: Path) -> Services:
 @pytest.fixture(scope="module")
 def app(home: Path, services: Services) -> Iterator[FastAPI]:
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
-        return create_app(Settings(home=home), services)
+        return create_app(settings_of(home), services)
 
     yield run(build())
 

@@ -13,9 +13,8 @@ from cir_core.errors import LanguageModelUnavailable, SettingsError, Stopped, St
 from cir_core.language.counted import CountedLanguageModel
 from cir_core.settings import Settings
 from storage.database import tell_waits, writing
-from storage.migrate import open_migrated
 from storage.readiness import Readiness
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of, settings_of
 from tests.fakes.loops import run
 from web.checks import Checks
 from web.doors import Doors
@@ -27,7 +26,7 @@ from web.services import open_services
 
 @pytest.fixture
 def engine(tmp_path):
-    engine = open_migrated(f"sqlite:///{tmp_path / 'cirque.db'}")
+    engine = engine_of(tmp_path)
     yield engine
     engine.dispose()
 
@@ -80,13 +79,6 @@ def test_stopping_is_alive_and_not_ready(ask):
     assert reasons(client.get("/readyz")) == {"open": "cirque is being stopped"}
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_readiness_on_each_database(database, tmp_path):
-    engine = open_empty(database, tmp_path)
-    assert Readiness(engine).is_current()
-    engine.dispose()
-
-
 def test_a_check_that_hangs_is_not_waited_for_and_not_begun_twice():
     begun = []
 
@@ -125,7 +117,7 @@ def test_who_may_read_metrics(ask, settings, at, sent, status):
 
 def test_metrics_that_nobody_may_read_are_refused_at_the_start(tmp_path):
     with pytest.raises(SettingsError, match="CIRQUE_METRICS_FROM"):
-        open_services(Settings(home=tmp_path, metrics=True))
+        open_services(settings_of(tmp_path, metrics=True))
     with pytest.raises(ValidationError, match="no IP address"):
         Settings(metrics_from="somewhere")
     with pytest.raises(ValidationError):

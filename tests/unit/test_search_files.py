@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from cir_core.settings import Settings
+from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.people import PASSWORD
 from web.server import create_app
@@ -20,11 +20,11 @@ PICTURE = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
 def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    services = open_services(Settings(home=tmp_path))
+    services = open_services(settings_of(tmp_path))
     services.people.add("Admin", PASSWORD, "admin")
 
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
-        return create_app(Settings(home=tmp_path), services)
+        return create_app(settings_of(tmp_path), services)
 
     opened: list[object] = []
     monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given: opened.append(given))

@@ -10,19 +10,19 @@ import pytest
 from annotation.throttle import Patience, Throttle
 from cir_core.errors import TooManyTries
 from storage.people import SqlPeopleStore
-from tests.fakes.databases import DATABASES, open_empty
+from tests.fakes.databases import engine_of
 from tests.fakes.people import NOON
 from tests.fakes.people_store import InMemoryPeopleStore
 
 HERE = "10.0.0.1"
 
 
-@pytest.fixture(params=["dict", *DATABASES])
+@pytest.fixture(params=["dict", "database"])
 def store(request, tmp_path):
     if request.param == "dict":
         yield InMemoryPeopleStore()
         return
-    engine = open_empty(request.param, tmp_path)
+    engine = engine_of(tmp_path)
     yield SqlPeopleStore(engine)
     engine.dispose()
 
@@ -96,7 +96,7 @@ def test_a_clock_that_is_set_back_makes_nobody_wait_longer_than_the_wait(store):
 
 
 def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
-    engine = open_empty("sqlite", tmp_path)
+    engine = engine_of(tmp_path)
     store = SqlPeopleStore(engine)
     throttle = Throttle(store)
     throttle.failed("correct horse", HERE, NOON)   # a password, typed into the field of the name
@@ -108,9 +108,8 @@ def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
     assert b"correct horse" not in b"".join(path.read_bytes() for path in tmp_path.glob("cirque.db*"))
 
 
-@pytest.mark.parametrize("database", DATABASES)
-def test_none_is_lost_among_many_at_once(database, tmp_path):
-    engine = open_empty(database, tmp_path)
+def test_none_is_lost_among_many_at_once(tmp_path):
+    engine = engine_of(tmp_path)
     store = SqlPeopleStore(engine)
 
     def fail(_):

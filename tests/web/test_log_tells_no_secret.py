@@ -13,9 +13,9 @@ import httpx
 import pytest
 
 from annotation.people import PeopleService
-from cir_core.settings import Settings
 from storage.stores import open_stores
 from tests.fakes.chat_server import ChatServer, refusal
+from tests.fakes.databases import settings_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.processes import App
 
@@ -27,14 +27,14 @@ STUDY = "Log"
 
 @pytest.fixture
 def logging(home: Path, tmp_path: Path) -> Iterator[App]:
-    mine, database = tmp_path / "home", f"sqlite:///{tmp_path}/cirque.db"
+    mine = tmp_path / "home"
     shutil.copytree(home, mine)
-    stores = open_stores(Settings(home=mine, database_url=database))
+    stores = open_stores(settings_of(mine))
     PeopleService(stores.people).add("Ada", PASSWORD, "admin")
     make_study(stores.studies, mine, name=STUDY, items=3, seats=1, edge=16)
     stores.close()
     with ChatServer([refusal(500, "the server quotes: " + WORDS)]) as model:
-        app = App(mine, tmp_path / "log", DATABASE_URL=database, GALLERY="atelier", LOG="json", LOG_LEVEL="info",
+        app = App(mine, tmp_path / "log", GALLERY="atelier", LOG="json", LOG_LEVEL="info",
                   LLM_BASE_URL=model.url, LLM_MODEL="m", LLM_API_KEY=KEY, LLM_RETRIES="0", METRICS="1",
                   METRICS_TOKEN=TOKEN)
         yield app

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import io
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,8 +19,8 @@ from PIL import Image
 
 from annotation.people import PeopleService
 from cir_core.gallery import open_gallery
-from cir_core.settings import Settings
 from storage.stores import open_stores
+from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import make_study
 from tests.web.conftest import ROOT, wait_for_address
@@ -61,15 +60,15 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
     own = folder / "home"
     shutil.copytree(home, own)
     (own / ".env").write_text(MARKER)
-    stores = open_stores(Settings(home=own))
+    stores = open_stores(settings_of(own))
     people = PeopleService(stores.people)
     people.add("Ada", PASSWORD, "admin")
     people.add("Bob", PASSWORD, "annotator")
     study = make_study(stores.studies, own)
     stores.close()
     log = folder / "app.log"
-    environment = {**os.environ, "CIRQUE_HOME": str(own), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
-                   "CIRQUE_MAX_UPLOAD_MB": "1", "GRADIO_TEMP_DIR": str(folder / "gradio")}
+    environment = environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_MAX_UPLOAD_MB="1",
+                                 GRADIO_TEMP_DIR=str(folder / "gradio"))
     with log.open("w") as stream:
         process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
                                    stderr=subprocess.STDOUT)

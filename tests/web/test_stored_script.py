@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -20,8 +19,8 @@ from annotation.records import Decision, MetricScores
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.ids import new_id
-from cir_core.settings import Settings
 from storage.stores import open_stores
+from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
 from tests.web import screen
@@ -54,8 +53,8 @@ def address(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         shutil.copy(image, photos / f"{number}.jpg")
         lines.append({"id": script(f"id{number}"), "path": f"{number}.jpg", "caption": script(f"caption{number}")})
     (folder / "manifest.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
-    environment = {**os.environ, "CIRQUE_HOME": str(own), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
-                   "CIRQUE_GALLERY": "hostile", "PYTHONPATH": str(ROOT)}
+    environment = environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_GALLERY="hostile",
+                                 PYTHONPATH=str(ROOT))
     subprocess.run([sys.executable, "-m", "cli.main", "index", str(photos), "--name", "hostile", "--manifest",
                     str(folder / "manifest.jsonl")], check=True, cwd=ROOT, env=environment)
     fill(own)
@@ -72,7 +71,7 @@ def address(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
 
 def fill(home: Path) -> None:
     """People, studies of both kinds, answers that differ, a decision, scores: a script in every text."""
-    stores = open_stores(Settings(home=home))
+    stores = open_stores(settings_of(home))
     people = PeopleService(stores.people)
     for name, role in ((ADMIN, "admin"), (JUDGE, "annotator"), (OTHER, "annotator")):
         people.add(name, PASSWORD, role)   # type: ignore[arg-type]
