@@ -17,6 +17,7 @@ from cli.console import out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from annotation.records import ActKind
     from storage.contents import Contents
 
 app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and check the database.")
@@ -33,6 +34,7 @@ def backup(
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
+        _note(engine, "database.backed-up", made.contents, made.path)
     out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
     out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
@@ -49,6 +51,7 @@ def restore(
     settings = get_settings()
     with _database(settings, new=True) as engine:
         done = put_back(engine, file, force=force, safe=_folder(settings))
+        _note(engine, "database.restored", done.contents, file)
     if done.before is not None:
         out.print(f"What was there is in {done.before}.", soft_wrap=True)
     out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
@@ -88,6 +91,16 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
+
+
+def _note(engine: Engine, kind: ActKind, contents: Contents, file: Path) -> None:
+    """In the database that was backed up, or is there now; not in one whose schema has another log, or none."""
+    from annotation.records import LOCAL, Act
+    from storage.audit_log import SqlActLog
+    from storage.revisions import latest_revision
+
+    if contents.revision == latest_revision():
+        SqlActLog(engine).note(Act(kind, LOCAL, details={"file": file.name}))
 
 
 def _folder(settings: Settings) -> Path:

@@ -14,6 +14,7 @@ ActKind = Literal[
     "study.made", "study.imported", "study.opened", "study.closed", "study.released", "study.renamed",
     "study.removed", "study.settings", "study.exported",
     "scores.added", "scores.removed", "item.decided", "report.downloaded", "session.exported", "log.exported",
+    "database.backed-up", "database.restored",
 ]
 ACT_KINDS: tuple[ActKind, ...] = get_args(ActKind)
 

@@ -67,12 +67,15 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     subprocess.run([sys.executable, "-m", "cli.main", "user", "add", "Cleo", "--role", "annotator", "--password-stdin"],
                    cwd=Path(__file__).parents[2], env=environment_of(home), input="sixteen at once", text=True,
                    check=True, capture_output=True)
-    with pytest.raises(StorageError, match=r"holds 6 rows.*--force"):
+    with pytest.raises(StorageError, match=r"holds 7 rows.*--force"):
         db("restore", made)
     said = db("restore", made, "--force")
     assert f"Restored {made}: schema {LATEST}, 4 rows in {TABLES} tables." in said
     before = Path(re.search(r"What was there is in (.+)\.\n", said)[1])
     assert before.parent == home / "backups" and before.is_file()
+
+    noted = CliRunner().invoke(app, ["log", "--kind", "database"], catch_exceptions=False).output
+    assert "database.restored" in noted and made.name in noted and "backed-up" not in noted   # that was after it
 
     server.start()   # and it goes on with what was restored
     said = db("check")

@@ -10,8 +10,9 @@ const SAID = {
   "study.settings": "changed a study’s settings", "study.exported": "exported a study",
   "scores.added": "added scores", "scores.removed": "removed scores", "item.decided": "decided an item",
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
+  "database.backed-up": "backed the database up", "database.restored": "restored a backup",
 };
-const GROUPS = { "sign-in": "Signing in", account: "Accounts", invitation: "Invitations", study: "Studies", scores: "Scores" };
+const GROUPS = { "sign-in": "Signing in", account: "Accounts", invitation: "Invitations", study: "Studies", scores: "Scores", database: "Database" };
 
 export const inWords = (kind) => SAID[kind] || kind;
 export const groupInWords = (kind) => GROUPS[kind] || inWords(kind);
