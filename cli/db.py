@@ -12,7 +12,7 @@ import typer
 from cir_core.errors import StorageError
 from cir_core.settings import Settings, get_settings
 from cir_core.texts import counted
-from cli.console import out
+from cli.console import err, out
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -34,8 +34,8 @@ def backup(
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
+        out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
         _note(engine, "database.backed-up", made.contents, made.path)
-    out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
     out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
 
@@ -94,13 +94,17 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
 
 
 def _note(engine: Engine, kind: ActKind, contents: Contents, file: Path) -> None:
-    """In the database that was backed up, or is there now; not in one whose schema has another log, or none."""
+    """In the database that was backed up, or is there now; not in one whose schema has another log, or none.
+    What was done was done: a database that is full, or held by somebody, does not undo it."""
     from annotation.records import LOCAL, Act
     from storage.audit_log import SqlActLog
     from storage.revisions import latest_revision
 
     if contents.revision == latest_revision():
-        SqlActLog(engine).note(Act(kind, LOCAL, details={"file": file.name}))
+        try:
+            SqlActLog(engine).note(Act(kind, LOCAL, details={"file": file.name}))
+        except StorageError as error:
+            err.print(f"This is not in the audit log: {error}", soft_wrap=True)
 
 
 def _folder(settings: Settings) -> Path:

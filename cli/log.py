@@ -42,11 +42,12 @@ def log(
         if to is None or form is None:
             found = stores.log.acts(which, limit=last)
         else:
+            content = log_file(every_act(stores.log, which), form)
+            stores.log.note(Act("log.exported", LOCAL, details={"form": form}))
             try:
-                write_atomically(to, log_file(every_act(stores.log, which), form))
+                write_atomically(to, content)
             except OSError as error:
                 raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another file.") from error
-            stores.log.note(Act("log.exported", LOCAL, details={"form": form}))
             return
     table = Table("number", "at (UTC)", "what", "by", "about", "details", box=None)
     for one in found:

@@ -200,8 +200,8 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
 
     if to is not None:
         with _working("Writing"):
-            _write(to, report_files(whole), force)
             _note(name)
+            _write(to, report_files(whole), force)
     if as_json:
         typer.echo(report_file(whole, "json"), nl=False)   # the same as in the files
         return

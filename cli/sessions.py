@@ -42,10 +42,10 @@ def export(
     records: list[dict[str, Any]] = []
     for one in session_id:
         records += session_to_circled(store.session(one), first=len(records))
+    for one in session_id:
+        SqlActLog(store.engine).note(Act("session.exported", LOCAL, one))
     text = json.dumps(records, indent=1, ensure_ascii=False) + "\n"
     if to is None:
         typer.echo(text, nl=False)
     else:
         write_file(to, text)
-    for one in session_id:
-        SqlActLog(store.engine).note(Act("session.exported", LOCAL, one))

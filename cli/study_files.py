@@ -94,6 +94,7 @@ def export(
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else study_files(stores.studies, study, form, rule))
+        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))
@@ -103,8 +104,6 @@ def export(
     except OSError as error:
         raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
                             ) from error
-    with closing(open_stores(get_settings())) as stores:
-        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     for note in notes:
         out.print(f"Note: {note}", soft_wrap=True)
     out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)

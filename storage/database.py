@@ -47,7 +47,7 @@ def open_database(url: str) -> Engine:
         engine = create_engine(parsed, **options)
     except (exc.NoSuchModuleError, ModuleNotFoundError) as error:
         raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for "
-                           "example with pip install 'psycopg[binary]', or leave CIRQUE_DATABASE_URL empty "
+                           "example with pip install 'cirque[postgres]', or leave CIRQUE_DATABASE_URL empty "
                            "to use a SQLite file.") from error
     if is_file:
         event.listen(engine, "connect", _set_up_sqlite)

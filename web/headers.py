@@ -1,4 +1,4 @@
-"""What every answer tells browsers not to do. Plain ASGI, outermost, so that also refusals and errors say it."""
+"""What every answer tells browsers not to do. Plain ASGI, around the app, so that also refusals and errors say it."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ from cir_core.errors import CirqueError, StorageError
 _log = logging.getLogger("cirque.storage")
 
 # A database server's URL with a name in it; then paths from the root of a disk, of two parts or more.
-_URL = re.compile(r"\b[\w+]+://[^\s/@]*@[^\s/]*/")
+_URL = re.compile(r"\b[\w+]+://\S*@[^\s/]*/")
+_QUOTED = re.compile(r"(“[^”]*”)")    # what somebody wrote is said back as it was
 _PATH = re.compile(r"""(?<![\w./:\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"“”()<>]+[/\\])+""")
 
 
@@ -23,7 +24,8 @@ def said(error: CirqueError) -> str:
     reads it there can do something about it."""
     if isinstance(error, StorageError):
         _log.warning("%s", error, exc_info=_log.isEnabledFor(logging.DEBUG))
-    return _PATH.sub("", _URL.sub("", str(error)))
+    parts = _QUOTED.split(str(error))
+    return "".join(part if number % 2 else _PATH.sub("", _URL.sub("", part)) for number, part in enumerate(parts))
 
 
 def status_of(error: CirqueError, usual: int) -> int:

@@ -61,7 +61,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, list):
-        return json.dumps(value, ensure_ascii=False)
+        return as_text(json.dumps(value, ensure_ascii=False))
     if isinstance(value, str):
         return as_text(value)
     return str(value)

@@ -50,11 +50,21 @@ def test_addresses_that_scripts_set_are_never_of_a_data_set() -> None:
 
 
 @pytest.mark.parametrize("text", ['=HYPERLINK("http://evil.example","x")', "+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)",
-                                  "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠x"])
+                                  "\t1", "\r1", "\n1", "＝1", "＋1", "－1", "＠x"])
 def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
     rows = list(csv.reader(io.StringIO(csv_file(["name"], [[text], [[text]]]).decode("utf-8-sig"), newline="")))
     assert rows[1] == [f"'{text}"]
     assert not rows[2][0].startswith(("=", "+", "-", "@"))   # a list is JSON
+
+
+@pytest.mark.parametrize(("text", "written"), [
+    ("x;=1+1", "x;'=1+1"), ('x; "=1', "x; \"'=1"), ("x\t@SUM(A1)", "x\t'@SUM(A1)"), ("x\n-1+cmd|' /C calc'!A0",
+                                                                                   "x\n'-1+cmd|' /C calc'!A0"),
+    ("\t=1", "'\t'=1"), ("\r=1", "'\r'=1"), ("\n=1", "'\n'=1"), ("=1;+2", "'=1;'+2"), ("x;＝1", "x;'＝1"), ("a; b = c\nd", "a; b = c\nd"), (["x;=1"], '["x;\'=1"]'),
+])
+def test_no_part_of_a_cell_is_a_formula_where_lists_are_parted_by_semicolons(text: object, written: str) -> None:
+    rows = list(csv.reader(io.StringIO(csv_file(["name"], [[text]]).decode("utf-8-sig"), newline="")))
+    assert rows[1] == [written]
 
 
 def test_every_table_that_cirque_writes_goes_through_the_same_guard() -> None:

@@ -7,6 +7,7 @@ import time
 import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr, ValidationError
+from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
 from cir_core.errors import LanguageModelUnavailable, SettingsError, Stopped, StorageError
@@ -33,10 +34,10 @@ def engine(tmp_path):
 
 @pytest.fixture
 def ask(tmp_path, engine):
-    def client(doors=None, meter=None, at="127.0.0.1", **settings):
+    def client(doors=None, meter=None, at="127.0.0.1", database=engine, **settings):
         app = FastAPI()
         settings = Settings(**{"home": tmp_path, "min_free_mb": 0, **settings})
-        app.include_router(health_routes(settings, Readiness(engine), doors or Doors(), meter or Meter()))
+        app.include_router(health_routes(settings, Readiness(database), doors or Doors(), meter or Meter()))
         return TestClient(app, client=(at, 5000))
 
     return client
@@ -61,11 +62,8 @@ def test_not_ready_says_why_and_no_path_of_the_server(ask, tmp_path, engine, cap
     assert answer.status_code == 503 and int(answer.headers["retry-after"]) > 0 and answer.json()["ready"] is False
     assert reasons(answer) == {"database": "the database has the schema of another version",
                                "disk": "the disk is nearly full"}
-    engine.dispose()
-    for path in tmp_path.glob("cirque.db*"):
-        path.unlink()
-    (tmp_path / "cirque.db").write_bytes(b"this is no database, but a file with some text in it" * 100)
-    answer = ask(home=tmp_path / "gone").get("/readyz")
+    nowhere = create_engine(f"sqlite:///{tmp_path}/nowhere/cirque.db")
+    answer = ask(home=tmp_path / "gone", database=nowhere).get("/readyz")
     assert reasons(answer) == {"database": "the database does not answer", "home": "the home folder cannot be written",
                                "disk": "the disk cannot be looked at"}
     assert str(tmp_path) not in answer.text and str(tmp_path) in caplog.text

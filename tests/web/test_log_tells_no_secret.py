@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import httpx
 import pytest
 
 from annotation.people import PeopleService
+from storage.database import open_database, writing
 from storage.stores import open_stores
 from tests.fakes.chat_server import ChatServer, refusal
-from tests.fakes.databases import settings_of
+from tests.fakes.databases import database_of, settings_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.processes import App
 
@@ -66,8 +65,10 @@ def test_a_story_leaves_no_secret_in_the_log(logging: App, tmp_path: Path) -> No
         found = call(ada, "POST", "/gradio_api/run/search", json={"data": arguments, "session_hash": "a-session"})
         assert any("built-in" in note or "rules" in note for note in found.json()["data"][0]["notes"]), "model away"
         call(ada, "POST", "/gradio_api/run/search", 500, json={"data": [WORDS] * 8, "session_hash": "a-session"})
-        with closing(sqlite3.connect(tmp_path / "cirque.db")) as connection:
-            connection.execute("DROP TABLE drafts")   # nobody foresees that
+        engine = open_database(database_of(tmp_path / "home"))
+        with writing(engine) as connection:
+            connection.exec_driver_sql("DROP TABLE drafts")   # nobody foresees that
+        engine.dispose()
         call(ada, "POST", "/study/draft", 503, json=draft)
         numbers = call(ada, "GET", "/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
         secrets += [ada.cookies["cirque"], bob.cookies["cirque"], link.rpartition("/")[2]]
