@@ -9,11 +9,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from annotation.account_names import clean_name
-from annotation.latest import Latest
+from annotation.account_names import clean_name, new_name
+from annotation.noted_waits import NotedWaits
 from annotation.passwords import Passwords
 from annotation.recognised import Recognised
-from annotation.records import HANDLE, LOCAL, Act, Invitation, Person, Role, SignIn, came_from, name_key
+from annotation.records import (
+    HANDLE,
+    LOCAL,
+    Act,
+    Changed,
+    Invitation,
+    Person,
+    Role,
+    SignIn,
+    came_from,
+    lookalike,
+    name_key,
+)
 from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
@@ -23,7 +35,6 @@ MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
 _EXTEND_EVERY = timedelta(hours=1)
 _LOOK_FOR_ACCOUNTS_SECONDS = 1.0
-_MOST_WAITS = 10_000
 _WRONG = "This name and password do not go together. Check both and try again."
 _USED_UP = "This invitation cannot be used any more. Ask whoever sent it for a new one."
 
@@ -51,7 +62,7 @@ class PeopleService:
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
         self._throttle = Throttle(store)
-        self._noted_waits: Latest[tuple[str, str], datetime] = Latest(_MOST_WAITS)
+        self._waits = NotedWaits(store)
         self._recognised = recognised or Recognised()
         self._accounts, self._looked = False, float("-inf")
 
@@ -105,7 +116,7 @@ class PeopleService:
         try:
             self._throttle.check(name_key(tidy), address, self._clock())
         except TooManyTries as wait:
-            self._note_wait(tidy, address, wait.seconds)
+            self._waits.note(wait, tidy, address, self._clock())
             raise
         person = self._store.person(tidy) if tidy else None
         checked = self._passwords.check(password, person.password_hash if person is not None else "")
@@ -129,16 +140,6 @@ class PeopleService:
         self._store.begin(SignIn(digest_of(secret), name, now, now + self._lifetime), address)
         return secret
 
-    def _note_wait(self, name: str, address: str, seconds: int) -> None:
-        """Once for every wait, however often somebody tries meanwhile: strangers must not fill the log."""
-        key, now = (name_key(name), address), self._clock()
-        if now < (self._noted_waits.get(key) or now):
-            return
-        self._noted_waits.put(key, now + timedelta(seconds=seconds))
-        person = self._store.person(name) if name else None
-        self._store.note(Act("sign-in.throttled", "", _known(person),
-                             details={**came_from(address), "seconds": seconds}))
-
     # --- accounts -------------------------------------------------------------------------
 
     def people(self) -> Sequence[Person]:
@@ -152,14 +153,13 @@ class PeopleService:
         return found
 
     def add(self, name: object, password: object, role: Role, *, by: str = LOCAL) -> Person:
-        """Make an account. Raises ``AccessError``: a name that cannot be or is taken, a password that is
-        too short, a first account that is no admin's."""
-        tidy, role = clean_name(name), as_role(role)
+        """Make an account. Raises ``AccessError``: a name that cannot be, is taken or looks like one that is, a
+        password that is too short, a first account that is no admin's."""
+        tidy, role = new_name(name), as_role(role)
         if role != "admin" and not self._store.any():
             raise AccessError("The first account closes cirque to everybody else, so it must be an admin's. "
                               "Give it the role admin, then add the others.")
-        if self._store.person(tidy) is not None:
-            raise _taken(tidy)
+        self._check_free(tidy)
         person = Person(tidy, role, self._passwords.hash(password), True, self._clock())
         self._store.add(person, by=by)
         self._accounts = True
@@ -167,27 +167,35 @@ class PeopleService:
 
     def set_password(self, name: str, password: object, *, by: str = LOCAL) -> Person:
         """Ends the person's sign-ins."""
-        return self._change(name, by, password_hash=self._passwords.hash(password))
+        return self._change(name, by, password_hash=self._passwords.hash(password)).person
 
-    def set_role(self, name: str, role: Role, *, by: str = LOCAL) -> Person:
-        """Takes effect with the person's next click."""
+    def set_role(self, name: str, role: Role, *, by: str = LOCAL) -> Changed:
+        """Takes effect with the person's next click. Who is no admin any more loses their open invitations."""
         return self._change(name, by, role=as_role(role))
 
-    def deactivate(self, name: str, *, by: str = LOCAL) -> Person:
-        """Ends the person's sign-ins; what they judged stays."""
+    def deactivate(self, name: str, *, by: str = LOCAL) -> Changed:
+        """Ends the person's sign-ins and open invitations; what they judged stays."""
         return self._change(name, by, active=False)
 
     def reactivate(self, name: str, *, by: str = LOCAL) -> Person:
-        return self._change(name, by, active=True)
+        return self._change(name, by, active=True).person
 
     def _change(
         self, name: str, by: str, *, role: Role | None = None, password_hash: str | None = None,
         active: bool | None = None,
-    ) -> Person:
+    ) -> Changed:
         try:
-            return self._store.change(name, role=role, password_hash=password_hash, active=active, by=by)
+            return self._store.change(name, role=role, password_hash=password_hash, active=active, by=by,
+                                      at=self._clock())
         finally:
             self._recognised.forget()
+
+    def _check_free(self, name: str) -> None:
+        """Before a password is hashed; the store asks again."""
+        if self._store.person(name) is not None:
+            raise AccessError(f"The name “{name}” is taken. Take another one.")
+        if like := lookalike(name, (person.name for person in self._store.people())):
+            raise AccessError(f"“{name}” looks like “{like}”, and that name is taken. Take another one.")
 
     # --- invitations ----------------------------------------------------------------------
 
@@ -229,9 +237,8 @@ class PeopleService:
     def accept(self, secret: str, name: object, password: object, address: str = "") -> str:
         """Make an account by an invitation; returns the secret of a sign-in. Raises ``AccessError``."""
         invitation = self.invitation(secret)   # first: strangers get no password hashed
-        tidy = clean_name(name)
-        if self._store.person(tidy) is not None:
-            raise _taken(tidy)
+        tidy = new_name(name)
+        self._check_free(tidy)
         now = self._clock()
         person = Person(tidy, invitation.role, self._passwords.hash(password), True, now)
         self._store.accept(invitation.digest, person, now)
@@ -251,7 +258,3 @@ def link_path(secret: str) -> str:
 def _known(person: Person | None) -> str:
     """The name of an account, and of nobody else: people type passwords into the wrong field."""
     return "" if person is None else person.name
-
-
-def _taken(name: str) -> AccessError:
-    return AccessError(f"The name “{name}” is taken. Take another one.")

@@ -11,6 +11,8 @@ from annotation.records import (
     Act,
     Admit,
     Assignment,
+    Changed,
+    CountTry,
     Decision,
     Desk,
     Draft,
@@ -200,11 +202,18 @@ class TriesStore(Protocol):
 
     def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]: ...
 
-    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
-        """One more for each key. What came last before ``forget_before`` does not count any more, and goes."""
+    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+        """One more for each key, as its function counts, which is called in the transaction, when nobody else can
+        count the same key. What came last before ``forget_before`` goes."""
         ...
 
-    def forget_wrong_tries(self, key: str) -> None: ...
+    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+        """Forget those of ``key``, and as many of each of ``others``."""
+        ...
+
+    def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
+        """The addresses from which somebody of this name has signed in, each once."""
+        ...
 
 
 class PeopleStore(TriesStore, Protocol):
@@ -217,7 +226,7 @@ class PeopleStore(TriesStore, Protocol):
         ...
 
     def add(self, person: Person, *, by: str = LOCAL) -> None:
-        """Raises ``AccessError`` for a name that is taken."""
+        """Raises ``AccessError`` for a name that is taken, or that looks like one that is."""
         ...
 
     def person(self, name: str) -> Person | None: ...
@@ -228,10 +237,12 @@ class PeopleStore(TriesStore, Protocol):
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
-        by: str | None = LOCAL,
-    ) -> Person:
-        """Another password, and being made inactive, end the person's sign-ins. ``by`` None: nobody did it, and
-        nothing is noted. Raises ``AccessError`` for an unknown name, and where no active admin would be left."""
+        by: str | None = LOCAL, at: datetime | None = None,
+    ) -> Changed:
+        """Another password, and being made inactive, end the person's sign-ins. Who is no active admin afterwards, or
+        was none before, keeps no invitation: they are withdrawn, and those open ``at`` that time (now) are counted.
+        ``by`` None: nobody did it, and nothing is noted. Raises ``AccessError`` for an unknown name, and where no
+        active admin would be left."""
         ...
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
@@ -250,10 +261,12 @@ class PeopleStore(TriesStore, Protocol):
         """Note what changes nothing else, such as a wrong password."""
         ...
 
-    def invite(self, invitation: Invitation) -> None: ...
+    def invite(self, invitation: Invitation) -> None:
+        """Raises ``AccessError`` unless an active admin or ``LOCAL`` made it."""
+        ...
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
-        """One that can still be used."""
+        """One that can still be used: whoever made it is an active admin, or ``LOCAL``."""
         ...
 
     def invitations(self, now: datetime) -> Sequence[Invitation]: ...

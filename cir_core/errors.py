@@ -35,6 +35,10 @@ Screens and commands catch ``CirqueError`` only; anything else is a defect and k
 its traceback.
 """
 
+from __future__ import annotations
+
+from typing import Literal
+
 
 class CirqueError(Exception):
     """Base of the tree. ``str(error)`` is a sentence for the person at the screen."""
@@ -149,9 +153,11 @@ class SignInFailed(AccessError):
 
 
 class TooManyTries(SignInFailed):
-    def __init__(self, message: str, seconds: int) -> None:
+    """``counted``: which count of wrong passwords makes the wait."""
+
+    def __init__(self, message: str, seconds: int, counted: Literal["name and address", "address", "name"]) -> None:
         super().__init__(message)
-        self.seconds = seconds
+        self.seconds, self.counted = seconds, counted
 
 
 class StorageError(CirqueError):

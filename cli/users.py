@@ -17,7 +17,7 @@ from cli.console import out
 
 if TYPE_CHECKING:
     from annotation.people import PeopleService
-    from annotation.records import Invitation
+    from annotation.records import Changed, Invitation
 
 app = typer.Typer(help="Who may sign in, and as what.", no_args_is_help=True)
 
@@ -29,11 +29,11 @@ _FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the pas
 @app.command()
 def add(name: _Name, role: _RoleOption, password_stdin: _FromStdin = False) -> None:
     """Make an account. The first one must be an admin's; it closes cirque to who has none."""
-    from annotation.account_names import clean_name
+    from annotation.account_names import new_name
     from annotation.roles import as_role
 
     with _people() as people:
-        wanted, tidy = as_role(role), clean_name(name)   # before a password is asked for
+        wanted, tidy = as_role(role), new_name(name)   # before a password is asked for
         added = people.add(tidy, _password(password_stdin), wanted)
         out.print(f"{added.name} may sign in as {added.role}.")
 
@@ -62,7 +62,8 @@ def role(name: _Name, role: Annotated[str, typer.Argument(help="admin, researche
 
     with _people() as people:
         changed = people.set_role(name, as_role(role))
-        out.print(f"{changed.name} is {changed.role} now.")
+        out.print(f"{changed.person.name} is {changed.person.role} now.")
+        _tell_withdrawn(changed)
 
 
 @app.command()
@@ -76,9 +77,11 @@ def password(name: _Name, password_stdin: _FromStdin = False) -> None:
 
 @app.command()
 def deactivate(name: _Name) -> None:
-    """Let a person sign in no more. What they judged stays."""
+    """Let a person sign in no more, and withdraw their open invitations. What they judged stays."""
     with _people() as people:
-        out.print(f"{people.deactivate(name).name} cannot sign in any more.")
+        changed = people.deactivate(name)
+        out.print(f"{changed.person.name} cannot sign in any more.")
+        _tell_withdrawn(changed)
 
 
 @app.command()
@@ -126,6 +129,13 @@ def withdraw(
     with _people() as people:
         gone = people.withdraw(invitation)
         out.print(f"Withdrawn: nobody can use the invitation {gone.handle} ({gone.role}) any more.")
+
+
+def _tell_withdrawn(changed: Changed) -> None:
+    if changed.withdrawn:
+        which = "open invitation was" if changed.withdrawn == 1 else f"{changed.withdrawn:,} open invitations were"
+        out.print(f"Their {which} withdrawn. Make those anew that are still wanted: cirque user invite",
+                  soft_wrap=True)
 
 
 def _print_invitations(found: Sequence[Invitation]) -> None:

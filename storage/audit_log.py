@@ -42,6 +42,14 @@ def note_act(connection: Connection, act: Act) -> None:
         about=act.about, study_id=act.study_id, details=dict(act.details)))
 
 
+def signed_in_from(connection: Connection, name: str, since: datetime) -> frozenset[str]:
+    """The addresses from which a person has signed in."""
+    address = _l.details["address"].as_string()
+    found = connection.execute(select(address).distinct().where(
+        _l.actor_key == name_key(name), _l.kind == "sign-in", _l.at >= since))
+    return frozenset(one for one in found.scalars() if one)
+
+
 def _chosen(which: ActFilter) -> list[Any]:
     conditions: list[Any] = []
     if which.person:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
@@ -14,18 +14,21 @@ from annotation.records import (
     LOCAL,
     Act,
     ActKind,
+    Changed,
+    CountTry,
     Invitation,
     Person,
     Role,
     SignIn,
     WrongTries,
     came_from,
+    lookalike,
     name_key,
 )
 from cir_core.errors import AccessError, StorageError
-from storage import tables
-from storage.audit_log import note_act
-from storage.database import reading, upserting, writing
+from storage import invitations, tables, wrong_tries
+from storage.audit_log import note_act, signed_in_from
+from storage.database import reading, writing
 
 _p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
 
@@ -62,8 +65,8 @@ class SqlPeopleStore:
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
-        by: str | None = LOCAL,
-    ) -> Person:
+        by: str | None = LOCAL, at: datetime | None = None,
+    ) -> Changed:
         changes = {"role": role, "password_hash": password_hash, "active": active}
         values = {column: value for column, value in changes.items() if value is not None}
         key = name_key(name)
@@ -83,7 +86,11 @@ class SqlPeopleStore:
             if by is not None:
                 for act in _changes(row, by, role, password_hash, active):
                     note_act(connection, act)
-            return _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
+            person = _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
+            withdrawn = 0
+            if not (key in admins and person.active and person.role == "admin"):
+                withdrawn = invitations.withdraw_all(connection, row.name, by or LOCAL, at or datetime.now(UTC))
+            return Changed(person, withdrawn)
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
         """Somebody who is not there, or not active, raises ``AccessError``."""
@@ -122,43 +129,30 @@ class SqlPeopleStore:
             note_act(connection, act)
 
     def invite(self, invitation: Invitation) -> None:
-        """Invitations that can no longer be used are cleared away."""
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.invitations).where(
-                (_i.expires_at <= invitation.created_at) | (_i.uses_left <= 0)))
-            connection.execute(insert(tables.invitations).values(
-                digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left,
-                created_by=invitation.created_by, created_at=invitation.created_at, expires_at=invitation.expires_at))
-            note_act(connection, Act("invitation.made", invitation.created_by, invitation.handle, details={
-                "role": invitation.role, "uses": invitation.uses_left,
-                "until": invitation.expires_at.isoformat(timespec="minutes")}))
+            invitations.keep(connection, invitation)
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
         with reading(self.engine) as connection:
-            row = connection.execute(_usable(now).where(_i.digest == digest)).first()
-        return None if row is None else _invitation_from(row)
+            row = connection.execute(invitations.usable(now).where(_i.digest == digest)).first()
+        return None if row is None else invitations.invitation_from(row)
 
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         """Those that can still be used, the latest first."""
         with reading(self.engine) as connection:
-            return tuple(map(_invitation_from, connection.execute(
-                _usable(now).order_by(_i.created_at.desc(), _i.digest))))
+            return tuple(map(invitations.invitation_from, connection.execute(
+                invitations.usable(now).order_by(_i.created_at.desc(), _i.digest))))
 
     def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         with writing(self.engine) as connection:
-            found = connection.execute(select(tables.invitations).where(_i.digest == digest).with_for_update()).first()
-            if found is None:
-                return False
-            connection.execute(delete(tables.invitations).where(_i.digest == digest))
-            invitation = _invitation_from(found)
-            note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
-            return True
+            return invitations.withdraw(connection, digest, by)
 
     def accept(self, digest: str, person: Person, now: datetime) -> None:
         _check_name(person.name)
         try:
             with writing(self.engine) as connection:
-                if connection.execute(_usable(now).where(_i.digest == digest).with_for_update()).first() is None:
+                if connection.execute(
+                        invitations.usable(now).where(_i.digest == digest).with_for_update()).first() is None:
                     raise AccessError("This invitation cannot be used any more. Ask for a new one.")
                 _add(connection, person)
                 connection.execute(update(tables.invitations).where(_i.digest == digest)
@@ -175,17 +169,17 @@ class SqlPeopleStore:
             return {row.key: WrongTries(row.tries, row.last_at)
                     for row in connection.execute(select(tables.wrong_tries).where(_w.key.in_(keys)))}
 
-    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
+    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.wrong_tries).where(_w.last_at < forget_before))
-            for key in sorted(keys):   # in one order, so that two who count the same never wait for each other
-                added = upserting(connection)(tables.wrong_tries).values(key=key, tries=1, last_at=at)
-                connection.execute(added.on_conflict_do_update(
-                    index_elements=[_w.key], set_={"tries": _w.tries + 1, "last_at": at}))
+            wrong_tries.add(connection, counts, at, forget_before)
 
-    def forget_wrong_tries(self, key: str) -> None:
+    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.wrong_tries).where(_w.key == key))
+            wrong_tries.forgive(connection, key, others)
+
+    def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
+        with reading(self.engine) as connection:
+            return signed_in_from(connection, name, since)
 
     def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
         """On a server somebody else may take a name between the look and the entry."""
@@ -198,14 +192,14 @@ _VISITOR = select(
     _s.digest == bindparam("of_digest"), _s.expires_at > bindparam("now"), _p.active)
 
 
-def _usable(now: datetime) -> Any:
-    return select(tables.invitations).where(_i.uses_left > 0, _i.expires_at > now)
-
-
 def _add(connection: Connection, person: Person) -> None:
     key = name_key(person.name)
-    if connection.execute(select(_p.name_key).where(_p.name_key == key)).first():
+    taken = {row.name_key: row.name for row in connection.execute(select(_p.name_key, _p.name))}
+    if key in taken:
         raise _taken(person.name)
+    if like := lookalike(person.name, taken.values()):
+        raise AccessError(f"{person.name!r} looks like {like!r}, which somebody here is called already. Choose "
+                          "another name.")
     connection.execute(insert(tables.people).values(
         name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
         active=person.active, created_at=person.created_at))
@@ -235,7 +229,3 @@ def _check_name(name: str) -> None:
 
 def _person_from(row: Row[Any]) -> Person:
     return Person(row.name, row.role, row.password_hash, row.active, row.created_at)
-
-
-def _invitation_from(row: Row[Any]) -> Invitation:
-    return Invitation(row.digest, row.role, row.uses_left, row.created_by, row.created_at, row.expires_at)

@@ -39,7 +39,7 @@ sign_ins = Table(
 
 wrong_tries = Table(
     "wrong_tries", metadata,
-    Column("key", String(64), primary_key=True),      # a digest: of a name with an address, or of an address
+    Column("key", String(64), primary_key=True),      # a digest: of a name with an address, of either
     Column("tries", Integer, nullable=False),
     Column("last_at", UtcDateTime, nullable=False, index=True),
 )

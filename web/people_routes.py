@@ -31,8 +31,9 @@ def people_routes(services: Services) -> APIRouter:
         return {"added": added.name, **_list(people)}
 
     def role(visitor: Visitor, fields: Fields) -> dict[str, Any]:
-        people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
-        return _list(people)
+        """``withdrawn``: how many open invitations of an admin who is none any more, here and in ``active``."""
+        changed = people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
+        return {"withdrawn": changed.withdrawn, **_list(people)}
 
     def password(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         people.set_password(_text(fields, "name"), fields["password"], by=visitor.name)
@@ -44,9 +45,8 @@ def people_routes(services: Services) -> APIRouter:
             raise AccessError("“active” is true or false.")
         if wanted:
             people.reactivate(name, by=visitor.name)
-        else:
-            people.deactivate(name, by=visitor.name)
-        return _list(people)
+            return _list(people)
+        return {"withdrawn": people.deactivate(name, by=visitor.name).withdrawn, **_list(people)}
 
     def invite(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         """``path``: of the link, below the app's root. It is told this once; only its digest is kept."""

@@ -6,10 +6,15 @@ from annotation.records.acts import ActFilter as ActFilter
 from annotation.records.acts import ActKind as ActKind
 from annotation.records.acts import NotedAct as NotedAct
 from annotation.records.acts import came_from as came_from
+from annotation.records.lookalikes import is_blank as is_blank
+from annotation.records.lookalikes import lookalike as lookalike
+from annotation.records.lookalikes import looks_like as looks_like
 from annotation.records.names import LOCAL as LOCAL
 from annotation.records.names import name_key as name_key
 from annotation.records.names import same_person as same_person
 from annotation.records.people import HANDLE as HANDLE
+from annotation.records.people import Changed as Changed
+from annotation.records.people import CountTry as CountTry
 from annotation.records.people import Invitation as Invitation
 from annotation.records.people import Person as Person
 from annotation.records.people import Role as Role

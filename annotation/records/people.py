@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -22,6 +23,14 @@ class Person:
 
 
 @dataclass(frozen=True)
+class Changed:
+    """A person after a change. ``withdrawn``: how many open invitations of theirs went with it."""
+
+    person: Person
+    withdrawn: int = 0
+
+
+@dataclass(frozen=True)
 class SignIn:
     """One browser or script that is signed in. The cookie's secret is kept as a digest only."""
 
@@ -33,10 +42,14 @@ class SignIn:
 
 @dataclass(frozen=True)
 class WrongTries:
-    """Wrong passwords in a row, and when the last one came."""
+    """Wrong passwords that count, and since when: as a rule the last one's time, see ``annotation.throttle``."""
 
     count: int
     last_at: datetime
+
+
+CountTry = Callable[[WrongTries | None], WrongTries]
+"""One more wrong password: from what counted before to what counts now."""
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 
-from annotation.records import LOCAL, Act, Invitation, Person, Role, SignIn, WrongTries, name_key, same_person
+from annotation.records import (
+    LOCAL,
+    Act,
+    Changed,
+    CountTry,
+    Invitation,
+    Person,
+    Role,
+    SignIn,
+    WrongTries,
+    lookalike,
+    name_key,
+    same_person,
+)
 from cir_core.errors import AccessError
 
 
@@ -17,6 +30,7 @@ class InMemoryPeopleStore:
         self.sign_ins: dict[str, SignIn] = {}
         self._invitations: dict[str, Invitation] = {}
         self.wrong: dict[str, WrongTries] = {}
+        self._came_from: list[tuple[str, str, datetime]] = []
         self._lock = threading.RLock()
         self.noted: list[Act] = []   # what changes nothing else
         self.asked = 0   # how often somebody was looked up
@@ -28,6 +42,8 @@ class InMemoryPeopleStore:
         with self._lock:
             if name_key(person.name) in self._people:
                 raise AccessError(f"The name {person.name!r} is taken.")
+            if like := lookalike(person.name, (one.name for one in self._people.values())):
+                raise AccessError(f"{person.name!r} looks like {like!r}.")
             self._people[name_key(person.name)] = person
 
     def person(self, name: str) -> Person | None:
@@ -38,8 +54,8 @@ class InMemoryPeopleStore:
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
-        by: str | None = LOCAL,
-    ) -> Person:
+        by: str | None = LOCAL, at: datetime | None = None,
+    ) -> Changed:
         with self._lock:
             before = self.person(name)
             if before is None:
@@ -52,9 +68,16 @@ class InMemoryPeopleStore:
             self._people[name_key(name)] = after
             if password_hash is not None or active is False:
                 self._end_all(after.name)
-            return after
+            if all(one.active and one.role == "admin" for one in (before, after)):
+                return Changed(after)
+            gone = [one for one in self._invitations.values() if one.created_by == after.name]
+            for one in gone:
+                del self._invitations[one.digest]
+            now = at or datetime.now(UTC)
+            return Changed(after, sum(one.uses_left > 0 and now < one.expires_at for one in gone))
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
+        self._came_from.append((name_key(sign_in.name), address, sign_in.created_at))
         self.sign_ins[sign_in.digest] = sign_in
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
@@ -75,11 +98,15 @@ class InMemoryPeopleStore:
         self.noted.append(act)
 
     def invite(self, invitation: Invitation) -> None:
-        self._invitations[invitation.digest] = invitation
+        with self._lock:
+            if not self._may_invite(invitation.created_by):
+                raise AccessError("Only an admin invites others.")
+            self._invitations[invitation.digest] = invitation
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
         found = self._invitations.get(digest)
-        return found if found is not None and found.uses_left > 0 and now < found.expires_at else None
+        usable = found is not None and found.uses_left > 0 and now < found.expires_at
+        return found if usable and found is not None and self._may_invite(found.created_by) else None
 
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         return [one for one in self._invitations.values() if self.invitation(one.digest, now)]
@@ -98,15 +125,26 @@ class InMemoryPeopleStore:
     def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
         return {key: self.wrong[key] for key in keys if key in self.wrong}
 
-    def add_wrong_try(self, keys: Collection[str], at: datetime, forget_before: datetime) -> None:
+    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
         with self._lock:
             self.wrong = {key: wrong for key, wrong in self.wrong.items() if wrong.last_at >= forget_before}
-            for key in keys:
-                count = self.wrong[key].count if key in self.wrong else 0
-                self.wrong[key] = WrongTries(count + 1, at)
+            for key, count in counts.items():
+                self.wrong[key] = count(self.wrong.get(key))
 
-    def forget_wrong_tries(self, key: str) -> None:
-        self.wrong.pop(key, None)
+    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+        with self._lock:
+            made = self.wrong.pop(key, None)
+            for one in others:
+                if made is not None and (wrong := self.wrong.get(one)) is not None:
+                    self.wrong[one] = replace(wrong, count=max(0, wrong.count - made.count))
+
+    def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
+        return {address for key, address, at in self._came_from
+                if key == name_key(name) and address and at >= since}
+
+    def _may_invite(self, name: str) -> bool:
+        person = self.person(name)
+        return name == LOCAL or (person is not None and person.active and person.role == "admin")
 
     def _end_all(self, name: str) -> None:
         for digest in [d for d, one in self.sign_ins.items() if same_person(one.name, name)]:

@@ -73,6 +73,26 @@ def test_an_invitation_is_withdrawn(cirque, people):
     assert isinstance(again.exception, AccessError) and f"no invitation '{handle}'" in str(again.exception)
 
 
+def test_who_is_no_admin_any_more_loses_their_invitations(cirque, people):
+    for name in ("Ada", "Eve", "Bob"):
+        cirque("add", name, "--role", "admin", "--password-stdin", typed=PASSWORD)
+    for name in ("Eve", "Bob", "Bob"):
+        people.invite("admin", 365, 1000, name)
+    gone = cirque("deactivate", "Eve").stdout
+    assert gone.startswith("Eve cannot sign in any more.\nTheir open invitation was withdrawn. ")
+    gone = cirque("role", "Bob", "analyst").stdout
+    assert gone.startswith("Bob is analyst now.\nTheir 2 open invitations were withdrawn. ")
+    assert cirque("invitations").stdout.startswith("No invitation can be used. ")
+
+
+def test_a_name_that_passes_for_another_is_refused_before_a_password_is_asked_for(cirque):
+    cirque("add", "Ada", "--role", "admin", "--password-stdin", typed=PASSWORD)
+    for name, said in (("\u0410da", "mixes Cyrillic and Latin"), ("Ada\u3164", "not seen")):
+        assert said in str(cirque("add", name, "--role", "admin").exception)
+    refused = cirque("add", "\ua4ee\ua4d3\ua4ee", "--role", "analyst", "--password-stdin", typed=PASSWORD)   # Lisu
+    assert isinstance(refused.exception, AccessError) and "looks like “Ada”" in str(refused.exception)
+
+
 @pytest.mark.parametrize(("arguments", "typed", "said"), [
     (("add", "Bob", "--role", "annotator", "--password-stdin"), PASSWORD, "must be an admin's"),
     (("add", "Bob", "--role", "boss"), None, "There is no role 'boss'"),

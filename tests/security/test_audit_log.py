@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +37,7 @@ from storage.database import writing
 from storage.people import SqlPeopleStore
 from storage.studies import SqlStudyStore
 from tests.fakes.databases import engine_of
-from tests.fakes.people import LIGHT, PASSWORD
+from tests.fakes.people import LIGHT, PASSWORD, Clock
 from tests.fakes.studies import make_preference_study, make_study, valid
 from web.guard import Guard
 from web.log_routes import log_routes
@@ -105,7 +107,28 @@ def test_wrong_passwords_and_the_wait_which_is_noted_once(log: SqlActLog, people
         with pytest.raises(TooManyTries):
             people.sign_in("ada", "marker-wrong", "10.0.0.1")
     assert noted(log, kind="sign-in") == [("sign-in.failed", "", "Ada")] * 5 + [("sign-in.throttled", "", "Ada")]
-    assert log.acts(limit=1)[0].act.details == {"address": "10.0.0.1", "seconds": 1}
+    assert log.acts(limit=1)[0].act.details == {"address": "10.0.0.1", "seconds": 1, "counted": "name and address"}
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "2001:db8:1:2::{:x}"])
+def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlActLog, address: str) -> None:
+    """What is let in at once, and one note of the wait: not one for each name or each address of a network."""
+    clock = Clock()
+    people = PeopleService(SqlPeopleStore(log.engine), clock, passwords=Passwords(LIGHT))
+    people.add("Ada", PASSWORD, "admin")
+    for number in range(300):
+        with pytest.raises(SignInFailed):
+            people.sign_in(f"somebody {number}", "wrong horse", address.format(number))
+    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in"))
+    assert kinds == {"sign-in.failed": 100, "sign-in.throttled": 1}
+    assert log.acts(limit=1)[0].act.about == "" and log.acts(limit=1)[0].act.details["counted"] == "address"
+    for number in range(60):   # goes on for five minutes, ten times as often as it is let in
+        for again in range(10):
+            with suppress(SignInFailed):
+                people.sign_in(f"another {number} {again}", "wrong horse", address.format(number))
+        clock.move(seconds=5)
+    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in"))
+    assert kinds == {"sign-in.failed": 100 + 60 - 1, "sign-in.throttled": 1}   # the first five had begun full
 
 
 def test_what_was_typed_in_place_of_a_name_is_not_kept(log: SqlActLog, people: PeopleService) -> None:

@@ -9,10 +9,11 @@ from datetime import timedelta
 import pytest
 from argon2 import PasswordHasher
 
-from annotation.account_names import clean_name
+from annotation.account_names import clean_name, new_name
 from annotation.passwords import Passwords
 from annotation.people import PeopleService, digest_of
 from annotation.recognised import Recognised
+from annotation.records import Person, looks_like
 from annotation.roles import EVERYTHING, ROLES, SAYS, as_role, may
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
 from storage.people import SqlPeopleStore
@@ -77,6 +78,60 @@ def test_names_are_tidied(given, kept):
 def test_names_that_cannot_be(given):
     with pytest.raises(AccessError):
         clean_name(given)
+
+
+@pytest.mark.parametrize("name", [
+    "Ad\u200da", "Ada\u200c", "\u200dAda", "Ada\u3164", "Ada\ufe0f", "Ada\u034f", "Ada\u115f", "Ada\u1160", "Ada\uffa0",
+    "Ada\ufe00", "Ada\U000e0100", "Ada\u2800", "\u2800", "Ada\u180b", "\u0410da", "Ad\u03b1", "L\u0456nus", 
+    "loca\u04cf", "\ufe0fAda", "Ada \ufe0f", "`\ufe0f", "Iocal",
+])
+def test_nobody_new_passes_for_another_by_letters_that_are_not_seen_or_of_two_scripts(name):
+    with pytest.raises(AccessError, match=r"not seen|mixes|is kept for"):
+        new_name(name)
+
+
+@pytest.mark.parametrize("name", [
+    "Анна", "Сара", "Ольга Smith", "Σοφία", "Արամ", "Zoë", "محمد", "علی\u200cرضا", "क\u094d\u200dष", "👩🏽\u200d🔬",
+    "👁\ufe0f\u200d🗨\ufe0f", "❤\ufe0f", "O’Нил", "annotator_1", "田中", "김",
+])
+def test_names_of_any_script_are_possible(name):
+    assert new_name(name) == name
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("Ada", "Ad\u200da"), ("Ada", "Ada\u3164"), ("Ada", "Ada\ufe0f"), ("Ada", "Ada\u034f"), ("Ada", "\u0410da"),
+    ("ada", "\u0410D\u0410"), ("Sara", "Ѕаrа"), ("Capa", "Сара"), ("Iris", "lris"), ("Ian", "\u0406an"), ("Tom", "Τοm"),
+    ("Nora", "ΝΟRΑ"), ("Ada", "Ａｄａ"), ("Ada", "𝐀𝐝𝐚"), ("Ada", "ꓮꓓꓮ"), ("Zoë", "Zoё"), ("❤", "❤\ufe0f"),
+])
+def test_names_that_look_the_same(one, other):
+    assert looks_like(one, other) and looks_like(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), [
+    ("Ada", "Анна"), ("Elle", "Elie"), ("Anna", "Анна"), ("Sara", "Сара"), ("Ada", "Áda"), ("P1", "Pl"), ("Zoe", "Zoë"),
+])
+def test_names_that_do_not(one, other):
+    assert not looks_like(one, other)
+
+
+def test_a_name_that_looks_like_an_accounts_is_taken_by_invitation_and_by_hand(people):
+    people.add("Capa", PASSWORD, "annotator")
+    secret = people.invite("admin", 7, 1, "Ada")
+    for same in ("Сара", "Сара ", "САРА"):   # Cyrillic throughout, so it may be a name
+        with pytest.raises(AccessError, match="looks like “Capa”"):
+            people.add(same, PASSWORD, "annotator")
+        with pytest.raises(AccessError, match="looks like “Capa”"):
+            people.accept(secret, same, PASSWORD)
+    people.accept(secret, "Саша", PASSWORD)
+    people.deactivate("Capa")
+    with pytest.raises(AccessError, match="looks like “Capa”"):   # judgements go on carrying it
+        people.add("Сара", PASSWORD, "annotator")
+
+
+def test_who_has_such_a_name_from_before_still_signs_in(people, store):
+    for old in ("Nα", "葛\U000e0100"):
+        store.add(Person(old, "annotator", LIGHT.hash(PASSWORD), True, NOON))
+        assert people.visitor(people.sign_in(old, PASSWORD)).name == old
 
 
 # --- accounts -----------------------------------------------------------------------------
@@ -273,6 +328,27 @@ def test_after_five_wrong_ones_one_waits_by_name_and_address(people):
         people.sign_in("Bob", PASSWORD, "10.0.0.1")
 
 
+def test_a_network_of_ipv6_is_one_address_when_signing_in(people):
+    for number in range(5):
+        with pytest.raises(SignInFailed):
+            people.sign_in("Ada", "wrong horse", f"2001:db8:1:2::{number}")
+    for address in ("2001:db8:1:2:ffff::1", "2001:db8:1:2::4"):
+        with pytest.raises(TooManyTries):
+            people.sign_in("Ada", PASSWORD, address)
+    assert people.sign_in("Ada", PASSWORD, "2001:db8:1:3::1")
+
+
+def test_whose_name_is_guessed_from_everywhere_gets_in_where_they_were_before(people):
+    people.sign_in("Ada", PASSWORD, "10.0.0.1")
+    for number in range(30):
+        with pytest.raises(SignInFailed):
+            people.sign_in("Ada", "wrong horse", f"198.51.100.{number}")
+    with pytest.raises(TooManyTries, match="from where you have done so before") as caught:
+        people.sign_in("Ada", PASSWORD, "198.51.100.99")
+    assert caught.value.seconds == 60
+    assert people.sign_in("ada", PASSWORD, "10.0.0.1")
+
+
 # --- invitations --------------------------------------------------------------------------
 
 
@@ -346,3 +422,31 @@ def test_two_at_once_use_an_invitation_for_one_once(people):
     for thread in threads:
         thread.join()
     assert len(people.people()) == 2 and len(errors) == 3
+
+
+@pytest.mark.parametrize("loses", [lambda people: people.deactivate("Eve", by="Ada"),
+                                   lambda people: people.set_role("Eve", "researcher", by="Ada")])
+def test_nobody_comes_back_by_an_invitation_they_made(people, clock, loses):
+    people.add("Eve", PASSWORD, "admin")
+    back, other = people.invite("admin", 365, 1000, "Eve"), people.invite("annotator", 7, 1, "Eve")
+    old, kept = people.invite("annotator", 1, 1, "Eve"), people.invite("annotator", 7, 1, "Ada")
+    clock.move(days=2)
+    assert loses(people).withdrawn == 2   # the old one had ended by itself
+    for secret in (back, other, old):
+        with pytest.raises(AccessError, match="cannot be used any more"):
+            people.accept(secret, "Eve again", PASSWORD)
+    with pytest.raises(AccessError, match="Only an admin invites"):
+        people.invite("admin", 7, 1, "Eve")
+    assert [one.created_by for one in people.invitations()] == ["Ada"]
+    people.set_role("Eve", "admin")
+    people.reactivate("Eve")
+    assert [one.created_by for one in people.invitations()] == ["Ada"]
+    assert people.accept(kept, "Bob", PASSWORD)
+
+
+def test_who_stays_an_admin_keeps_their_invitations(people):
+    people.add("Eve", PASSWORD, "admin")
+    secret = people.invite("annotator", 7, 1, "Eve")
+    people.set_password("Eve", "another horse")
+    assert people.set_role("Eve", "admin").withdrawn == 0
+    assert people.accept(secret, "Bob", PASSWORD)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.records import Invitation, Person, SignIn
+from annotation.records import Act, Changed, Invitation, Person, SignIn
 from cir_core.errors import AccessError
+from storage import tables
+from storage.audit_log import SqlActLog
+from storage.database import writing
 from storage.people import SqlPeopleStore
 from tests.fakes.databases import engine_of
 
@@ -65,11 +69,11 @@ def test_names_that_cannot_be_had(staffed):
 
 
 def test_changes(staffed):
-    assert staffed.change("bo", role="researcher") == replace(BO, role="researcher") == staffed.person("Bo")
-    assert staffed.change("Bo", password_hash="other", active=False) == replace(
+    assert staffed.change("bo", role="researcher").person == replace(BO, role="researcher") == staffed.person("Bo")
+    assert staffed.change("Bo", password_hash="other", active=False).person == replace(
         BO, role="researcher", password_hash="other", active=False)
     assert staffed.any()  # active or not
-    assert staffed.change("Bo") == staffed.person("Bo")
+    assert staffed.change("Bo") == Changed(staffed.person("Bo"))
     with pytest.raises(AccessError, match="Nobody here is called 'Eve'"):
         staffed.change("Eve", active=True)
 
@@ -83,7 +87,7 @@ def test_one_active_admin_stays(staffed):
     with pytest.raises(AccessError, match="only admin"):  # Bo is one, and cannot sign in
         staffed.change("Ada", active=False)
     staffed.change("Bo", active=True)
-    assert not staffed.change("Ada", active=False).active
+    assert not staffed.change("Ada", active=False).person.active
     with pytest.raises(AccessError, match="Bo is the only admin"):
         staffed.change("Bo", role="analyst")
 
@@ -190,3 +194,78 @@ def test_the_last_use_goes_to_one_of_two(staffed):
     for thread in threads:
         thread.join()
     assert len(refused) == 1 and len(staffed.people()) == 3
+
+
+@pytest.mark.parametrize("change", [{"active": False}, {"role": "researcher"}])
+def test_who_invites_no_more_has_no_open_invitation_left(staffed, change):
+    staffed.change("Bo", role="admin")
+    for digest, uses, until in (("1" * 64, 5, 8), ("2" * 64, 1, 9), ("3" * 64, 1, 2)):
+        staffed.invite(replace(an_invitation(digest, uses, until), created_by="bo", role="admin"))
+    staffed.invite(an_invitation("4" * 64))
+    staffed.invite(replace(an_invitation("5" * 64), created_by="local"))
+    assert {one.created_by for one in staffed.invitations(NOW)} == {"Ada", "Bo", "local"}   # as the account has it
+    assert staffed.change("Bo", **change, by="Ada", at=hours(3)).withdrawn == 2   # one was too old by then
+    assert {one.digest[0] for one in staffed.invitations(NOW)} == {"4", "5"}
+    for digest in ("1" * 64, "2" * 64, "3" * 64):
+        with pytest.raises(AccessError, match="cannot be used any more"):
+            staffed.accept(digest, replace(BO, name="Bo again", role="admin"), NOW)
+    noted = [one.act for one in SqlActLog(staffed.engine).acts(limit=2)]
+    assert {(act.kind, act.by, act.about, act.details["made_by"]) for act in noted} == {
+        ("invitation.withdrawn", "Ada", digit * 8, "Bo") for digit in "12"}
+    with pytest.raises(AccessError, match="Only an admin invites"):   # a click that was on its way
+        staffed.invite(replace(an_invitation("6" * 64), created_by="Bo"))
+    staffed.change("Bo", role="admin", active=True)
+    assert {one.digest[0] for one in staffed.invitations(NOW)} == {"4", "5"}   # they do not come back
+
+
+def test_an_invitation_needs_an_admin_behind_it_whatever_happened_before(staffed):
+    """A database in which somebody was deactivated without that."""
+    staffed.change("Bo", role="admin")
+    staffed.invite(replace(an_invitation(), created_by="Bo"))
+    with writing(staffed.engine) as connection:
+        connection.execute(tables.people.update().where(tables.people.c.name == "Bo").values(active=False))
+    assert staffed.invitation("i", NOW) is None and staffed.invitations(NOW) == ()
+    with pytest.raises(AccessError, match="cannot be used any more"):
+        staffed.accept("i", replace(BO, name="Cy"), NOW)
+    staffed.change("Bo", active=True)
+    assert staffed.invitation("i", NOW) is None
+
+
+def test_who_invites_and_is_deactivated_at_once_leaves_no_invitation(staffed):
+    staffed.change("Bo", role="admin")
+    start = threading.Barrier(5)
+
+    def invite(number):
+        start.wait()
+        with suppress(AccessError):
+            staffed.invite(replace(an_invitation(str(number)), created_by="Bo"))
+
+    threads = [threading.Thread(target=invite, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    start.wait()
+    staffed.change("Bo", active=False, at=NOW)
+    for thread in threads:
+        thread.join()
+    with staffed.engine.connect() as connection:
+        assert connection.execute(tables.invitations.select()).all() == []   # not only hidden
+
+
+def test_a_name_that_looks_like_anothers_is_taken(staffed):
+    staffed.invite(an_invitation())
+    for same in ("\u0410da", "Ad\u200da", "\u0410D\u0410"):
+        with pytest.raises(AccessError, match="looks like 'Ada'"):
+            staffed.add(replace(BO, name=same))
+        with pytest.raises(AccessError, match="looks like 'Ada'"):
+            staffed.accept("i", replace(BO, name=same), NOW)
+    assert staffed.people() == (ADA, BO) and staffed.invitation("i", NOW)
+
+
+def test_where_somebody_has_signed_in_from(staffed):
+    for digest, name, address in (("1", "Bo", "10.0.0.1"), ("2", "BO", "10.0.0.1"), ("3", "Bo", "2001:db8::1"),
+                                  ("4", "Bo", ""), ("5", "Ada", "10.0.0.9")):
+        staffed.begin(a_sign_in(digest, name), address)
+    staffed.note(Act("sign-in.failed", "", "Bo", details={"address": "198.51.100.1"}))
+    long_ago, later = datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC) + timedelta(hours=1)
+    assert set(staffed.signed_in_from("bo", long_ago)) == {"10.0.0.1", "2001:db8::1"}
+    assert not staffed.signed_in_from("Bo", later) and not staffed.signed_in_from("Eve", long_ago)

@@ -354,6 +354,26 @@ def test_an_invitation_is_withdrawn(admin, browse):
 
 
 @pytest.mark.parametrize(("path", "sent"), [
+    ("active", {"active": False}), ("role", {"role": "analyst"}),
+])
+def test_the_admin_hears_how_many_invitations_went_with_an_admin(admin, browse, path, sent):
+    admin.post("/people/add", json={"name": "Eve", "password": PASSWORD, "role": "admin"})
+    eve = browse()
+    enter(eve, "Eve")
+    links = [eve.post("/people/invite", json={"role": "admin", "uses": 1000, "days": 365}).json()["path"]
+             for _ in range(2)]
+    kept = admin.post("/people/invite", json={"role": "analyst"}).json()["path"]
+    answer = admin.post(f"/people/{path}", json={"name": "Eve", **sent}).json()
+    assert answer["withdrawn"] == 2 and len(answer["invitations"]) == 1
+    for link in links:
+        assert browse().get(f"/{link}").status_code == 404
+        assert join(browse(), link.removeprefix("join/"), "Eve again").status_code == 404
+    assert browse().get(f"/{kept}").status_code == 200
+    assert eve.post("/people/invite", json={"role": "admin"}).status_code in (401, 403)
+    assert admin.post(f"/people/{path}", json={"name": "Bob", **sent}).json()["withdrawn"] == 0
+
+
+@pytest.mark.parametrize(("path", "sent"), [
     ("add", {"name": "Bob", "password": PASSWORD, "role": "analyst"}),
     ("add", {"name": "Eve", "password": "short", "role": "analyst"}),
     ("add", {"name": "Eve", "password": PASSWORD, "role": "boss"}),

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.throttle import Patience, Throttle
+from annotation.records import Person, SignIn, WrongTries
+from annotation.throttle import Bucket, Patience, Throttle, place_of
 from cir_core.errors import TooManyTries
 from storage.people import SqlPeopleStore
 from tests.fakes.databases import engine_of
@@ -80,19 +81,117 @@ def test_others_do_not_wait_and_a_right_one_or_an_hour_makes_good(store):
     throttle.check("ada", HERE, later + timedelta(seconds=1))
 
 
-def test_an_address_waits_whatever_names_it_tries_also_after_a_right_one(store):
-    throttle = Throttle(store, by_address=Patience(3))
+def test_an_address_waits_whatever_names_it_tries(store):
+    throttle = Throttle(store, by_address=Bucket(3, 5))
     for name in ("ada", "bob", "eve"):
+        throttle.check(name, HERE, NOON)
         throttle.failed(name, HERE, NOON)
-    throttle.succeeded("ada", HERE)
-    assert wait_of(throttle, NOON, "dan").seconds == 1
+    wait = wait_of(throttle, NOON, "dan")
+    assert (wait.seconds, wait.counted) == (5, "address")
     throttle.check("dan", "10.0.0.2", NOON)
+
+
+def test_an_address_is_forgiven_one_after_the_other_and_waits_for_no_more_than_that(store):
+    """Ten fill it at once. Every 5 seconds one is forgiven, also where tries come every 3: 600 / 5 = 120 of those
+    200 are let in, in whatever order, and nobody waits longer than 5 seconds."""
+    throttle = Throttle(store, Patience(1000), Bucket(10, 5), Bucket(1000, 5))
+    for _ in range(10):
+        throttle.failed("ada", HERE, NOON)
+    let_in, waits = 0, set()
+    for number in range(1, 201):
+        now = NOON + timedelta(seconds=3 * number)
+        try:
+            throttle.check(f"somebody {number}", HERE, now)
+        except TooManyTries as wait:
+            waits.add(wait.seconds)
+        else:
+            throttle.failed(f"somebody {number}", HERE, now)
+            let_in += 1
+    assert let_in == 600 // 5
+    assert waits and max(waits) < 5   # a try that is refused was itself 3 seconds after the last
+    throttle.check("dan", HERE, now + timedelta(seconds=5))
+
+
+def test_a_lab_behind_one_address_is_not_held_off_by_ordinary_mistakes(store):
+    """Five mistakes a minute, for an hour: 12 a minute are forgiven, so there is never anything to wait for."""
+    throttle = Throttle(store)
+    for number in range(60 * 5):
+        now = NOON + timedelta(seconds=12 * number)
+        throttle.check(f"person {number % 200}", HERE, now)
+        throttle.failed(f"person {number % 200}", HERE, now)
+
+
+def test_a_right_one_forgives_the_mistakes_before_it_and_no_others(store):
+    throttle = Throttle(store, by_address=Bucket(6, 5), anywhere=Bucket(6, 5))
+    for name in ("ada", "ada", "ada", "bob", "eve", "eve"):
+        throttle.failed(name, HERE, NOON)
+    assert wait_of(throttle, NOON, "dan").counted == "address"
+    throttle.succeeded("ada", HERE)
+    for _ in range(3):   # as many as Ada's mistakes
+        throttle.check("dan", HERE, NOON)
+        throttle.failed("dan", HERE, NOON)
+    throttle.succeeded("ada", HERE)
+    assert wait_of(throttle, NOON, "joe").counted == "address"
+    for _ in range(5):
+        throttle.failed("ada", "10.0.0.2", NOON)
+    throttle.check("ada", "10.0.0.3", NOON)   # 5 of 6 anywhere: her own three are forgotten there too
+
+
+@pytest.mark.parametrize(("address", "place"), [
+    ("192.0.2.7", "192.0.2.7"), ("::ffff:192.0.2.7", "192.0.2.7"), ("::FFFF:c000:207", "192.0.2.7"),
+    ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"), ("2001:db8:1:2::", "2001:db8:1:2::/64"),
+    ("2001:db8:1:3::", "2001:db8:1:3::/64"), ("fe80::1%eth0", "fe80::/64"), ("testclient", "testclient"), ("", ""),
+])
+def test_what_counts_as_one_address(address, place):
+    assert place_of(address) == place
+
+
+def test_all_addresses_of_a_network_of_ipv6_are_one(store):
+    """A subscriber has 2 ** 64 of them: five free ones together, not each."""
+    throttle, tried = Throttle(store), 0
+    for number in range(300):
+        address = f"2001:db8:1:2::{number:x}"
+        try:
+            throttle.check("ada", address, NOON)
+        except TooManyTries:
+            continue
+        throttle.failed("ada", address, NOON)
+        tried += 1
+    assert tried == 5
+    throttle.check("ada", "2001:db8:1:3::1", NOON)
+
+
+def test_guessing_one_name_from_many_addresses_is_slowed_down_and_who_was_here_before_gets_in(store):
+    throttle, home = Throttle(store), "2001:db8:9::1"
+    store.add(Person("Ada", "admin", "hash", True, NOON))
+    store.begin(SignIn("d", "Ada", NOON, NOON + timedelta(days=1)), home)
+    tried = 0
+    for number in range(1000):   # a hundred addresses a second
+        address, now = f"198.18.{number // 256}.{number % 256}", NOON + timedelta(seconds=number / 100)
+        try:
+            throttle.check("ada", address, now)
+        except TooManyTries as wait:
+            assert wait.counted == "name" and 1 <= wait.seconds <= 60 and "from where you have done so" in str(wait)
+            continue
+        throttle.failed("ada", address, now)
+        tried += 1
+    assert tried == 20   # in ten seconds none is forgiven
+    throttle.check("ada", home, now)
+    throttle.check("ada", "2001:db8:9::ffff", now)   # the same network
+    throttle.check("bob", "198.18.0.1", now)
+    assert wait_of(throttle, now, "ada", "2001:db8:10::1").counted == "name"
 
 
 def test_a_clock_that_is_set_back_makes_nobody_wait_longer_than_the_wait(store):
     throttle = Throttle(store, Patience(1))
     throttle.failed("ada", HERE, NOON)
     assert wait_of(throttle, NOON - timedelta(days=1)).seconds == 1
+
+
+def test_a_bucket_and_a_clock_that_is_set_back():
+    bucket, full = Bucket(2, 5), WrongTries(2, NOON)
+    assert bucket.left(full, NOON - timedelta(seconds=4)) == 5   # never more than the whole wait
+    assert bucket.left(full, NOON - timedelta(days=1)) == 0      # and not until the clock has caught up
 
 
 def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
@@ -103,9 +202,13 @@ def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
     throttle.failed("ada", "10.0.0.9", NOON + timedelta(hours=2))
     with engine.connect() as connection:
         rows = connection.exec_driver_sql("SELECT key, tries FROM wrong_tries").all()
-    assert len(rows) == 2 and all(len(key) == 64 for key, _ in rows)   # the later one's, two keys
+    assert len(rows) == 3 and all(len(key) == 64 for key, _ in rows)   # the later one's, three keys
     engine.dispose()
     assert b"correct horse" not in b"".join(path.read_bytes() for path in tmp_path.glob("cirque.db*"))
+
+
+def one_more(before):
+    return WrongTries(1 if before is None else before.count + 1, NOON)
 
 
 def test_none_is_lost_among_many_at_once(tmp_path):
@@ -114,9 +217,27 @@ def test_none_is_lost_among_many_at_once(tmp_path):
 
     def fail(_):
         for _ in range(10):
-            store.add_wrong_try(["b", "a"], NOON, NOON)
+            store.add_wrong_try({"b": one_more, "a": one_more}, NOON, NOON)
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(fail, range(4)))
     assert {key: wrong.count for key, wrong in store.wrong_tries(["a", "b"]).items()} == {"a": 40, "b": 40}
+    engine.dispose()
+
+
+def test_those_who_count_and_those_who_forgive_at_once_keep_the_count(tmp_path):
+    """Each of four adds ten to its own key and to the shared one, of which as many are forgiven: none is left over."""
+    engine = engine_of(tmp_path)
+    store = SqlPeopleStore(engine)
+
+    def work(number):
+        for key in (f"a{number}", f"z{number}"):   # before and after the shared key in the order of locks
+            for _ in range(5):
+                store.add_wrong_try({key: one_more, "m": one_more}, NOON, NOON + timedelta(seconds=-1))
+            store.forgive_wrong_tries(key, ["m"])
+
+    store.add_wrong_try({"m": one_more}, NOON, NOON)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
+    assert store.wrong_tries(["m", "a0", "z3"]) == {"m": WrongTries(1, NOON)}
     engine.dispose()

@@ -31,7 +31,7 @@ function screen(body, me, first) {
     try {
       const answer = await api("POST", `people/${path}`, sent);
       draw(answer);
-      if (done) toast(done);
+      if (done) toast(`${done}${withdrawn(answer)}`);
       return answer;
     } catch (error) {
       if (!(error instanceof ApiProblem)) throw error;
@@ -66,7 +66,7 @@ function screen(body, me, first) {
 
   async function deactivate(person) {
     const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
-      `${mine(person) ? "You are" : `${person.name} is`} signed out at once. What was judged stays, and an admin can undo this.`, "Deactivate");
+      `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. What was judged stays, and an admin can undo this.`, "Deactivate");
     if (yes && await change("active", { name: person.name, active: false }, `${person.name} cannot sign in any more.`) && mine(person)) {
       window.location.assign(at("sign-in"));
     }
@@ -152,6 +152,8 @@ function screen(body, me, first) {
   say(first.people.length === 1 ? "1 person" : `${first.people.length} people`);
 }
 
+// Of who invites nobody any more; the server counts them.
+const withdrawn = ({ withdrawn: count }) => (!count ? "" : count === 1 ? " An open invitation was withdrawn." : ` ${count} open invitations were withdrawn.`);
 const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);
 const day = (at) => new Date(at).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
