@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from starlette.types import Scope
+
 from web.access import first_page
 from web.templating import fill
 from web.theme import ASSETS
 from web.visitor import Visitor
 
 COOKIE = "cirque"
+_HTTPS_COOKIE = f"__Host-{COOKIE}"   # browsers take it from this host alone, over https, for all of its paths
 FRESH = {"Cache-Control": "no-store"}
 # "same-origin": an invitation's secret is in the address of its page, and stays here.
 OWN_PAGE = {
@@ -29,6 +32,12 @@ def notice(problem: str, visitor: Visitor | None, root: str = "") -> str:
     """A page that says why something is not shown, and where to go instead."""
     return page("notice_page.html", problem=problem, visitor=visitor, root=root,
                 first=first_page(visitor.may) if visitor is not None else "/")
+
+
+def cookie_of(scope: Scope) -> str:
+    """The name of the cookie with the sign-in, as the request came. Over https the plain name counts for nothing: a
+    neighbour below the same domain may set it, also for a longer path, and whoever looks would be signed in as them."""
+    return _HTTPS_COOKIE if scope.get("scheme") in ("https", "wss") else COOKIE
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,7 @@ from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings
 from web.access import PAGES, first_page, is_open, is_served, needed, plain
 from web.cross_site import from_elsewhere
-from web.gate import COOKIE, FRESH, OWN_PAGE, notice
+from web.gate import FRESH, OWN_PAGE, cookie_of, notice
 from web.said import said
 from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 
@@ -62,7 +62,7 @@ class Guard:
         served = is_served(path)
         if served and is_open(path):
             return None
-        visitor = await self._visitor(asked.cookies.get(COOKIE))
+        visitor = await self._visitor(asked.cookies.get(cookie_of(asked.scope)))
         if visitor is None:
             return _ask_to_sign_in(asked, path)
         if visitor.open and not self._is_ours(asked.headers.get("host", "")):

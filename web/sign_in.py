@@ -16,7 +16,7 @@ from annotation.roles import SAYS, may
 from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.access import after_sign_in
 from web.bodies import Unreadable, form, is_json, json_object
-from web.gate import COOKIE, FRESH, OWN_PAGE, notice, page
+from web.gate import FRESH, OWN_PAGE, cookie_of, notice, page
 from web.said import said
 from web.services import Services
 from web.visitor import visitor_of
@@ -39,7 +39,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         return secret
 
     async def leave(request: Request) -> None:
-        if before := request.cookies.get(COOKIE):
+        if before := request.cookies.get(cookie_of(request.scope)):
             await in_thread(lambda: people.sign_out(before))
 
     async def onward(secret: str, wanted: str, root: str) -> Response:
@@ -49,7 +49,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.api_route("/sign-in", methods=["GET", "HEAD"])
     async def show(request: Request, next: str = "/") -> Response:
-        standing = await in_thread(lambda: people.look(request.cookies.get(COOKIE)))
+        standing = await in_thread(lambda: people.look(request.cookies.get(cookie_of(request.scope))))
         root = _root(request)
         if standing.open:
             return RedirectResponse(root + "/", 303, headers=FRESH)
@@ -100,7 +100,8 @@ def sign_in_routes(services: Services) -> APIRouter:
             return _problem(error)
         answer: Response = (JSONResponse({"left": True}, headers=FRESH) if is_json(request)
                             else RedirectResponse(f"{_root(request)}/sign-in", 303, headers=FRESH))
-        answer.delete_cookie(COOKIE, path="/", httponly=True, samesite="lax", secure=_secure(request))
+        answer.delete_cookie(cookie_of(request.scope), path="/", httponly=True, samesite="lax",
+                             secure=_secure(request))
         return answer
 
     @routes.api_route("/join/{secret}", methods=["GET", "HEAD"])
@@ -164,8 +165,8 @@ def _wait(error: CirqueError) -> dict[str, str]:
 
 
 def _with_cookie(answer: Response, secret: str, request: Request) -> Response:
-    answer.set_cookie(COOKIE, secret, max_age=_COOKIE_SECONDS, path="/", httponly=True, samesite="lax",
-                      secure=_secure(request))
+    answer.set_cookie(cookie_of(request.scope), secret, max_age=_COOKIE_SECONDS, path="/", httponly=True,
+                      samesite="lax", secure=_secure(request))
     return answer
 
 

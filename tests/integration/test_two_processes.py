@@ -185,7 +185,7 @@ def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on
             entered = person.post("/sign-in", json={"name": "Judge", "password": PASSWORD})
             assert entered.status_code == 200
             cookie = entered.headers["set-cookie"]
-            assert "; Secure" in cookie and "; HttpOnly" in cookie
+            assert cookie.startswith("__Host-cirque=") and "; Secure" in cookie and "; HttpOnly" in cookie
             person.headers["Cookie"] = cookie.partition(";")[0]   # the host's name is not that of the address
             answers = [person.get("/study/mine") for _ in range(6)]
             assert {answer.status_code for answer in answers} == {200}

@@ -72,8 +72,26 @@ def test_signing_in_leads_on_and_the_cookie_is_kept_from_scripts_and_other_sites
 
 
 def test_over_https_the_cookie_stays_there(browse):
-    answer = enter(browse("https://testserver"))
-    assert "; secure" in answer.headers["set-cookie"].lower()
+    client = browse("https://testserver")
+    cookie = enter(client).headers["set-cookie"]
+    # What browsers ask of a cookie of this name: Secure, the path /, no Domain.
+    assert cookie.startswith("__Host-cirque=") and "; secure" in cookie.lower() and "; path=/;" in cookie.lower()
+    assert "domain" not in cookie.lower()
+    assert client.get("/me").json()["name"] == "Ada"
+    left = client.post("/sign-out")
+    assert left.headers["set-cookie"].startswith("__Host-cirque=") and "; secure" in left.headers["set-cookie"].lower()
+    assert not client.cookies and client.get("/me").status_code == 401
+
+
+def test_over_https_a_cookie_that_a_neighbour_may_set_counts_for_nothing(browse, people):
+    """The neighbour is Bob, who wants Ada to work in his name."""
+    planted = {"Cookie": f"cirque={people.sign_in('Bob', PASSWORD)}"}
+    assert browse("https://testserver").get("/me", headers=planted).status_code == 401
+    assert browse().get("/me", headers=planted).json()["name"] == "Bob"   # over http it is the cookie
+    own = f"__Host-cirque={people.sign_in('Ada', PASSWORD)}"
+    for both in (f"{planted['Cookie']}; {own}", f"{own}; {planted['Cookie']}"):
+        assert browse("https://testserver").get("/me", headers={"Cookie": both}).json()["name"] == "Ada"
+    assert browse().get("/me", headers={"Cookie": own}).status_code == 401
 
 
 @pytest.mark.parametrize(("name", "wanted", "goes"), [
@@ -165,7 +183,8 @@ def test_behind_a_trusted_proxy_each_visitor_waits_for_themselves(people, truste
 
 def test_the_cookie_stays_on_https_if_a_trusted_proxy_says_so(people):
     https = {"X-Forwarded-Proto": "https"}
-    assert "; secure" in enter(behind_a_proxy(people, "127.0.0.1", **https)).headers["set-cookie"].lower()
+    told = enter(behind_a_proxy(people, "127.0.0.1", **https)).headers["set-cookie"]
+    assert told.startswith("__Host-cirque=") and "; secure" in told.lower()
     assert "; secure" not in enter(behind_a_proxy(people, "", **https)).headers["set-cookie"].lower()
 
 
