@@ -130,6 +130,7 @@ def value(meter, line):
 def test_what_is_counted(engine):
     meter = PrometheusMeter()
     meter.running(lambda: 3)
+    meter.unfinished(lambda: 2)
     for seconds in (0.001, 0.2):
         meter.answered("/study/save", "POST", 200, seconds)
     meter.answered("/study/save", "MADE-UP", 405, 0)
@@ -139,6 +140,7 @@ def test_what_is_counted(engine):
     assert value(meter, 'cirque_request_seconds_bucket{le="0.1",method="POST",route="/study/save"}') == 1
     assert value(meter, 'cirque_judgements_saved_total{protocol="circus/1"}') == 1
     assert value(meter, "cirque_running_searches") == 3
+    assert value(meter, "cirque_unfinished_requests") == 2
     assert value(meter, "process_resident_memory_bytes") > 2**20
     tell_waits(engine, meter.waited)
     with writing(engine):
