@@ -45,6 +45,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks
 
 # Sizes: make soak SOAK_ACTIONS=10000 ANNOTATORS=64 SEARCHERS=16 MINUTES=8. The tables are kept in .make.
+# make soak DATABASE=URL runs on that one, which must be empty. It counts on this line alone, not in the shell.
 SOAK_ACTIONS ?= 10000
 ANNOTATORS   ?= 64
 SEARCHERS    ?= 16
@@ -54,7 +55,8 @@ SEED         ?= 8
 
 soak: $(READY)
 	@$(BIN)/python -m benchmarks.soak --actions $(SOAK_ACTIONS) --annotators $(ANNOTATORS) --searchers $(SEARCHERS) \
-	  --minutes $(MINUTES) --seed $(SEED) --out .make/soak.md
+	  --minutes $(MINUTES) --seed $(SEED) --out .make/soak.md \
+	  $(if $(filter command,$(origin DATABASE)),$(if $(DATABASE),--database '$(DATABASE)'))
 
 fuzz: $(READY)
 	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --minutes $(MINUTES) --seed $(SEED) --out .make/fuzz.md
