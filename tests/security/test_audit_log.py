@@ -305,7 +305,7 @@ def test_a_page_at_a_time_and_all_of_them(log: SqlActLog) -> None:
     assert len({one.number for one in every_act(log, ActFilter())}) == 2345
 
 
-HOSTILE = ('=HYPERLINK("http://evil.example")', "+1", "-1", "@SUM(A1)", "\t=1", "＝1", "<script>alert(1)</script>")
+HOSTILE = ('=HYPERLINK("http://evil.example")', "+1", "-1", "@SUM(A1)", "\t1", "＝1", "<script>alert(1)</script>")
 
 
 def test_no_cell_of_the_table_is_a_formula() -> None:
