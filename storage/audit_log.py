@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, insert, or_, select
+from sqlalchemy import Connection, Engine, Row, func, insert, or_, select
 
 from annotation.records import Act, ActFilter, NotedAct, name_key
 from storage import tables
 from storage.database import reading, writing
 
 _l = tables.audit_log.c
+
+
+@dataclass(frozen=True)
+class LogExtent:
+    """How many acts a log holds, and the number of the last one: 0 where there is none."""
+
+    acts: int
+    last: int
 
 
 class SqlActLog:
@@ -40,6 +49,11 @@ def note_act(connection: Connection, act: Act) -> None:
     connection.execute(insert(tables.audit_log).values(
         at=datetime.now(UTC), kind=act.kind, actor_key=name_key(act.by), actor=act.by, about_key=name_key(act.about),
         about=act.about, study_id=act.study_id, details=dict(act.details)))
+
+
+def extent_of(connection: Connection) -> LogExtent:
+    return LogExtent(*connection.execute(select(func.count(), func.coalesce(func.max(_l.number), 0)).select_from(
+        tables.audit_log)).one())
 
 
 def _chosen(which: ActFilter) -> list[Any]:
