@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test postgres check bench soak fuzz lock browser clean help
+.PHONY: demo test postgres check bench soak fuzz lock tools browser clean help
 
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
@@ -29,14 +29,15 @@ demo: $(READY)
 	@$(BIN)/cirque demo
 
 # By whole files: what a file needs (a drawn gallery, a server) is made once.
-test: check
+test: tools check
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
 
 # All other tests do the same on any database; `CIRQUE_TEST_DATABASE_URL=... make test` runs them too.
-postgres: $(READY) browser
+postgres: $(READY) tools
+	@.ci/tools postgresql
 	@.ci/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --only-databases
 
-check: $(READY) browser
+check: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 
@@ -44,6 +45,7 @@ bench: $(READY)
 	@$(BIN)/python -m benchmarks
 
 # Sizes: make soak SOAK_ACTIONS=10000 ANNOTATORS=64 SEARCHERS=16 MINUTES=8. The tables are kept in .make.
+# make soak DATABASE=URL runs on that one, which must be empty. It counts on this line alone, not in the shell.
 SOAK_ACTIONS ?= 10000
 ANNOTATORS   ?= 64
 SEARCHERS    ?= 16
@@ -53,18 +55,19 @@ SEED         ?= 8
 
 soak: $(READY)
 	@$(BIN)/python -m benchmarks.soak --actions $(SOAK_ACTIONS) --annotators $(ANNOTATORS) --searchers $(SEARCHERS) \
-	  --minutes $(MINUTES) --seed $(SEED) --out .make/soak.md
+	  --minutes $(MINUTES) --seed $(SEED) --out .make/soak.md \
+	  $(if $(filter command,$(origin DATABASE)),$(if $(DATABASE),--database '$(DATABASE)'))
 
 fuzz: $(READY)
 	@$(BIN)/python -m tests.fuzz --inputs $(FUZZ_INPUTS) --minutes $(MINUTES) --seed $(SEED) --out .make/fuzz.md
 
-# The tests drive a real browser: the system's Chromium if there is one, else what can be installed.
+# The tests drive nginx, with a certificate, and a real browser.
+tools: browser
+	@.ci/tools nginx-light openssl
+
+# The system's Chromium if there is one, else what can be installed.
 browser: $(READY)
-	@command -v chromium chromium-browser google-chrome >/dev/null 2>&1 \
-	  || { command -v apt-get >/dev/null 2>&1 && [ "$$(id -u)" = 0 ] && \
-	       apt-get -qq update >/dev/null && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y chromium >/dev/null; } \
-	  || $(BIN)/playwright install chromium \
-	  || { echo "The tests need Chromium. Install it (Debian: apt-get install chromium) and run make test again."; exit 1; }
+	@.ci/tools chromium 2>/dev/null || $(BIN)/playwright install chromium || .ci/tools chromium
 
 lock:
 	@rm -rf .make/lock && $(PYTHON) -m venv .make/lock

@@ -49,6 +49,8 @@ QUICK = Size(large=(12, 300), draws=200, looped=1, repeats=2)
 
 
 def run(folder: Path, size: Size = FULL) -> None:
+    from benchmarks.own_settings import environment_of
+
     home = folder / "agreement-home"
     print(f"\nAgreement: validity studies in CIRCUS's form, from the store to a report as JSON, {size.draws:,} draws. "
           "A fresh process\nfor each size; memory is that of the first report, above what the process holds with all "
@@ -59,7 +61,7 @@ def run(folder: Path, size: Size = FULL) -> None:
         name = f"{people} people, {items:,} items"
         _make(home, name, people, items)
         done = subprocess.run([sys.executable, "-m", "benchmarks.agreement", str(home), name, str(size.repeats),
-                               str(size.draws)], check=True, capture_output=True, text=True)
+                               str(size.draws)], check=True, capture_output=True, text=True, env=environment_of(home))
         told = json.loads(done.stdout)
         libraries, first, *later = told["ms"]
         then = statistics.median(later)
@@ -128,10 +130,10 @@ def _tables(answers: StudyAnswers) -> list[Ratings]:
 
 def _load(home: Path, name: str) -> StudyAnswers:
     from annotation.analysis.loading import load_answers
-    from cir_core.settings import Settings
+    from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
-    with closing(open_stores(Settings(home=home))) as stores:
+    with closing(open_stores(settings_of(home))) as stores:
         return load_answers(stores.studies, stores.studies.study(name))
 
 
@@ -140,7 +142,7 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
     from annotation.circus_users import read_circus_users
     from annotation.circus_users.form import FLAGS
     from annotation.creation import import_circus_study
-    from cir_core.settings import Settings
+    from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
     rng = np.random.default_rng(_SEED)
@@ -157,7 +159,7 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
             "annotation_updated_at": "2026-01-02T00:00:00+00:00",
         } for item, flags in enumerate(seen[person])]
         (folder / f"{username}.json").write_text(json.dumps({"username": username, "assignments": said}))
-    with closing(open_stores(Settings(home=home))) as stores:
+    with closing(open_stores(settings_of(home))) as stores:
         import_circus_study(stores.studies, name, read_circus_users(sorted(folder.iterdir())), created_by="bench")
 
 

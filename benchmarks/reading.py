@@ -60,8 +60,10 @@ def _image(i: int) -> str:
 
 def _measured(what: str, *paths: Path) -> tuple[float, float]:
     """Seconds and peak MiB as the process itself reports them."""
+    from benchmarks.own_settings import environment_of  # not in the process that is measured
+
     done = subprocess.run([sys.executable, "-m", "benchmarks.reading", what, *map(str, paths)],
-                          check=True, capture_output=True, text=True)
+                          check=True, capture_output=True, text=True, env=environment_of(paths[0].parent))
     seconds, peak = done.stdout.split()
     return float(seconds), float(peak)
 

@@ -1,8 +1,11 @@
 """``make soak``: many people at work while the app is killed, and whether all that was acknowledged is there.
 
     python -m benchmarks.soak --actions 10000 --annotators 64 --searchers 16
+    python -m benchmarks.soak --database postgresql+psycopg://cirque@/soak?host=/run/postgresql
 
-Exits with 0 when nothing was lost, doubled or changed, nobody was refused without need, and enough was done.
+Without a URL it makes a SQLite file; what the shell's CIRQUE_ variables say counts for nothing here. Exits with 0
+when nothing was lost, doubled or changed, nobody was refused without need, and enough was done; with 2 when it could
+not begin.
 """
 
 from __future__ import annotations
@@ -20,10 +23,11 @@ from pathlib import Path
 
 from benchmarks.soak_app import App
 from benchmarks.soak_home import Home, make_home
-from benchmarks.soak_ledger import Verdict, compare, read_ledgers, stored_in
+from benchmarks.soak_ledger import compare, read_ledgers, stored_in
 from benchmarks.soak_people import Annotator, Client, Rater, Searcher
 from benchmarks.soak_table import Soaked, as_markdown
 from benchmarks.soak_waiting import Waiting, while_searches_wait
+from cir_core.errors import CirqueError
 
 
 @dataclass(frozen=True)
@@ -48,16 +52,17 @@ class Size:
         return 3 * self.actions // self.annotators + round(900 * self.slices / self.annotators) + 200
 
 
-def soak(folder: Path, size: Size) -> Soaked:
-    """All of it; ``folder`` must be empty."""
-    home = make_home(folder / "home", annotators=size.annotators, searchers=size.searchers, each=size.each)
+def soak(folder: Path, size: Size, database: str = "") -> Soaked:
+    """All of it; ``folder`` must be empty, and so must ``database``, if one is named."""
+    home = make_home(folder / "home", annotators=size.annotators, searchers=size.searchers, each=size.each,
+                     database=database)
     ledgers = folder / "ledgers"
     ledgers.mkdir()
     return asyncio.run(_soak(home, ledgers, size))
 
 
 async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
-    app = App(home.folder)
+    app = App(home.folder, home.database)
     about = (app, home)
     people: list[Client] = [
         *(Annotator(*about, name, ledgers, size.seed) for name in home.judges),
@@ -77,7 +82,8 @@ async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
         await app.stop()
         for person in people:
             person.leave()
-    verdict = _verdict(home, ledgers)
+    stored = stored_in(home.folder, home.database)
+    verdict = compare(read_ledgers(ledgers), stored)
     said = app.said()
     complaints = [person.complaint for person in people if person.complaint]
     complaints += [line for line in said.splitlines() if "Traceback" in line or "database is locked" in line]
@@ -88,7 +94,7 @@ async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
     return Soaked(
         done, seconds, verdict, milliseconds, app.kills, tuple(app.seconds_to_ready), sum(it.retried for it in people),
         sum(it.replays for it in people), app.most_memory_mb, tuple(complaints), waiting,
-        len(home.judges) + len(home.raters), len(home.searchers),
+        len(home.judges) + len(home.raters), len(home.searchers), stored.database,
     )
 
 
@@ -114,23 +120,24 @@ async def _work(app: App, people: Sequence[Client], size: Size) -> float:
     return seconds
 
 
-def _verdict(home: Home, ledgers: Path) -> Verdict:
-    return compare(read_ledgers(ledgers), stored_in(home.folder))
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     for name, kind in (("actions", int), ("annotators", int), ("searchers", int), ("minutes", float), ("seed", int)):
         parser.add_argument(f"--{name}", type=kind, default=getattr(Size, name))
+    parser.add_argument("--database", default="", help="URL of an empty database, which is filled and left as it is "
+                                                       "then; without it a SQLite file")
     parser.add_argument("--out", type=Path, help="write the table here as Markdown, too")
     parser.add_argument("--keep", type=Path, help="an empty folder for the home, the ledgers and the logs")
     given = vars(parser.parse_args(arguments))
-    out, keep = given.pop("out"), given.pop("keep")
+    database, out, keep = (given.pop(name) for name in ("database", "out", "keep"))
     size = replace(Size(), **given)
     folder = keep or Path(tempfile.mkdtemp(prefix="cirque-soak-"))
     try:
-        soaked = soak(folder, size)
+        soaked = soak(folder, size, database)
+    except CirqueError as error:
+        print(error, file=sys.stderr)
+        return 2
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)

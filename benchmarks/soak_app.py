@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import random
 import socket
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import psutil
 
 from benchmarks.driver import Connection, Refused
+from benchmarks.own_settings import environment_of
 from benchmarks.servers import ROOT
 
 _PATIENCE = 120.0    # seconds until it must answer
@@ -31,11 +31,11 @@ def _lasting_port() -> int:
 
 
 class App:
-    """``python app.py`` over ``home``. ``up`` is set while it answers; ``age`` is another number after each
-    start and each end, so that a client can tell whether its call met one of them."""
+    """``python app.py`` over ``home`` and ``database`` (none: the file in ``home``). ``up`` is set while it answers;
+    ``age`` is another number after each start and each end, so that a client can tell whether its call met one."""
 
-    def __init__(self, home: Path, **settings: str) -> None:
-        self._home, self._settings = home, settings
+    def __init__(self, home: Path, database: str = "") -> None:
+        self._home, self._database = home, database
         self._port = _lasting_port()
         self.address = f"http://127.0.0.1:{self._port}"
         self.up, self.age = asyncio.Event(), 0
@@ -103,8 +103,7 @@ class App:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self._home.glob("app-*.log")))
 
     def _environment(self, changes: Mapping[str, str]) -> dict[str, str]:
-        return {**os.environ, "CIRQUE_HOME": str(self._home), "CIRQUE_PORT": str(self._port),
-                "CIRQUE_HOST": "127.0.0.1", **self._settings, **changes}
+        return environment_of(self._home, CIRQUE_PORT=str(self._port), CIRQUE_DATABASE_URL=self._database, **changes)
 
     async def _answers(self) -> bool:
         connection = Connection(self.address)

@@ -10,6 +10,8 @@ from itertools import count
 from pathlib import Path
 
 from annotation.records import Place, Seat, Study, StudyImage, StudyPlan
+from benchmarks.own_settings import settings_of
+from benchmarks.soak_database import refuse_unless_empty
 from benchmarks.study_home import PASSWORD, PICTURES, an_item
 from benchmarks.survey_home import QUESTIONS, make_surveys
 
@@ -20,9 +22,10 @@ _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Home:
-    """Who is there, and the secret of each one's sign-in."""
+    """Who is there, and the secret of each one's sign-in. ``database``: a URL, or empty for the file in ``folder``."""
 
     folder: Path
+    database: str
     judges: Sequence[str]
     raters: Sequence[str]
     searchers: Sequence[str]
@@ -32,23 +35,25 @@ class Home:
     image_ids: Sequence[str]
 
 
-def make_home(folder: Path, *, annotators: int, searchers: int, each: int) -> Home:
-    """``each``: how many answers are laid out for every annotator. Half of them judge, the others rate."""
+def make_home(folder: Path, *, annotators: int, searchers: int, each: int, database: str = "") -> Home:
+    """``each``: how many answers are laid out for every annotator. Half of them judge, the others rate. Raises
+    StorageError where there is something in ``database``."""
     from annotation.people import PeopleService
     from cir_core.atelier.build import build_atelier
     from cir_core.encoders import load_encoder
     from cir_core.gallery import open_gallery
     from cir_core.indexing import index_folder
-    from cir_core.settings import Settings
     from storage.stores import open_stores
 
+    if database:
+        refuse_unless_empty(database)
     folder.mkdir(parents=True)
     drawn = build_atelier(folder / "drawn", limit=IMAGES)
     index_folder(drawn.images, name="atelier", encoder=load_encoder("atelier"), home=folder, split="test")
     names = [f"annotator {number:03d}" for number in range(1, annotators + 1)]
     judges, raters = names[::2], names[1::2]
     searching = [f"searcher {number:03d}" for number in range(1, searchers + 1)]
-    stores = open_stores(Settings(home=folder))
+    stores = open_stores(settings_of(folder, database_url=database))
     people = PeopleService(stores.people)
     people.add("admin of the soak", PASSWORD, "admin")
     secrets = {}
@@ -60,7 +65,7 @@ def make_home(folder: Path, *, annotators: int, searchers: int, each: int) -> Ho
     make_surveys(stores.studies, surveys, raters, _AT)
     stores.close()
     ids = open_gallery("atelier", home=folder).ids
-    return Home(folder, judges, raters, searching, secrets, surveys, "atelier", ids)
+    return Home(folder, database, judges, raters, searching, secrets, surveys, "atelier", ids)
 
 
 def _make_study(store: object, judges: Sequence[str], each: int) -> None:

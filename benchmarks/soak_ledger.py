@@ -15,6 +15,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from benchmarks.own_settings import settings_of
+from benchmarks.soak_database import described
+
 What = Literal["answer", "draft", "turn", "upload", "interrupted"]
 
 
@@ -58,7 +61,8 @@ class Stored:
     """All that a database holds, in the ledger's own form."""
 
     lines: Sequence[Line]
-    faults: Sequence[str] = ()      # of the file itself
+    faults: Sequence[str] = ()      # of the database itself
+    database: str = ""              # which it is, in words
 
 
 @dataclass
@@ -110,19 +114,19 @@ def compare(ledger: Iterable[Line], stored: Stored) -> Verdict:
     return verdict
 
 
-def stored_in(home: Path) -> Stored:
-    """What the database and the folders of ``home`` hold."""
+def stored_in(home: Path, database: str = "") -> Stored:
+    """What ``database`` (none: the file in ``home``) and the folders of ``home`` hold."""
     from sqlalchemy import select
 
     from annotation.preference import as_shown
-    from cir_core.settings import Settings
     from cir_core.uploads import UploadFolder
     from storage import tables
     from storage.database import reading
+    from storage.inspection import inspect_database
     from storage.migrate import open_migrated
     from storage.stores import open_stores
 
-    settings = Settings(home=home)
+    settings = settings_of(home, database_url=database)
     stores, lines = open_stores(settings), []
     for study in stores.studies.studies():
         extra: Mapping[tuple[str, str], Mapping[str, Any]] = {
@@ -140,13 +144,9 @@ def stored_in(home: Path) -> Stored:
     stores.close()
     engine = open_migrated(settings.resolved_database_url)
     uploads = UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
-    faults = []
     with reading(engine) as connection:
         for upload_id, in connection.execute(select(tables.uploads.c.upload_id)):
             lines.append(Line("upload", upload_id, hashlib.sha256(uploads.load(upload_id).tobytes()).hexdigest()[:24]))
-        if engine.dialect.name == "sqlite":
-            faults += [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check") if row[0] != "ok"]
-            loose = connection.exec_driver_sql("PRAGMA foreign_key_check")
-            faults += [f"points nowhere: {tuple(row)}" for row in loose]
+    faults, name = inspect_database(engine).faults, described(engine)
     engine.dispose()
-    return Stored(lines, faults)
+    return Stored(lines, faults, name)

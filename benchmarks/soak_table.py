@@ -35,6 +35,7 @@ class Soaked:
     waiting: Waiting
     annotators: int
     searchers: int
+    database: str
 
     def problems(self, actions: int) -> list[str]:
         """Why this run is no proof; empty if it is one."""
@@ -59,7 +60,7 @@ def machine() -> str:
 def as_markdown(soaked: Soaked) -> str:
     verdict, ready = soaked.verdict, sorted(soaked.seconds_to_ready)
     lines = [
-        f"{soaked.annotators} annotators and {soaked.searchers} searchers, {machine()}.", "",
+        f"{soaked.annotators} annotators and {soaked.searchers} searchers, {soaked.database}, {machine()}.", "",
         "| Call | answered | p50 | p95 |", "|---|--:|--:|--:|",
         *(f"| {kind} | {len(times):,} | {_quantile(times, 0.5):,.0f} ms | {_quantile(times, 0.95):,.0f} ms |"
           for kind, times in sorted(soaked.milliseconds.items())),
@@ -80,7 +81,7 @@ def as_markdown(soaked: Soaked) -> str:
         ("Held against the database", f"{verdict.acknowledged.total():,} ({kinds})"),
         ("**Lost**", f"**{len(verdict.lost)}**"), ("**Doubled**", f"**{len(verdict.doubled)}**"),
         ("**Changed**", f"**{len(verdict.changed)}**"),
-        ("Faults of the database file", f"{len(verdict.faults)}"),
+        ("Faults of the database", f"{len(verdict.faults)}"),
         ("Refusals that nobody expected", f"{len(soaked.complaints)}"),
         ("Most memory of the app", f"{soaked.most_memory_mb:,.0f} MB"),
     ]

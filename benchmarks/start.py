@@ -7,17 +7,17 @@ gallery. A restart finds judgements stored.
 from __future__ import annotations
 
 import itertools
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.own_settings import environment_of
 from benchmarks.study_home import Room, make_home
 from benchmarks.timing import HEADER, in_turn
 
@@ -45,17 +45,17 @@ def run(folder: Path, size: Size = FULL) -> None:
     numbers = itertools.count()
 
     def fresh(command: str) -> None:
-        _until_it_answers([*_CIRQUE, command], _home(folder / f"fresh-{next(numbers)}"))
+        _until_it_answers([*_CIRQUE, command], folder / f"fresh-{next(numbers)}")
 
     def bare(_: int) -> None:
         port = _free_port()
-        _until_it_answers([sys.executable, "-m", "benchmarks.bare_start", str(port)], {}, port)
+        _until_it_answers([sys.executable, "-m", "benchmarks.bare_start", str(port)], folder, port)
 
     first = in_turn(lambda _: fresh("serve"), bare, size.pairs)
     print(first.line("first start, cirque serve"), flush=True)
     stored = folder / "start-stored"
     make_home(stored, size.stored, Room(alone=20, each=20, surveys_alone=1, surveys=1))
-    again = in_turn(lambda _: _until_it_answers([*_CIRQUE, "serve"], _home(stored)), bare, size.pairs)
+    again = in_turn(lambda _: _until_it_answers([*_CIRQUE, "serve"], stored), bare, size.pairs)
     print(again.line(f"restart, {size.stored:,} judgements stored"), flush=True)
     if size.demo:
         began = time.perf_counter()
@@ -64,19 +64,15 @@ def run(folder: Path, size: Size = FULL) -> None:
               f"{time.perf_counter() - began:.0f} s, once", flush=True)
 
 
-def _home(home: Path) -> dict[str, str]:
-    return {"CIRQUE_HOME": str(home), "CIRQUE_HOST": "127.0.0.1"}
-
-
 def _free_port() -> int:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
 
 
-def _until_it_answers(command: Sequence[str], settings: Mapping[str, str], port: int | None = None) -> None:
+def _until_it_answers(command: Sequence[str], home: Path, port: int | None = None) -> None:
     port = port or _free_port()
-    environment = {**os.environ, **settings, "CIRQUE_PORT": str(port)}
+    environment = environment_of(home, CIRQUE_PORT=str(port))
     server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         deadline = time.monotonic() + 600

@@ -8,7 +8,6 @@ Everybody is signed in, and answers as fast as the server lets them.
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from pathlib import Path
 import httpx
 
 from benchmarks.driver import Act, Timings, drive
+from benchmarks.own_settings import environment_of
 from benchmarks.people import Clerk, Judge, Rater
 from benchmarks.servers import Server, running
 from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, Room, make_home
@@ -58,9 +58,8 @@ def run(folder: Path, size: Size = FULL) -> None:
         home = folder / f"studies-{stored}"
         make_home(home, stored, size.room())
         bare = [sys.executable, "-m", "benchmarks.bare_event", str(home)]
-        environment = {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_PORT": "0", "CIRQUE_HOST": "127.0.0.1",
-                       "CIRQUE_GALLERY": "none"}
-        with (running(bare, os.environ, home / "bare.log") as theirs,
+        environment = environment_of(home, CIRQUE_GALLERY="none")
+        with (running(bare, environment, home / "bare.log") as theirs,
               running([sys.executable, "app.py"], environment, home / "app.log") as ours):
             print(f"\n{f'{stored:,} judgements stored':<44} {'p50':>8} {'p95':>9} {'per second':>11}  "
                   f"{'to bare':>7} {'to queue':>8}  driver")

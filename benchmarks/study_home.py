@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+from benchmarks.own_settings import settings_of
 from benchmarks.survey_home import alone, make_surveys, together
 
 PEOPLE = tuple(f"judge {number:02d}" for number in range(1, 17))
@@ -39,11 +40,10 @@ def make_home(home: Path, stored: int, room: Room) -> None:
     Judgements come before the open items in everybody's order: whoever looks for the next item has
     all that was answered before it.
     """
-    from cir_core.settings import Settings
     from storage.stores import open_stores
 
     home.mkdir(parents=True)
-    stores = open_stores(Settings(home=home))
+    stores = open_stores(settings_of(home))
     _add_people(stores.people)
     study = Study(
         study_id="bench0study000000000", name=STUDY, kind="validity", protocol="circus/1",

@@ -1,4 +1,5 @@
-"""What all tests share: databases that are dropped after use, and the choice of the tests that open one."""
+"""What all tests share: nothing of the shell's settings, databases that are dropped after use, and the choice of the
+tests that open one."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import pytest
 
 from tests.fakes import databases
 from tests.fakes.imported import imports_of
+from tests.fakes.shell import forget_settings
 
 DATABASES = "tests.fakes.databases"
 
@@ -44,6 +46,7 @@ class Owners:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    forget_settings()
     config.pluginmanager.register(Owners())
 
 

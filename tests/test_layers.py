@@ -1,6 +1,7 @@
 """Arrows point one way: app, cli, web → storage, annotation → cir_core."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,7 @@ def test_only_settings_reads_the_environment():
             assert path.name == "settings.py" or not ("os.environ" in text or "getenv" in text), path
 
 
+OTHERS_ENVIRONMENT = re.compile(r"""os\.environ(?!\["GRADIO_|\.setdefault\("OMP_)|getenv""")
 # About SQLite files themselves, or about what these tests use.
 ON_SQLITE_ALONE = {"databases.py", "test_migrations.py", "test_database.py", "test_backup.py", "test_layers.py"}
 
@@ -80,6 +82,20 @@ def test_tests_open_databases_by_one_module():
         text = path.read_text("utf-8")
         for sign in ("sqlite:///", " Settings(home=", "(Settings(home=", '{**os.environ, "CIRQUE_HOME"'):
             assert path.name in ON_SQLITE_ALONE or sign not in text, f"{path}: {sign}"
+
+
+def test_benchmarks_take_no_settings_from_the_shell():
+    """Its database may be one in which people work. Use ``benchmarks.own_settings``, its ``settings_of`` and
+    ``environment_of``; a process that is started without ``env`` has the shell's."""
+    for path in modules("benchmarks"):
+        if path.name == "own_settings.py":
+            continue
+        text = path.read_text("utf-8")
+        for sign in (" Settings(", "(Settings(", "get_settings", *OTHERS_ENVIRONMENT.findall(text)):
+            assert sign not in text, f"{path}: {sign}"
+        for call in ast.walk(ast.parse(text)):
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in ("subprocess.run", "subprocess.Popen"):
+                assert any(word.arg == "env" for word in call.keywords), f"{path}:{call.lineno}: no env"
 
 
 # Inside cir_core, what a package may not know. The registry reads files of every kind, also of runs and audits.

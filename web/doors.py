@@ -21,20 +21,29 @@ _ALWAYS = ("/healthz", "/readyz", "/metrics")
 
 
 class Doors:
-    """Whether new requests are let in, and how many are inside. For one event loop."""
+    """Whether new requests are let in, and how many are inside. For one event loop.
 
-    def __init__(self) -> None:
+    A request may leave behind what goes on without it: ``left_behind`` tells how much of that there is.
+    """
+
+    def __init__(self, left_behind: Callable[[], int] = lambda: 0) -> None:
         self.closed = False
         self.inside = 0
+        self.left_behind = left_behind
+
+    @property
+    def unfinished(self) -> int:
+        """What a stop waits for."""
+        return self.inside + self.left_behind()
 
     async def close(self, patience: float, hurry: Callable[[], bool] = lambda: False) -> bool:
-        """Let nobody in any more, and wait until all have left: for ``patience`` seconds, or less if there is
-        ``hurry``. Whether all have left."""
+        """Let nobody in any more, and wait until nothing is unfinished: for ``patience`` seconds, or less if there is
+        ``hurry``. Whether all is finished."""
         self.closed = True
         until = monotonic() + patience
-        while self.inside and monotonic() < until and not hurry():
+        while self.unfinished and monotonic() < until and not hurry():
             await asyncio.sleep(0.02)
-        return not self.inside
+        return not self.unfinished
 
 
 class DoorKeeper:

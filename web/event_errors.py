@@ -15,6 +15,13 @@ _log = logging.getLogger("cirque.events")
 class Screens(gr.Blocks):
     """Gradio would send the text of such an error to the page, and print it, and what was sent, past the log."""
 
+    @property
+    def unfinished(self) -> int:
+        """Events that were accepted and have not ended, those that wait for their turn included. A named call's request
+        is answered when its event has only been accepted."""
+        waiting = list(self._queue.event_queue_per_concurrency_id.values())   # a copy: metrics ask from a thread
+        return sum(len(one.queue) for one in waiting) + self._queue.get_active_worker_count()
+
     async def process_api(self, *given: Any, **named: Any) -> dict[str, Any]:
         """An event is worked on later than it was asked for, and elsewhere: here its request is known again."""
         go_on_with(id_of(named.get("request")) or request_id())

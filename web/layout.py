@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gradio as gr
-
 from web.adjudicate_page import build_adjudicate_page
 from web.analysis_page import build_analysis_page
 from web.annotate_page import build_annotate_page
@@ -16,7 +14,7 @@ from web.studies_page import build_studies_page
 from web.study_calls import wire_study_calls
 
 
-def build_demo(services: Services) -> gr.Blocks:
+def build_demo(services: Services) -> Screens:
     """The app's pages over ``services``. No model is loaded here."""
     with Screens(title="cirque", analytics_enabled=False, fill_width=True) as demo:
         build_search_tab(demo, services)

@@ -23,6 +23,9 @@ class Meter:
     def running(self, count: Callable[[], int]) -> None:
         """From now on ``count`` tells how many searches and other long actions are running."""
 
+    def unfinished(self, count: Callable[[], int]) -> None:
+        """From now on ``count`` tells how many requests and accepted calls a stop would wait for."""
+
     def page(self) -> tuple[bytes, str]:
         """All numbers and the type of this content."""
         return b"", "text/plain"

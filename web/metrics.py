@@ -35,6 +35,8 @@ class PrometheusMeter(Meter):
                          buckets=_QUICK, registry=registry)
         self._running = Gauge("cirque_running_searches", "Searches and other long actions that are running.",
                               registry=registry)
+        self._unfinished = Gauge("cirque_unfinished_requests", "Requests, with the one that asks, and accepted calls "
+                                 "that a stop would wait for.", registry=registry)
         self.waited = wait.observe
 
     def answered(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -50,6 +52,9 @@ class PrometheusMeter(Meter):
 
     def running(self, count: Callable[[], int]) -> None:
         self._running.set_function(count)
+
+    def unfinished(self, count: Callable[[], int]) -> None:
+        self._unfinished.set_function(count)
 
     def page(self) -> tuple[bytes, str]:
         return generate_latest(self._registry), CONTENT_TYPE_PLAIN_0_0_4

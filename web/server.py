@@ -65,6 +65,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.doors = doors = Doors()
     services.meter.running(lambda: len(services.runs))
+    services.meter.unfinished(lambda: doors.unfinished)
     routers = (
         health_routes(settings, services.database, doors, services.meter),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
@@ -82,6 +83,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
         demo = build_demo(services)
+        doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
         app = gr.mount_gradio_app(
@@ -178,8 +180,8 @@ class _Server(uvicorn.Server):
         # The server still listens: who comes now is told to come again.
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):
-            _log.warning("%s request(s) were cut off after the %g seconds of CIRQUE_GRACE_SECONDS.",
-                         self._doors.inside, patience)
+            _log.warning("%s request(s) and %s accepted call(s) were cut off after the %g seconds of "
+                         "CIRQUE_GRACE_SECONDS.", self._doors.inside, self._doors.left_behind(), patience)
         # Every open page holds an endless stream. Hung up on, the streams end by themselves;
         # waited for, they would be cancelled after the grace period with a traceback each.
         for connection in list(self.server_state.connections):

@@ -14,6 +14,8 @@ from web.said import said
 from web.services import Services
 from web.visitor import require
 
+_AT_ONCE = 8   # of each call; they share the threads of json_calls with the screens
+
 
 def wire_study_calls(services: Services) -> None:
     """For the one who is signed in: ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and
@@ -167,8 +169,10 @@ def wire_study_calls(services: Services) -> None:
         (progress, [text("Study")]),
     ]
     for call, inputs in calls:
+        # Clients that ask by /call stand in a queue all the same: not each of them behind one who waits.
         gr.Button(visible=False).click(
-            call, inputs, gr.JSON(visible=False), api_name=call.__name__, queue=False, show_progress="hidden")
+            call, inputs, gr.JSON(visible=False), api_name=call.__name__, queue=False, show_progress="hidden",
+            concurrency_limit=_AT_ONCE)
 
 
 def _who(request: gr.Request) -> str:

@@ -58,13 +58,12 @@ def engine_of(home: Path) -> Engine:
 
 
 def settings_of(home: Path, **values: Any) -> Settings:
-    return Settings(home=home, **_named(home), **values)
+    return Settings(**{"home": home, "database_url": _named(home), **values})
 
 
 def environment_of(home: Path, **variables: str) -> dict[str, str]:
     """For a command or server of its own: this process's variables, the home, its database, and ``variables``."""
-    url = _named(home).get("database_url", "")
-    return {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_DATABASE_URL": url, **variables}
+    return {**os.environ, "CIRQUE_HOME": str(home), "CIRQUE_DATABASE_URL": _named(home), **variables}
 
 
 def use_home(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
@@ -109,8 +108,8 @@ def close() -> None:
         _server().close()
 
 
-def _named(home: Path) -> dict[str, str]:
-    return {} if ON_SQLITE else {"database_url": database_of(home)}   # a SQLite home finds its file by itself
+def _named(home: Path) -> str:
+    return "" if ON_SQLITE else database_of(home)   # a SQLite home finds its file by itself
 
 
 def _forget(home: Path) -> None:

@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
+from tests.fakes import databases
+from tests.fakes.shell import forget_settings
 from tests.fuzz.run import as_markdown, fuzz
 
 
@@ -23,8 +26,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, help="write the table here as Markdown, too")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="cirque-fuzz-") as folder:
+    forget_settings()
+    with (tempfile.TemporaryDirectory(prefix="cirque-fuzz-") as folder, ExitStack() as over,
+          databases.owned_by(over.callback)):
         fuzzed = fuzz(Path(folder), given.inputs, given.minutes, given.seed)
+    databases.close()
     table = as_markdown(fuzzed)
     print(table, flush=True)
     if given.out is not None:

@@ -25,14 +25,11 @@ from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import make_preference_study, make_study
 from tests.fuzz.outcome import Bad, TooSlow
+from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
 
-ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"
 _INTERNALS = re.compile(r"Traceback \(most recent call last\)|site-packages|File \"[^\"]+\.py\"|sqlalchemy\.|"
                         r"sqlite3\.|psycopg|pydantic_core|<class '")
-_FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-_GRADIOS = re.compile(r" at (gradio|pydantic|ffmpy|PIL|orjson|python_multipart|starlette)\b.* from "
-                      r"(\?|guard\.py:\d+)$")      # nothing of cirque's but the guard was on the way
 _MOST = 4 * 2**20       # bytes of an answer that are looked at
 _PEEK = 1.0             # seconds that a stream without an end is read
 
@@ -121,7 +118,7 @@ class Served:
             time.sleep(0.02)      # until the log has it
         trace = self._new_traceback()
         what = f"{method} {_route(path)}"
-        if (trace and (own or not _GRADIOS.search(trace))) or (own and answer.status_code == 500):
+        if (trace and (own or not is_gradios(trace))) or (own and answer.status_code == 500):
             raise Bad(f"{what}: {answer.status_code}; {trace}")
         if trace:
             self.notes[trace] = self.notes.get(trace, 0) + 1
@@ -136,20 +133,12 @@ class Served:
                 raise Bad(f"{what}: {answer.status_code} tells where on the server something is")
 
     def _new_traceback(self) -> str:
-        """The last error that the log has got since, and the innermost place of ours in it; empty for none."""
+        """The last error that the log has got since; empty for none."""
         with self.log.open("rb") as log:
             log.seek(self._seen)
             said = log.read().decode("utf-8", "replace")
         self._seen += len(said.encode("utf-8", "replace"))
-        if "Traceback (most recent call last)" not in said:
-            return ""
-        last = said.rpartition("Traceback (most recent call last)")[2]
-        frames = [f"{path.partition('site-packages/')[2] or path.rpartition('/')[2]}:{line}"
-                  for path, line in _FRAME.findall(last)]
-        ours = [f"{path.rpartition('/')[2]}:{line}" for path, line in _FRAME.findall(last) if str(ROOT) in path]
-        error = [line for line in last.splitlines() if line and not line.startswith((" ", "\t"))]
-        return " ".join((error[-1][:160] if error else "?", "at", frames[-1] if frames else "?",
-                         "from", ours[-1] if ours else "?"))
+        return last_traceback(said)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The app as processes of their own, and nginx in front of them."""
+"""The app as processes of their own, and the program of nginx."""
 
 from __future__ import annotations
 

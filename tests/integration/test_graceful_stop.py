@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +33,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
     started = []
 
     def run(**settings: str) -> App:
+        settings = {"METRICS": "1", "METRICS_FROM": "127.0.0.1", **settings}
         started.append(App(tmp_path, tmp_path / f"{len(started)}.log", **settings))
         return started[-1]
 
@@ -40,8 +42,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., App]]:
         app.end()
 
 
-class Saving:
-    """A save that cannot end before ``let_go``: somebody else writes to the database."""
+class Held:
+    """Nobody can save anything before ``let_go``: somebody else writes to the database."""
 
     def __init__(self, app: App) -> None:
         self.client = httpx.Client(base_url=app.url, timeout=60)
@@ -52,12 +54,21 @@ class Saving:
         self._lock.begin()                    # SQLite: nobody else writes
         if self._engine.dialect.name == "postgresql":
             self._lock.execute(text("LOCK TABLE judgements IN EXCLUSIVE MODE"))
-        self._threads = ThreadPoolExecutor(1)
-        self.answer: Future[httpx.Response] = self._threads.submit(self.save)
-        time.sleep(1)
 
-    def save(self) -> httpx.Response:
-        return self.client.post("/study/save", json=self.sent)
+    def call(self, name: str, data: list[object]) -> str:
+        """The address of what comes of a named call, which was accepted."""
+        accepted = self.client.post(f"/gradio_api/call/{name}", json={"data": data}).raise_for_status().json()
+        return f"/gradio_api/call/{name}/{accepted['event_id']}"
+
+    def call_save(self, token: str) -> str:
+        return self.call("save_judgement", [STUDY, self.sent["item"], self.sent["answer"], token, 1.0])
+
+    def wait_for_unfinished(self, least: int) -> None:
+        """Until the app would wait for so many when it is stopped."""
+        until = time.monotonic() + 30
+        while (found := self._unfinished()) < least:
+            assert time.monotonic() < until, found
+            time.sleep(0.02)
 
     def let_go(self) -> None:
         self._lock.rollback()
@@ -65,14 +76,42 @@ class Saving:
     def close(self) -> None:
         self._lock.close()
         self._engine.dispose()
-        self._threads.shutdown()
         self.client.close()
+
+    def _unfinished(self) -> int:
+        page = httpx.get(self.client.base_url.join("/metrics"), timeout=60).raise_for_status().text
+        found = re.search(r"^cirque_unfinished_requests (\d+)", page, re.MULTILINE)
+        assert found, page
+        return int(found[1]) - 1   # it counts the one that asks
+
+
+class Saving(Held):
+    """A save that is being worked on, and cannot end before ``let_go``."""
+
+    def __init__(self, app: App) -> None:
+        super().__init__(app)
+        self._threads = ThreadPoolExecutor(1)
+        self.answer: Future[httpx.Response] = self._threads.submit(self.save)
+        self.wait_for_unfinished(1)
+
+    def save(self) -> httpx.Response:
+        return self.client.post("/study/save", json=self.sent)
+
+    def close(self) -> None:
+        super().close()
+        self._threads.shutdown()
 
 
 @pytest.fixture
 def hold() -> Iterator[Callable[[App], Saving]]:
     with contextlib.ExitStack() as held:
         yield lambda app: held.enter_context(contextlib.closing(Saving(app)))
+
+
+@pytest.fixture
+def hold_all() -> Iterator[Callable[[App], Held]]:
+    with contextlib.ExitStack() as held:
+        yield lambda app: held.enter_context(contextlib.closing(Held(app)))
 
 
 def kept(home: Path) -> list[tuple[str, int]]:
@@ -122,7 +161,7 @@ def test_after_the_grace_period_it_ends_and_a_call_again_is_kept_once(
     asked = time.monotonic()
     assert app.process.wait(15) == 0
     assert time.monotonic() - asked < 8   # a second of grace, one for what is cancelled, two at the end
-    assert "1 request(s) were cut off" in app.said
+    assert "1 request(s) and 0 accepted call(s) were cut off" in app.said
     saving.let_go()
     with pytest.raises(httpx.TransportError):
         saving.answer.result(30)
@@ -132,6 +171,62 @@ def test_after_the_grace_period_it_ends_and_a_call_again_is_kept_once(
     answer = httpx.post(f"{again.url}/study/save", json=saving.sent, timeout=60)
     assert answer.raise_for_status().json()["saved"]["revision"] == 1
     assert kept(app.home) == [("token-0001", 1)]
+
+
+def wait_until_closed(app: App) -> None:
+    until = time.monotonic() + 30
+    while httpx.get(f"{app.url}/study/mine", timeout=60).status_code != 503:
+        assert time.monotonic() < until
+
+
+def test_a_named_call_that_was_accepted_is_finished_and_its_result_can_be_fetched(
+    start: Callable[..., App], hold_all: Callable[[App], Held],
+) -> None:
+    app = start(GRACE_SECONDS="30")
+    held = hold_all(app)
+    with contextlib.ExitStack() as streams:
+        before = held.call_save("token-0001")
+        early = streams.enter_context(held.client.stream("GET", before))
+        held.wait_for_unfinished(2)
+        later = held.call_save("token-0002")          # Gradio works on one of a kind at a time: this one waits
+        asked = time.monotonic()
+        app.terminate()
+        wait_until_closed(app)
+        late = streams.enter_context(held.client.stream("GET", later))
+        held.let_go()
+        for stream in (early, late):
+            told = stream.read().decode()
+            assert "event: complete" in told and '"revision": 1' in told, told
+    assert app.process.wait(15) == 0
+    assert time.monotonic() - asked < 20, "it waited for the calls, not for the whole grace period"
+    # The same answer again is no new revision, whatever its token.
+    assert kept(app.home) == [("token-0001", 1)]
+    assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
+
+
+def test_a_named_call_is_finished_also_where_nobody_has_come_for_its_result(
+    start: Callable[..., App], hold_all: Callable[[App], Held],
+) -> None:
+    app = start(GRACE_SECONDS="30")
+    held = hold_all(app)
+    held.call_save("token-0001")
+    app.terminate()
+    wait_until_closed(app)
+    held.let_go()
+    assert app.process.wait(15) == 0
+    assert kept(app.home) == [("token-0001", 1)]
+    assert len(app.said.splitlines()) == 2, app.said
+
+
+def test_a_named_call_that_takes_longer_than_the_grace_period_is_said_to_be_cut_off(
+    start: Callable[..., App], hold_all: Callable[[App], Held],
+) -> None:
+    app = start(GRACE_SECONDS="1")
+    held = hold_all(app)
+    held.call_save("token-0001")
+    app.terminate()
+    assert app.process.wait(15) == 0
+    assert "0 request(s) and 1 accepted call(s) were cut off after the 1 seconds" in app.said
 
 
 def test_nobody_there_is_stopped_at_once(start: Callable[..., App]) -> None:

@@ -10,14 +10,16 @@ import pytest
 
 from benchmarks.soak import Size, soak
 from benchmarks.soak_table import as_markdown
+from tests.fakes.databases import ON_SQLITE, check_sound, database_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="kill -9")]
 SMALL = Size(actions=150, annotators=8, searchers=4, minutes=4.0, least=1.0, most=4.0, kills=2, slices=1.5)
 
 
 def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_path: Path) -> None:
+    url = database_of(tmp_path / "home")
     with ThreadPoolExecutor(1) as thread:   # browser tests before this one leave their event loop in the main one
-        soaked = thread.submit(soak, tmp_path, SMALL).result()
+        soaked = thread.submit(soak, tmp_path, SMALL, url).result()
     assert soaked.problems(SMALL.actions) == []
     assert soaked.kills >= SMALL.kills + 1, "the last one is at the end"
     assert len(soaked.seconds_to_ready) == soaked.kills + 1, "every kill but the last is followed by a start"
@@ -32,3 +34,6 @@ def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_
     table = as_markdown(soaked)
     for row in ("**Lost** | **0**", "**Doubled** | **0**", "**Changed** | **0**", "while searches wait"):
         assert f"| {row} |" in table
+    which = "SQLite 3." if ON_SQLITE else "PostgreSQL 1"
+    assert table.startswith(f"{SMALL.annotators} annotators and {SMALL.searchers} searchers, {which}")
+    check_sound(url)

@@ -69,6 +69,20 @@ def test_the_patience_ends():
     within(story)
 
 
+def test_what_a_request_leaves_behind_is_waited_for_too():
+    async def story(app, doors, client):
+        left = ["an event that was accepted"]
+        doors.left_behind = lambda: len(left)
+        assert await doors.close(0.1) is False and doors.unfinished == 1
+        stopping = asyncio.create_task(doors.close(5))
+        await asyncio.sleep(0.05)
+        assert not stopping.done()
+        left.clear()
+        assert await stopping is True and doors.unfinished == 0
+
+    within(story)
+
+
 @pytest.mark.parametrize(("method", "path", "let_in"), [
     ("GET", "/healthz", True), ("GET", "/readyz", True), ("GET", "/gradio_api/queue/data", True),
     ("GET", "/gradio_api/call/search/abc", True), ("POST", "/gradio_api/call/search", False),

@@ -15,7 +15,7 @@ from cir_core.language.counted import CountedLanguageModel
 from cir_core.settings import Settings
 from storage.database import tell_waits, writing
 from storage.readiness import Readiness
-from tests.fakes.databases import engine_of, settings_of
+from tests.fakes.databases import engine_of, settings_of, sqlite_of
 from tests.fakes.loops import run
 from web.checks import Checks
 from web.doors import Doors
@@ -62,7 +62,7 @@ def test_not_ready_says_why_and_no_path_of_the_server(ask, tmp_path, engine, cap
     assert answer.status_code == 503 and int(answer.headers["retry-after"]) > 0 and answer.json()["ready"] is False
     assert reasons(answer) == {"database": "the database has the schema of another version",
                                "disk": "the disk is nearly full"}
-    nowhere = create_engine(f"sqlite:///{tmp_path}/nowhere/cirque.db")
+    nowhere = create_engine(sqlite_of(tmp_path / "nowhere"))
     answer = ask(home=tmp_path / "gone", database=nowhere).get("/readyz")
     assert reasons(answer) == {"database": "the database does not answer", "home": "the home folder cannot be written",
                                "disk": "the disk cannot be looked at"}
@@ -130,6 +130,7 @@ def value(meter, line):
 def test_what_is_counted(engine):
     meter = PrometheusMeter()
     meter.running(lambda: 3)
+    meter.unfinished(lambda: 2)
     for seconds in (0.001, 0.2):
         meter.answered("/study/save", "POST", 200, seconds)
     meter.answered("/study/save", "MADE-UP", 405, 0)
@@ -139,6 +140,7 @@ def test_what_is_counted(engine):
     assert value(meter, 'cirque_request_seconds_bucket{le="0.1",method="POST",route="/study/save"}') == 1
     assert value(meter, 'cirque_judgements_saved_total{protocol="circus/1"}') == 1
     assert value(meter, "cirque_running_searches") == 3
+    assert value(meter, "cirque_unfinished_requests") == 2
     assert value(meter, "process_resident_memory_bytes") > 2**20
     tell_waits(engine, meter.waited)
     with writing(engine):

@@ -1,0 +1,48 @@
+"""The database of a soak: that there is nothing in it yet, and which it is, in words."""
+
+from __future__ import annotations
+
+from sqlalchemy import Engine, inspect, select, table
+
+from cir_core.errors import StorageError
+from storage import tables
+from storage.database import open_database, parse, reading, sqlite_path
+from storage.failures import where
+
+_NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
+_SAFE = ("fsync", "synchronous_commit", "full_page_writes")      # settings of a server that outlives a power failure
+
+
+def refuse_unless_empty(url: str) -> None:
+    """Raises ``StorageError`` for a database that holds anything. One that is not there yet is not made."""
+    path = sqlite_path(parse(url))
+    if path is not None and not path.exists():
+        return
+    engine = open_database(url)
+    try:
+        found = _held(engine)
+    finally:
+        engine.dispose()
+    if found:
+        raise StorageError(
+            f"{where(engine.url)} is not empty: there is something in {', '.join(found)}. It was not changed. A soak "
+            "fills a database while it kills the app. Name one that was made for it and is empty, or none: then it "
+            "makes a SQLite file of its own.")
+
+
+def described(engine: Engine) -> str:
+    """Such as "PostgreSQL 15.18", and which of its safeguards are off."""
+    with reading(engine) as connection:
+        name = connection.dialect.name
+        version = ".".join(str(part) for part in connection.dialect.server_version_info or ())
+        off = [one for one in _SAFE if connection.exec_driver_sql(f"SHOW {one}").scalar_one() == "off"
+               ] if name == "postgresql" else []
+    return f"{_NAMES.get(name, name)} {version}" + (f" without {', '.join(off)}" if off else "")
+
+
+def _held(engine: Engine) -> list[str]:
+    """Tables of others, and our own with rows in them."""
+    ours = {*tables.metadata.tables, "alembic_version"}
+    with reading(engine) as connection:
+        return [name for name in sorted(inspect(connection).get_table_names()) if name not in ours or (
+            name != "alembic_version" and connection.execute(select(1).select_from(table(name)).limit(1)).first())]
