@@ -9,6 +9,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import sys
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -105,6 +106,11 @@ class Settings(BaseSettings):
     @property
     def resolved_database_url(self) -> str:
         return self.database_url or f"sqlite:///{self.home / 'cirque.db'}"
+
+
+def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
+    """The environment of a program that is started: this process's, and ``variables``."""
+    return {**os.environ, **variables}
 
 
 @lru_cache(maxsize=1)

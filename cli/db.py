@@ -17,8 +17,9 @@ from cli.console import err, out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from annotation.records import ActKind
+    from annotation.records import Act
     from storage.contents import Contents
+    from storage.restore import Restored
 
 app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and check the database.")
 
@@ -29,13 +30,14 @@ def backup(
                                               "home folder.")] = None,
 ) -> None:
     """Back up the database, also while cirque runs. The backup is read again and compared."""
+    from annotation.records import LOCAL, Act
     from storage.backup import back_up_to, backup_name
 
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
         out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
-        _note(engine, "database.backed-up", made.contents, made.path)
+        _note(engine, Act("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
     out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
 
@@ -45,16 +47,20 @@ def restore(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that cirque db backup made.")],
     force: Annotated[bool, typer.Option("--force", help="Also if the database holds something.")] = False,
 ) -> None:
-    """Put a backup in the place of the database. cirque must not run; what is there is backed up first."""
+    """Put a backup in the place of the database. cirque must not run; what is there is backed up first. Everybody
+    has to sign in again."""
     from storage.restore import restore as put_back
 
     settings = get_settings()
     with _database(settings, new=True) as engine:
         done = put_back(engine, file, force=force, safe=_folder(settings))
-        _note(engine, "database.restored", done.contents, file)
+        _note(engine, _restored(done, file), done.contents)
     if done.before is not None:
         out.print(f"What was there is in {done.before}.", soft_wrap=True)
     out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
+    if "sign_ins" in done.contents.rows:
+        out.print("Accounts, passwords and invitations are again what they were then: see cirque user list. All "
+                  "sign-ins of then were ended, so everybody signs in again.", soft_wrap=True)
     if done.contents.revision != done.latest:
         out.print(f"The next start of cirque brings it to schema {done.latest}.", soft_wrap=True)
     _complain(done.faults)
@@ -93,18 +99,30 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
         engine.dispose()
 
 
-def _note(engine: Engine, kind: ActKind, contents: Contents, file: Path) -> None:
-    """In the database that was backed up, or is there now; not in one whose schema has another log, or none.
-    What was done was done: a database that is full, or held by somebody, does not undo it."""
+def _restored(done: Restored, file: Path) -> Act:
+    """The log that was replaced goes on in the file of what was there: its numbers say where, and how far."""
     from annotation.records import LOCAL, Act
-    from storage.audit_log import SqlActLog
-    from storage.revisions import latest_revision
 
-    if contents.revision == latest_revision():
-        try:
-            SqlActLog(engine).note(Act(kind, LOCAL, details={"file": file.name}))
-        except StorageError as error:
-            err.print(f"This is not in the audit log: {error}", soft_wrap=True)
+    details: dict[str, str | int] = {"file": file.name, "ended_sign_ins": done.sign_ins}
+    if done.before is not None:
+        details["replaced_is_in"] = done.before.name
+    if done.log is not None:
+        details |= {"replaced_acts": done.log.acts, "replaced_last_number": done.log.last}
+    return Act("database.restored", LOCAL, details=details)
+
+
+def _note(engine: Engine, act: Act, contents: Contents) -> None:
+    """In the database that was backed up, or is there now. What was done was done: a database without a log, or that
+    is full or held by somebody, does not undo it."""
+    from storage.audit_log import SqlActLog
+
+    if "audit_log" not in contents.rows:
+        err.print("This is not in the audit log: a database of this schema has none.", soft_wrap=True)
+        return
+    try:
+        SqlActLog(engine).note(act)
+    except StorageError as error:
+        err.print(f"This is not in the audit log: {error}", soft_wrap=True)
 
 
 def _folder(settings: Settings) -> Path:

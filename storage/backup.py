@@ -17,6 +17,7 @@ from storage.database import reading, sqlite_path
 from storage.failures import explained
 from storage.postgres_dumps import dump
 from storage.sqlite_copies import copy_sqlite, open_to_read
+from storage.unfinished import check_free
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ def back_up(database: Path, before: str) -> Path:
     The last committed state is copied, also while a transaction is open elsewhere.
     """
     copy = database.with_name(f"{database.name}.before-{before}-{_now()}.bak")
-    with _explained(database, "The database was not changed."), closing(open_to_read(database)) as source:
+    with no_backup_of(database, "The database was not changed."), closing(open_to_read(database)) as source:
         copy_sqlite(source, copy)
     return copy
 
@@ -39,9 +40,8 @@ def back_up(database: Path, before: str) -> Path:
 def back_up_to(engine: Engine, target: Path) -> Backup:
     """Back up the database of ``engine`` to the new file ``target``: a SQLite database, or a dump of PostgreSQL's.
     It is compared with the state that was copied, table by table. Raises StorageError."""
-    if target.exists():
-        raise StorageError(f"{target} is there already, and no backup is overwritten. Name another file.")
-    with _explained(target, "Nothing was backed up."), explained(engine.url):
+    check_free(target)
+    with no_backup_of(target, "Nothing was backed up."), explained(engine.url):
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = sqlite_path(engine.url)
         if path is not None:
@@ -63,17 +63,18 @@ def check_kind(engine: Engine) -> None:
                            "programs.")
 
 
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
-
-
 @contextmanager
-def _explained(path: Path, consequence: str) -> Iterator[None]:
+def no_backup_of(path: Path, consequence: str) -> Iterator[None]:
+    """Turn what kept a backup from being made into :class:`StorageError`."""
     try:
         yield
     except OSError as error:
         raise StorageError(f"No backup of {path} could be made: {error.strerror}. {consequence} Make its folder "
-                           "writable and free some space.") from error
+                           "writable and free some space on its disk.") from error
     except sqlite3.Error as error:
         raise StorageError(f"No backup of {path} could be made: {error}. {consequence} Free some space, and check "
                            "that the database is whole: cirque db check.") from error
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")

@@ -7,15 +7,19 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 from sqlalchemy import Connection, inspect
 from sqlalchemy.engine import URL
 
 from cir_core.errors import StorageError
+from cir_core.settings import environment_with
 from storage.contents import Contents, contents_of
+from storage.unfinished import in_the_making
 
 _PATIENCE = 2.0   # seconds
 _INSTALL = "On Debian: apt-get install postgresql-client-{major}."
@@ -32,18 +36,14 @@ def dump(connection: Connection, target: Path) -> Contents:
     schema = connection.exec_driver_sql("SELECT current_schema()").scalar_one()
     # By name: a dump of a whole schema or database would also make the schema, which is there, and extensions.
     named = [f'--table="{schema}"."{name}"' for name in inspect(connection).get_table_names()]
-    unfinished = target.with_name(target.name + ".part")
-    try:
+    reached = _reached(connection.engine.url)
+    with in_the_making(target) as unfinished:
         unfinished.touch(0o600, exist_ok=False)
-        with _reached(connection.engine.url) as reached:
-            _run([program, "--format=custom", f"--snapshot={snapshot}", *named, "--no-owner", "--no-privileges",
-                  f"--file={unfinished}", f"--dbname={reached}"])
+        _run([program, "--format=custom", f"--snapshot={snapshot}", *named, "--no-owner", "--no-privileges",
+              f"--file={unfinished}", f"--dbname={reached.by}"], reached.environment)
         if read_dump(unfinished, connection) != expected:
             raise StorageError("The dump does not hold what the database holds. Try again; if it happens twice, check "
                                "the disk.")
-        unfinished.replace(target)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return expected
 
 
@@ -68,24 +68,41 @@ def read_dump(path: Path, connection: Connection) -> Contents:
                 if table == "alembic_version":
                     revision = line.decode().strip()
         if reading.wait() or table:
-            said.seek(0)
-            raise StorageError(f"{path} is cut off or damaged: {_last_line(said.read().decode(errors='replace'))} "
-                               "Name another backup.")
+            raise StorageError(f"{path} is cut off or damaged: {_last_line_of(said)} Name another backup.")
     rows.pop("alembic_version", None)
     return Contents(revision, dict(sorted(rows.items())))
 
 
-def replace_content(connection: Connection, backup: Path) -> None:
-    """Drop the tables that are there and make those of the dump, all in one transaction of psql's."""
+def replace_content(connection: Connection, backup: Path, emptied: Collection[str]) -> None:
+    """Drop the tables that are there, make those of the dump and empty some of these, all in one transaction of
+    psql's. What pg_restore writes goes to it as it comes, so that it takes no room on a disk; the transaction ends well
+    only by what is written last, and not where a program fails or is killed before."""
     quote = connection.dialect.identifier_preparer.quote
     there = inspect(connection).get_table_names()
+    schema = quote(connection.exec_driver_sql("SELECT current_schema()").scalar_one())   # no path leads there below
+    reached = _reached(connection.engine.url)
+    reading = [_program("pg_restore", connection), "--no-owner", "--no-privileges", "--file=-", str(backup)]
+    writing = [_program("psql", connection), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1",
+               f"--dbname={reached.by}", "--file=-"]
     connection.rollback()   # what was read is locked until then
-    with tempfile.TemporaryDirectory() as folder, _reached(connection.engine.url) as reached:
-        drop, make = Path(folder) / "drop.sql", Path(folder) / "make.sql"
-        drop.write_text("".join(f"DROP TABLE {quote(name)} CASCADE;\n" for name in there), encoding="utf-8")
-        _run([_program("pg_restore", connection), "--no-owner", "--no-privileges", f"--file={make}", str(backup)])
-        _run([_program("psql", connection), "--no-psqlrc", "--quiet", "--single-transaction",
-              "--set=ON_ERROR_STOP=1", f"--dbname={reached}", f"--file={drop}", f"--file={make}"])
+    before = "".join(["BEGIN;\n", *(f"DROP TABLE {quote(name)} CASCADE;\n" for name in there)])
+    after = "".join([*(f"DELETE FROM {schema}.{quote(name)};\n" for name in emptied), "COMMIT;\n"])
+    with (tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as noted,
+          subprocess.Popen(writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=noted,
+                           env=reached.environment) as psql,
+          subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said) as pg_restore):
+        assert psql.stdin is not None and pg_restore.stdout is not None
+        with suppress(BrokenPipeError):   # psql has ended, and says why
+            psql.stdin.write(before.encode())
+            shutil.copyfileobj(pg_restore.stdout, psql.stdin)
+            if pg_restore.wait() == 0:
+                psql.stdin.write(after.encode())
+        with suppress(BrokenPipeError):
+            psql.stdin.close()
+        if pg_restore.returncode:   # then psql may complain of what is cut off
+            raise StorageError(f"pg_restore failed: {_last_line_of(said)}")
+        if psql.wait():
+            raise StorageError(f"psql failed: {_last_line_of(noted)}")
 
 
 def others_connected(connection: Connection) -> int:
@@ -122,30 +139,38 @@ def _program(name: str, connection: Connection) -> str:
     return found
 
 
-@contextmanager
-def _reached(url: URL) -> Iterator[str]:
-    """How libpq's programs reach the database. The password goes by a file: everybody can read a command line."""
+@dataclass(frozen=True)
+class _Reached:
+    """How libpq's programs reach the database: ``by`` connection parameters, and variables for them alone."""
+
+    by: str
+    environment: Mapping[str, str] = field(repr=False)
+
+
+def _reached(url: URL) -> _Reached:
+    """The password goes by the environment, which only the program's owner may read: everybody can read a command
+    line, and a file would stay where cirque is killed."""
     known = url.get_dialect()().create_connect_args(url)[1]
     known = {name: value for name, value in known.items() if value not in (None, "")}
     password = known.pop("password", None)
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:   # only its owner may read it
-        if password is not None:
-            escaped = str(password).replace("\\", "\\\\").replace(":", "\\:")
-            file.write(f"*:*:*:*:{escaped}\n")
-            file.flush()
-            known["passfile"] = file.name
-        yield " ".join(f"{name}='{_escaped(str(value))}'" for name, value in known.items())
+    by = " ".join(f"{name}='{_escaped(str(value))}'" for name, value in known.items())
+    return _Reached(by, environment_with({} if password is None else {"PGPASSWORD": str(password)}))
 
 
 def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\").replace("'", "\\'")
 
 
-def _run(command: list[str]) -> None:
+def _run(command: list[str], environment: Mapping[str, str] | None = None) -> None:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-                          check=False)
+                          check=False, env=environment)
     if done.returncode:
         raise StorageError(f"{Path(command[0]).name} failed: {_last_line(done.stderr)}")
+
+
+def _last_line_of(said: IO[bytes]) -> str:
+    said.seek(0)
+    return _last_line(said.read().decode(errors="replace"))
 
 
 def _last_line(said: str) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine
@@ -12,22 +12,35 @@ from sqlalchemy import Connection, Engine
 from cir_core.errors import StorageError
 from cir_core.texts import counted
 from storage import postgres_dumps, sqlite_copies
-from storage.backup import back_up_to, backup_name, check_kind
+from storage.audit_log import LogExtent, extent_of
+from storage.backup import back_up_to, backup_name, check_kind, no_backup_of
 from storage.contents import Contents, contents_of
 from storage.database import reading, sqlite_path
 from storage.failures import explained, where
 from storage.inspection import inspect_database
 from storage.revisions import known_revisions
 
+ENDED = frozenset({"sign_ins"})
+"""Tables that a restore leaves empty: whoever was signed out, deactivated or given a new password since the backup was
+made would be signed in again."""
+
 
 @dataclass(frozen=True)
 class Restored:
-    """``before`` is the backup of what was there, None where nothing was. ``latest`` is the schema of this cirque."""
+    """``contents`` are those of the backup; of the rows in ``ENDED`` none is there afterwards. ``before`` is the backup
+    of what was there, None where nothing was; ``log`` is of the audit log in that one, None where there was none.
+    ``latest`` is the schema of this cirque."""
 
     contents: Contents
     before: Path | None
+    log: LogExtent | None
     latest: str
     faults: tuple[str, ...]
+
+    @property
+    def sign_ins(self) -> int:
+        """How many were ended."""
+        return self.contents.rows.get("sign_ins", 0)
 
 
 def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restored:
@@ -47,18 +60,20 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
                            f"{wanted.revision or 'not cirque’s'}. If it was made by a newer cirque, update cirque.")
     with reading(engine) as connection:
         there = contents_of(connection)
+        log = extent_of(connection) if "audit_log" in there.rows else None
     if not there.is_empty and not force:
         raise StorageError(f"{where(engine.url)} holds {counted(there.total, 'row')}. To have them replaced, add "
                            "--force; they are backed up first.")
     before = None if there.is_empty else safe / backup_name(engine, "before-restore-")
+    emptied = ENDED & wanted.rows.keys()
     engine.dispose()   # our own connections are not to be taken for somebody else's
     with explained(engine.url):
-        (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before)
+        (_restore_file if kind == "sqlite" else _restore_server)(engine, backup, before, there, emptied)
     found = inspect_database(engine)
-    if found.contents != wanted:
+    if found.contents != replace(wanted, rows={**wanted.rows, **dict.fromkeys(emptied, 0)}):
         raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
                            + (f"; restore {before}, which holds what was there before." if before else "."))
-    return Restored(wanted, before, found.latest, found.faults)
+    return Restored(wanted, before, log if before else None, found.latest, found.faults)
 
 
 _NAMES = {"sqlite": "a SQLite file", "postgresql": "a PostgreSQL database"}
@@ -85,23 +100,36 @@ def _read(engine: Engine, backup: Path) -> Contents:
         return postgres_dumps.read_dump(backup, connection)
 
 
-def _restore_file(engine: Engine, backup: Path, before: Path | None) -> None:
+def _restore_file(
+    engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str],
+) -> None:
     path = sqlite_path(engine.url)
     assert path is not None
     with sqlite_copies.alone(path) as connection:
         if before is not None:
-            before.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            sqlite_copies.copy_sqlite(connection, before)
-        sqlite_copies.replace_content(connection, backup)
+            with no_backup_of(before, "Nothing was restored."), explained(engine.url):
+                before.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _check_same(sqlite_copies.copy_sqlite(connection, before), there)
+        sqlite_copies.replace_content(connection, backup, emptied)
 
 
-def _restore_server(engine: Engine, backup: Path, before: Path | None) -> None:
+def _restore_server(
+    engine: Engine, backup: Path, before: Path | None, there: Contents, emptied: Collection[str],
+) -> None:
     with _alone(engine):
         pass
     if before is not None:
-        back_up_to(engine, before)
+        _check_same(back_up_to(engine, before).contents, there)
     with _alone(engine) as connection:   # again: it took a while
-        postgres_dumps.replace_content(connection, backup)
+        _check_same(contents_of(connection), there)
+        postgres_dumps.replace_content(connection, backup, emptied)
+
+
+def _check_same(found: Contents, there: Contents) -> None:
+    """What is replaced is what was looked at, and what is in the backup of it."""
+    if found != there:
+        raise StorageError("Somebody wrote to the database in the meantime. Stop cirque, and other programs that use "
+                           "it; then restore again. Nothing was changed.")
 
 
 @contextmanager

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from cir_core.errors import StorageError
 from storage.contents import Contents
+from storage.unfinished import in_the_making
 
 _PATIENCE = 5.0   # seconds; an app that runs keeps its connections for longer
+_NOT_WRITTEN = {sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC,
+                sqlite3.SQLITE_IOERR_TRUNCATE, sqlite3.SQLITE_IOERR_DELETE}
 
 
 def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
     """Copy the last committed state of the open database ``source`` to the new file ``copy``, and check the copy:
     that it is whole, and that each of its tables has as many rows. Others may go on writing meanwhile.
 
-    Raises OSError, sqlite3.Error, and StorageError where the copy is not as good as it should be.
+    Raises OSError where the copy cannot be written, sqlite3.Error where the database cannot be read, and StorageError
+    where the copy is not as good as it should be.
     """
-    unfinished = copy.with_name(copy.name + ".part")
-    try:
+    with in_the_making(copy) as unfinished:
         os.close(os.open(unfinished, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        with closing(sqlite3.connect(unfinished, isolation_level=None)) as target:
+        with _blaming(copy), closing(sqlite3.connect(unfinished, isolation_level=None)) as target:
             source.execute("BEGIN")   # what is counted is what is copied
             try:
                 expected = _contents(source)
@@ -35,10 +39,6 @@ def copy_sqlite(source: sqlite3.Connection, copy: Path) -> Contents:
             if _contents(target) != expected:
                 raise StorageError("The copy does not hold what the database holds. Try again; if it happens twice, "
                                    "check the disk.")
-        unfinished.replace(copy)
-        _sync_folder(copy.parent)
-    finally:
-        unfinished.unlink(missing_ok=True)
     return expected
 
 
@@ -75,17 +75,20 @@ def alone(database: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def replace_content(database: sqlite3.Connection, backup: Path) -> None:
-    """All or nothing: a journal beside the file takes a restore back that was cut off."""
+def replace_content(database: sqlite3.Connection, backup: Path, emptied: Collection[str]) -> None:
+    """All or nothing: a journal beside the file takes a restore back that was cut off. Then the tables ``emptied``
+    lose their rows, before anybody else can read them."""
     with closing(open_to_read(backup)) as source:
         source.backup(database)
+    for name in emptied:
+        database.execute(f"DELETE FROM {_quoted(name)}")
     _check_whole(database, "The restored database")
 
 
 def _contents(connection: sqlite3.Connection) -> Contents:
     names = [name for name, in connection.execute(
         "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")]
-    rows = {name: connection.execute('SELECT count(*) FROM "{}"'.format(name.replace('"', '""'))).fetchone()[0]
+    rows = {name: connection.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone()[0]
             for name in sorted(names) if name != "alembic_version"}
     revision = None
     if "alembic_version" in names:
@@ -103,11 +106,18 @@ def _check_whole(connection: sqlite3.Connection, what: str) -> None:
         raise StorageError(f"{what} is damaged ({verdict}). Restore an earlier backup (see docs/storage.md).")
 
 
-def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a power failure; where folders cannot be opened, the name is as safe as it gets."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))
+
+
+@contextmanager
+def _blaming(copy: Path) -> Iterator[None]:
+    """What could not be written is the copy, for the database is only read meanwhile: it may lie on another disk."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        code = error.sqlite_errorcode
+        if code & 0xFF == sqlite3.SQLITE_FULL or code in _NOT_WRITTEN:
+            said = errno.ENOSPC if code & 0xFF == sqlite3.SQLITE_FULL else errno.EIO
+            raise OSError(said, os.strerror(said), str(copy)) from error
+        raise

@@ -71,6 +71,18 @@ def test_make_targets_named_in_the_docs_exist():
         assert set(re.findall(r"`make ([a-z]+)", page.read_text("utf-8"))) <= targets, page
 
 
+def test_the_first_admin_is_made_as_the_service_s_account():
+    """By root it would make a database that the service cannot open."""
+    unit = (ROOT / "docs/cirque.service").read_text("utf-8")
+    user, = re.findall(r"^User=(\w+)$", unit, re.MULTILINE)
+    home, = re.findall(r"\bCIRQUE_HOME=(\S+)", unit)
+    program, = re.findall(r"^ExecStart=(\S+) serve$", unit, re.MULTILINE)
+    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", (ROOT / "docs/deployment.md").read_text("utf-8"), re.DOTALL))
+    assert f"sudo -u {user} env CIRQUE_HOME={home} {program} user add " in blocks
+    assert all(f"reuid={user} " in line and f"{program} " in line
+               for line in blocks.splitlines() if "setpriv" in line)
+
+
 def test_rubric_keys_and_reasons_are_documented():
     page = (ROOT / "docs/studies.md").read_text("utf-8")
     rubric = load_rubric()

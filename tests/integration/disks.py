@@ -65,10 +65,10 @@ class LimitedDisk:
 
 
 @contextmanager
-def small_disk(folder: Path) -> Iterator[Disk]:
+def small_disk(folder: Path, megabytes: int = _MEGABYTES) -> Iterator[Disk]:
     """A disk at ``folder``."""
     folder.mkdir()
-    options = f"size={_MEGABYTES}m,mode=0700"
+    options = f"size={megabytes}m,mode=0700"
     mounted = os.geteuid() == 0 and subprocess.run(
         ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True).returncode == 0
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,15 +13,19 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
+from annotation.records import ActFilter
 from cir_core.errors import StorageError
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
+from storage.backup import back_up_to
 from storage.database import open_database, writing
 from storage.revisions import latest_revision
 from storage.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
 from tests.integration.crowd import Server, add_people, stores_of
+from tests.integration.disks import MountedDisk, small_disk
+from tests.unit.test_earlier_schemas import make_as_of
 
 LATEST, TABLES = latest_revision(), len(metadata.tables)
 
@@ -74,13 +80,87 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     before = Path(re.search(r"What was there is in (.+)\.\n", said)[1])
     assert before.parent == home / "backups" and before.is_file()
 
-    noted = CliRunner().invoke(app, ["log", "--kind", "database"], catch_exceptions=False).output
-    assert "database.restored" in noted and made.name in noted and "backed-up" not in noted   # that was after it
+    # Of the log only what the backup has is there, and the restore. By hand: there were Ada, Bo, the backup and Cleo.
+    out = home / "log.jsonl"
+    CliRunner().invoke(app, ["log", "--out", str(out)], catch_exceptions=False)
+    kept = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(one["number"], one["kind"]) for one in reversed(kept)] == [
+        (1, "account.made"), (2, "account.made"), (3, "database.restored")]
+    assert kept[0]["details"] == {"file": made.name, "ended_sign_ins": 0, "replaced_is_in": before.name,
+                                  "replaced_acts": 4, "replaced_last_number": 4}
 
     server.start()   # and it goes on with what was restored
     said = db("check")
     server.stop()
     assert re.search(r"^ +people +2$", said, re.MULTILINE) and "Nothing is wrong with it." in said
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
+def test_what_a_kill_left_hinders_nothing_and_goes(home, tmp_path):
+    """In the middle of a backup under a name of one's own, and of the one that a restore makes first."""
+    with_people(home, "Bo")
+    db("backup", "--out", tmp_path / "good")
+    killed("backup", "--out", str(tmp_path / "to" / "nightly"), home=home)
+    [left] = (tmp_path / "to").iterdir()
+    assert left.is_dir() and left.name.startswith("cirque-unfinished-")
+    db("backup", "--out", tmp_path / "to" / "nightly")
+    assert [path.name for path in (tmp_path / "to").iterdir()] == ["nightly"]
+
+    killed("restore", str(tmp_path / "good"), "--force", home=home)
+    assert [path.name[:18] for path in (home / "backups").iterdir()] == ["cirque-unfinished-"]
+    db("restore", tmp_path / "good", "--force")
+    assert [path.name[:21] for path in (home / "backups").iterdir()] == ["cirque-before-restore"]
+
+
+# Dies as by kill -9 when the copy is written and about to be read again.
+DYING = """
+import os, signal, sys
+from storage import postgres_dumps, sqlite_copies
+def die(*_): os.kill(os.getpid(), signal.SIGKILL)
+write = postgres_dumps._run
+def dump(command, *more):
+    write(command, *more)
+    if "pg_dump" in command[0]: die()
+postgres_dumps._run = dump
+check = sqlite_copies._check_whole
+sqlite_copies._check_whole = lambda connection, what: die() if what == "The database" else check(connection, what)
+from cli.main import app
+app(["db", *sys.argv[1:]])
+"""
+
+
+def killed(*arguments, home):
+    done = subprocess.run([sys.executable, "-c", DYING, *arguments], cwd=Path(__file__).parents[2],
+                          env=environment_of(home), capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no such disks")
+def test_no_room_where_the_backup_goes(home, tmp_path):
+    with_people(home, "Bo")
+    with small_disk(tmp_path / "full", megabytes=1) as disk:
+        if not isinstance(disk, MountedDisk):
+            pytest.skip("no disk of one's own can be mounted here")
+        disk.fill(0)
+        with pytest.raises(StorageError) as caught:
+            db("backup", "--out", disk.folder / "mine")
+        assert "No space left on device" in str(caught.value) and "The database" not in str(caught.value)
+        assert [path.name for path in disk.folder.iterdir()] == ["ballast"]
+        with pytest.raises(StorageError, match="is there already"):
+            db("backup", "--out", disk.folder / "ballast")
+
+
+@pytest.mark.parametrize(("revision", "kinds"), [("0006", ["database.restored"]), ("0005", [])])
+def test_an_earlier_log_takes_the_note_and_where_there_is_none_it_is_said(home, tmp_path, revision, kinds):
+    old = open_database(database_of(tmp_path / "old", empty=True))
+    make_as_of(old, revision, tmp_path)
+    path = back_up_to(old, tmp_path / "a.backup").path
+    old.dispose()
+    said = db("restore", path, "--force")
+    assert ("This is not in the audit log: a database of this schema has none." in said) == (not kinds)
+    stores = stores_of(home)   # brings it up to date
+    assert [one.act.kind for one in stores.log.acts(ActFilter(kind="database"))] == kinds
+    stores.close()
 
 
 def test_where_to(home, tmp_path):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import stat
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from sqlalchemy import URL, text
 
+from annotation.records import Act
 from cir_core.errors import StorageError
 from storage import postgres_dumps
+from storage.audit_log import SqlActLog
 from storage.backup import back_up_to
 from storage.contents import contents_of
 from storage.database import open_database, reading, writing
@@ -81,15 +88,89 @@ def test_a_restore_that_fails_half_way_changes_nothing(engine, tmp_path):
     other.dispose()
 
 
-def test_neither_password_nor_name_needs_care():
+def in_place_of(monkeypatch, folder, name, script):
+    """``script`` runs when the program ``name`` is asked for more than its version; ``$real`` is the program."""
+    which = shutil.which
+    program = folder / name
+    program.write_text(f"#!/bin/bash\nreal={which(name, path=postgres_dumps_path())}\n"
+                       f'[ "$1" = --version ] && exec "$real" --version\n{script}\n')
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setattr(postgres_dumps.shutil, "which", lambda asked, path=None: (
+        str(program) if asked == name else which(asked, path=path)))
+
+
+def postgres_dumps_path():
+    return ":".join(["/usr/lib/postgresql/" + str(found) + "/bin" for found in range(99, 9, -1)] + [os.environ["PATH"]])
+
+
+@pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
+@pytest.mark.parametrize("share", ["head --lines=-20", "head --lines=60", "cat"])
+def test_a_dump_that_ends_early_changes_nothing(engine, tmp_path, monkeypatch, end, share):
+    """What psql got until then is whole as SQL, and must not be kept."""
+    path = back_up_to(engine, tmp_path / "a.dump").path
+    SqlActLog(engine).note(Act("sign-out", "Ada"))
+    engine.dispose()
+    in_place_of(monkeypatch, tmp_path, "pg_restore",
+                f'case "$*" in *--data-only*|*--list*) exec "$real" "$@";; esac\n"$real" "$@" | {share}\n{end}')
+    with pytest.raises(StorageError, match=r"pg_restore failed: it did not say why"):
+        restore(engine, path, force=True, safe=tmp_path / "safe")
+    assert [one.act.kind for one in SqlActLog(engine).acts()] == ["sign-out"]
+
+
+def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
+    path = back_up_to(engine, tmp_path / "a.dump").path
+    SqlActLog(engine).note(Act("sign-out", "Ada"))
+    engine.dispose()
+    script = ("import os, signal, shutil, sys; from pathlib import Path; from storage import postgres_dumps\n"
+              "from storage.database import open_database; from storage.restore import restore\n"
+              "def some(source, target):\n"
+              "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
+              "shutil.copyfileobj = some\n"
+              "restore(open_database(sys.argv[1]), Path(sys.argv[2]), force=True, safe=Path(sys.argv[3]))")
+    done = subprocess.run([sys.executable, "-c", script, engine.url.render_as_string(hide_password=False), str(path),
+                           str(tmp_path / "safe")], cwd=Path(__file__).parents[2], capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    with engine.connect() as connection:
+        assert postgres_dumps.others_connected(connection) == 0   # its psql has ended
+    assert [one.act.kind for one in SqlActLog(engine).acts()] == ["sign-out"]
+
+
+def test_neither_the_password_nor_the_database_is_in_a_file_or_on_a_command_line(engine, tmp_path, monkeypatch):
+    """A kill would leave the file, and everybody can read a command line."""
+    password, folder = "marker: 'secret'\\\\", tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    with_password = open_database(engine.url.set(password=password).render_as_string(hide_password=False))
+    seen = tmp_path / "seen"
+    look = (f"ls -A {folder} >> {seen}.files; printf '%s\\n' \"$@\" >> {seen}.arguments; "
+            f"printf '%s' \"$PGPASSWORD\" > {seen}.password\n")
+    in_place_of(monkeypatch, tmp_path, "pg_dump", look + 'exec "$real" "$@"')
+    path = back_up_to(with_password, tmp_path / "a.dump").path
+    assert (tmp_path / "seen.password").read_text() == password
+    (tmp_path / "seen.password").unlink()
+    monkeypatch.undo()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    in_place_of(monkeypatch, tmp_path, "psql", look + f'"$real" "$@"; code=$?; ls -A {folder} >> {seen}.files; '
+                                                      "exit $code")
+    engine.dispose()
+    restore(with_password, path, force=True, safe=tmp_path / "safe")
+    with_password.dispose()
+    assert (tmp_path / "seen.password").read_text() == password
+    assert "marker" not in (tmp_path / "seen.arguments").read_text()
+    assert (tmp_path / "seen.files").read_text() == ""
+
+
+def test_no_name_needs_care(monkeypatch):
     url = URL.create("postgresql+psycopg", "o'wner", "a:b\\c'd e", "127.0.0.1", 1, "my 'db'")
-    with postgres_dumps._reached(url) as reached:
-        values = dict(part.split("=", 1) for part in reached.replace("\\'", "§").replace("' ", "'\n").split("\n"))
-        assert values["user"] == "'o§wner'" and values["dbname"] == "'my §db§'" and "password" not in values
-        with open(values["passfile"].strip("'")) as file:
-            assert file.read() == "*:*:*:*:a\\:b\\\\c'd e\n"
-        assert "a:b" not in reached
-        # libpq itself reads it so: it fails for want of a server, not of sense.
-        said = subprocess.run(["psql", "--dbname", reached, "--command", "SELECT 1"], capture_output=True, text=True,
-                              check=False).stderr
+    reached = postgres_dumps._reached(url)
+    values = dict(part.split("=", 1) for part in reached.by.replace("\\'", "§").replace("' ", "'\n").split("\n"))
+    assert values["user"] == "'o§wner'" and values["dbname"] == "'my §db§'" and "password" not in values
+    assert reached.environment["PGPASSWORD"] == "a:b\\c'd e" and "a:b" not in reached.by + repr(reached)
+    # libpq itself reads it so: it fails for want of a server, not of sense.
+    said = subprocess.run(["psql", "--dbname", reached.by, "--command", "SELECT 1"], capture_output=True, text=True,
+                          check=False, env=reached.environment).stderr
     assert "127.0.0.1" in said and "port 1 failed" in said
+    monkeypatch.setenv("PGPASSWORD", "as for any program of PostgreSQL's")
+    assert postgres_dumps._reached(URL.create("postgresql+psycopg", "me")).environment == dict(os.environ)

@@ -26,7 +26,7 @@ from annotation.people import PeopleService
 from annotation.records import ACT_KINDS, Act, ActFilter, Decision, MetricScores, NotedAct
 from annotation.service import StudyService
 from annotation.validity import Validity
-from cir_core.errors import LogError, SignInFailed, StorageError, TooManyTries
+from cir_core.errors import LogError, SignInFailed, TooManyTries
 from cir_core.ids import new_id
 from cir_core.settings import get_settings
 from cli.main import app as command
@@ -215,29 +215,6 @@ def test_scores(log: SqlActLog, store: SqlStudyStore, tmp_path: Path) -> None:
     store.drop_scores(study.study_id, "RECALL", by="Bea")
     assert noted(log)[1:] == [("scores.added", "Ada", study.name), ("scores.removed", "Bea", study.name)]
     assert log.acts()[0].act.details == {"scores": "Recall"}
-
-
-def test_an_act_and_its_note_stand_or_fall_together(
-    log: SqlActLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    people.add("Ada", PASSWORD, "admin")
-    study = make_study(store, tmp_path, name="First")
-
-    def no_room(*_: object) -> None:
-        raise StorageError("no room")
-
-    before = noted(log)
-    for module in ("storage.people", "storage.studies", "storage.study_removal", "storage.seats"):
-        monkeypatch.setattr(f"{module}.note_act", no_room)
-    for work in (lambda: people.add("Bob", PASSWORD, "annotator"), lambda: people.set_password("Ada", "another horse"),
-                 lambda: people.sign_in("Ada", PASSWORD), lambda: store.set_accepting(study.study_id, False),
-                 lambda: store.rename(study.study_id, "Second"), lambda: store.remove(study.study_id)):
-        with pytest.raises(StorageError, match="no room"):
-            work()
-    monkeypatch.undo()
-    assert noted(log) == before
-    assert [one.name for one in people.people()] == ["Ada"] and store.study("First").accepting
-    assert people.sign_in("Ada", PASSWORD)   # the password is as it was
 
 
 def test_nothing_in_cirque_changes_or_removes_what_is_in_the_log() -> None:

@@ -10,19 +10,25 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
+from annotation.passwords import Passwords
+from annotation.people import PeopleService
 from annotation.records import Act
 from cir_core.errors import StorageError
-from storage.audit_log import SqlActLog
+from storage import restore as restoring
+from storage import sqlite_copies
+from storage.audit_log import LogExtent, SqlActLog
 from storage.backup import back_up_to, backup_name
 from storage.contents import contents_of
 from storage.database import open_database, reading, writing
 from storage.inspection import inspect_database
 from storage.migrate import migrate
+from storage.people import SqlPeopleStore
 from storage.restore import restore
 from storage.revisions import known_revisions, latest_revision
 from storage.store import SqlSessionStore
 from storage.studies import SqlStudyStore
 from tests.fakes.databases import ON_SQLITE, database_of, engine_of
+from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement, take_nothing
 from tests.fakes.turns import a_session, turn_maker
 from tests.unit.test_earlier_schemas import make_as_of
@@ -130,6 +136,32 @@ def test_a_folder_that_cannot_be_written(filled, tmp_path):
         back_up_to(filled, tmp_path / "file" / "a.backup")
 
 
+@pytest.mark.sqlite
+def test_a_copy_without_room_is_what_had_no_room(filled, tmp_path, monkeypatch):
+    """Not the database, which may lie on another disk and is only read."""
+    connect = sqlite3.connect
+
+    def on_a_full_disk(path, **options):
+        connection = connect(path, **options)
+        if "cirque-unfinished-" in str(path):
+            connection.execute("PRAGMA max_page_count = 2")
+        return connection
+
+    monkeypatch.setattr(sqlite_copies.sqlite3, "connect", on_a_full_disk)
+    with pytest.raises(StorageError) as caught:
+        back_up_to(filled, tmp_path / "to" / "a.backup")
+    assert str(caught.value) == (
+        f"No backup of {tmp_path / 'to' / 'a.backup'} could be made: No space left on device. Nothing was backed up. "
+        "Make its folder writable and free some space on its disk.")
+    monkeypatch.undo()
+    path = back_up_to(filled, tmp_path / "a.backup").path
+    filled.dispose()
+    monkeypatch.setattr(sqlite_copies.sqlite3, "connect", on_a_full_disk)
+    with pytest.raises(StorageError, match=r"safe.* could be made: No space left on device\. Nothing was restored"):
+        restore(filled, path, force=True, safe=tmp_path / "safe")
+    assert list((tmp_path / "to").iterdir()) == list((tmp_path / "safe").iterdir()) == []
+
+
 def test_what_is_there_only_goes_with_force_and_is_backed_up(filled, tmp_path):
     path = back_up_to(filled, tmp_path / "a.backup").path
     with_a_session(filled, "later")
@@ -156,6 +188,44 @@ def test_nothing_is_restored_under_a_running_cirque(filled, tmp_path):
     other.dispose()
     assert contents(filled) == before
     assert restore(filled, path, force=True, safe=tmp_path / "safe").contents == before
+
+
+def test_a_restore_signs_nobody_in(engine, tmp_path):
+    """Who was signed out, deactivated or given another password after the backup would be in again."""
+    people = PeopleService(SqlPeopleStore(engine), passwords=Passwords(LIGHT))
+    people.add("Ada", PASSWORD, "admin")
+    people.add("Bob", PASSWORD, "annotator")
+    secrets = [people.sign_in(name, PASSWORD) for name in ("Ada", "Bob", "Bob")]
+    link = people.invite("analyst", 7, 2, "Ada")
+    path = back_up_to(engine, tmp_path / "a.backup").path
+    people.sign_out(secrets[1])
+    people.deactivate("Bob")
+    people.withdraw(people.invitations()[0].handle)
+    acts = SqlActLog(engine).acts()
+    engine.dispose()
+    done = restore(engine, path, force=True, safe=tmp_path / "safe")
+    assert (done.sign_ins, done.contents.rows["sign_ins"], contents(engine).rows["sign_ins"]) == (3, 3, 0)
+    # By hand: 2 accounts, 3 sign-ins, the invitation, a sign-out, the deactivation, the withdrawal.
+    assert done.log == LogExtent(9, 9) and (len(acts), acts[0].number) == (9, 9)
+    then = PeopleService(SqlPeopleStore(engine), passwords=Passwords(LIGHT))
+    assert [then.visitor(secret) for secret in secrets] == [None] * 3
+    assert then.invitation(link).uses_left == 2   # it was withdrawn after that, and is listed again
+    assert then.visitor(then.sign_in("Bob", PASSWORD)).name == "Bob"
+    engine.dispose()
+    assert restore(engine, done.before, force=True, safe=tmp_path / "safe").sign_ins == 1   # Ada's; Bob's had ended
+
+
+def test_what_somebody_writes_meanwhile_is_not_replaced(filled, tmp_path, monkeypatch):
+    path = back_up_to(filled, tmp_path / "a.backup").path
+
+    def while_it_is_begun(*asked):
+        with_a_session(filled, "in between")
+        return backup_name(*asked)
+
+    monkeypatch.setattr(restoring, "backup_name", while_it_is_begun)
+    with pytest.raises(StorageError, match=r"wrote to the database in the meantime.*Nothing was changed"):
+        restore(filled, path, force=True, safe=tmp_path / "safe")
+    assert "in between" in titles(filled)
 
 
 def test_an_earlier_schema_takes_the_place_of_a_later_one(filled, tmp_path):

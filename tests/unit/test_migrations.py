@@ -176,7 +176,7 @@ def test_a_database_with_content_is_copied_first(engine, path, tmp_path):
     assert report.backup.name.startswith("cirque.db.before-9999-") and report.backup.suffix == ".bak"
     assert stat.S_IMODE(report.backup.stat().st_mode) == 0o600
     assert dump(report.backup) == before
-    assert not list(tmp_path.glob("*.part")) and not list(tmp_path.glob("*.bak-*"))
+    assert not list(tmp_path.glob("cirque-unfinished-*")) and not list(tmp_path.glob("*.bak-*"))
     assert SqlSessionStore(engine).session(session.session_id).turns == session.turns  # nothing cascaded
     with reading(engine) as connection:
         assert connection.exec_driver_sql("SELECT colour FROM sessions").scalar_one() == "red"

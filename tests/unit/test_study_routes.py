@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,8 +13,10 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
+from annotation.records import Item
 from annotation.service import StudyService
 from annotation.validity import Validity
+from cir_core.ids import new_id
 from storage.studies import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
@@ -316,6 +319,44 @@ def test_pictures_are_kept_by_browsers_for_good(page: TestClient, store: SqlStud
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["content-security-policy"] == "default-src 'none'; sandbox"
     assert page.head("/" + image["small"]).status_code == 200
+
+
+def test_pictures_are_named_to_who_holds_their_item_alone(
+    page: TestClient, store: SqlStudyStore, tmp_path: Path,
+) -> None:
+    """Whoever judges gets a picture by its name, so the name is what must not be told, nor guessed."""
+    study = make_study(store, tmp_path, items=8, seats=3, panel=2, pictures=32)
+    items = store.items(study.study_id)
+
+    def named(text: str) -> set[str]:
+        return set(re.findall(r"\b([0-9a-f]{24})-[sl]\.webp", text))
+
+    def told(who: str) -> set[str]:
+        """By all that somebody may ask, of every item and place."""
+        asked = [("/study/mine", {}), ("/study/overview", {}), ("/study/rubric", {}), ("/study/at", {}),
+                 *(("/study/at", {"item": item.item_id}) for item in items),
+                 *(("/study/at", {"position": str(place)}) for place in range(len(items)))]
+        answers = [page.get(path, params={"study": "Sample", **query}, headers={"x-test-name": who})
+                   for path, query in asked]
+        return set().union(*(named(answer.text) for answer in answers))
+
+    at(page)
+    mine, every = told("Ada"), {token for item in items for token in tokens_of(item)}
+    places = {place.item_id for place in store.assignments(study.study_id) if place.seat == 1}
+    assert mine == {token for item in items if item.item_id in places for token in tokens_of(item)}
+    assert mine < every and told("Bea") == set()          # who has no place in it
+    at(page, "Bea")
+    assert told("Bea") < every and told("Bea") != mine
+
+    known = sorted(mine)[0]
+    other = f"{int(known, 16) ^ 1:024x}"                   # one bit away
+    for name, status in ((known, 200), (other, 404)):
+        assert page.get(f"/study/image/{study.study_id}/{name}-s.webp").status_code == status
+    assert page.get(f"/study/image/{new_id()}/{known}-s.webp").status_code == 404
+
+
+def tokens_of(item: Item) -> set[str]:
+    return {item.shown["reference"], item.shown["target"], *item.shown["panel"]}
 
 
 def test_no_way_out_of_the_folder_of_pictures(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
