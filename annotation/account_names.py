@@ -8,6 +8,7 @@ import unicodedata
 from annotation.records import LOCAL as LOCAL
 from annotation.records import is_blank, looks_like, name_key
 from cir_core.errors import AccessError
+from cir_core.texts import composed
 
 MAX_NAME = 64
 _APART, _TOGETHER, _EMOJI = "\u200c", "\u200d", "\ufe0f"   # the joiners are parts of words and of emoji
@@ -26,14 +27,16 @@ def clean_name(name: object) -> str:
     """
     if not isinstance(name, str):
         raise AccessError("A name is a text.")
-    tidy = unicodedata.normalize("NFC", name).strip()
+    tidy = composed(name.strip(), MAX_NAME)
+    if tidy is None:
+        raise _too_long(name)
     if any(_unseen(character) for character in tidy):
         raise AccessError(_UNSEEN)
     tidy = " ".join(tidy.split())
     if not any(unicodedata.category(character)[0] in "LNSP" for character in tidy):
         raise AccessError(f"Give a name of 1 to {MAX_NAME} characters.")
     if len(tidy) > MAX_NAME:
-        raise AccessError(f"The name has {len(tidy)} characters; {MAX_NAME} is the most. Take a shorter one.")
+        raise _too_long(tidy)
     if name_key(tidy) == LOCAL:
         raise _kept()
     return tidy
@@ -53,6 +56,10 @@ def new_name(name: object) -> str:
     if looks_like(tidy, LOCAL):
         raise _kept()
     return tidy
+
+
+def _too_long(name: str) -> AccessError:
+    return AccessError(f"The name has {len(name)} characters; {MAX_NAME} is the most. Take a shorter one.")
 
 
 def _unseen(character: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -21,7 +20,7 @@ from annotation.sources.sampling import spread
 from annotation.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.ids import new_id
-from cir_core.texts import counted
+from cir_core.texts import composed, counted
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
@@ -90,7 +89,7 @@ def check_name(store: StudyStore, name: str) -> str:
 
 def kept_name(name: str) -> str:
     """Raises ``StudyError`` where no study can be called that."""
-    clean = unicodedata.normalize("NFC", name).strip()
+    clean = composed(name.strip(), LONGEST_NAME)
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
         raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
                          "characters on one line.")

@@ -1,7 +1,8 @@
-"""What a request brings: small JSON objects and small forms."""
+"""What a request brings, and how much of it is read, how long: the one place for such limits."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -10,7 +11,10 @@ from starlette.requests import ClientDisconnect, Request
 
 from cir_core.errors import CirqueError
 
+MOST_AT_WORK = 2**20       # bytes of a call; up to here the study says what is too long
 _MOST_BYTES = 64 * 1024   # of what strangers may send
+_PATIENCE = 60.0           # seconds that any body may take,
+_SLOWEST = 10_000          # and bytes that come in every further one
 
 
 class Unreadable(CirqueError):
@@ -29,7 +33,7 @@ async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[s
     if not is_json(request):
         raise Unreadable("Send this as JSON, with Content-Type: application/json.")
     try:
-        value = orjson.loads(await _body(request, most_bytes))
+        value = orjson.loads(await whole_body(request, most_bytes))
     except orjson.JSONDecodeError:
         raise Unreadable("This call has no JSON that can be read. Reload the page.") from None
     if not isinstance(value, dict):
@@ -40,7 +44,8 @@ async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[s
 async def form(request: Request) -> dict[str, str]:
     """The fields of an HTML form; the last one counts where a name comes twice. Raises ``Unreadable``."""
     try:
-        return dict(parse_qsl((await _body(request, _MOST_BYTES)).decode(), keep_blank_values=True, max_num_fields=20))
+        body = await whole_body(request, _MOST_BYTES)
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
     except ValueError as error:
         raise Unreadable("This is no form that can be read. Open the page again.") from error
 
@@ -49,13 +54,29 @@ def is_json(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
 
 
-async def _body(request: Request, most_bytes: int) -> bytes:
+async def whole_body(request: Request, most_bytes: int) -> bytes:
+    """Raises ``TooLarge``, or ``Unreadable`` for one that comes in part or too slowly."""
+    if says_more_than(request, most_bytes):
+        raise _too_large(most_bytes)
     body = bytearray()
     try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > most_bytes:
-                raise TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")
+        async with asyncio.timeout(_PATIENCE + most_bytes / _SLOWEST):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most_bytes:
+                    raise _too_large(most_bytes)
     except ClientDisconnect:   # nobody hears this; what came is a part of something
         raise Unreadable("Not all of this call came. Send it again.") from None
+    except TimeoutError:
+        raise Unreadable("This call came too slowly, so it was not waited for. Send it again.") from None
     return bytes(body)
+
+
+def says_more_than(request: Request, most_bytes: int) -> bool:
+    """Whether the request says of itself that it is too large. One in chunks says nothing."""
+    said = request.headers.get("content-length", "")
+    return said.isascii() and said.isdigit() and int(said[:20]) > most_bytes
+
+
+def _too_large(most_bytes: int) -> TooLarge:
+    return TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")

@@ -55,7 +55,7 @@ class Guard:
 
     async def _let_in(self, asked: HTTPConnection) -> Response | None:
         """None to go on, or the answer to who may not."""
-        path = _path(asked.scope)
+        path = path_of(asked.scope)
         if from_elsewhere(asked):
             return _refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
                            "forbidden")
@@ -119,7 +119,8 @@ def is_loopback(host: str) -> bool:
         return host.casefold() == "localhost"
 
 
-def _path(scope: Scope) -> str:
+def path_of(scope: Scope) -> str:
+    """Below the app's root."""
     path, root = str(scope["path"]), str(scope.get("root_path", ""))
     return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
@@ -141,6 +142,6 @@ def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
 
 
 def _refuse(asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None) -> Response:
-    if not _is_page(asked, _path(asked.scope)):
+    if not _is_page(asked, path_of(asked.scope)):
         return JSONResponse({"problem": problem, "kind": kind}, status, headers=FRESH)
     return HTMLResponse(notice(problem, visitor, asked.scope.get("root_path", "")), status, headers=OWN_PAGE)

@@ -39,6 +39,8 @@ class SecurityHeaders:
                 headers = MutableHeaders(scope=message)
                 is_page = headers.get("content-type", "").startswith("text/html")
                 headers.setdefault("Content-Security-Policy", PAGE_POLICY if is_page else FILE_POLICY)
+                if "etag" not in headers:   # which files have: those of Gradio's pages, the same for everybody
+                    headers.setdefault("Cache-Control", "no-store")
                 for name, value in ALWAYS.items():
                     headers.setdefault(name, value)
             await send(message)

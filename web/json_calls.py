@@ -28,7 +28,7 @@ from cir_core.errors import (
     UnknownStudy,
     UsedToken,
 )
-from web.bodies import TooLarge, json_object
+from web.bodies import MOST_AT_WORK, TooLarge, json_object
 from web.long_threads import REPORTS
 from web.request_ids import carried
 from web.said import said
@@ -37,7 +37,6 @@ from web.visitor import Visitor, visitor_of
 Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
-_BODY_LIMIT = 2**20   # bytes; up to here the study says what is too long
 _TOO_LONG = ("This is too long to keep: more than a megabyte. Shorten the note; what you wrote stays on the page until "
              "then.")
 _OPENER = "X-Cirque-Person"   # a name, with % where HTTP needs it
@@ -87,7 +86,7 @@ def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = 
 
 def told(
     work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
-    slow: bool = False, most_bytes: int = _BODY_LIMIT, too_long: str = _TOO_LONG,
+    slow: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
 ) -> Endpoint:
     """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
 

@@ -13,10 +13,13 @@ from web.services import Services
 from web.studies_page import build_studies_page
 from web.study_calls import wire_study_calls
 
+# Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
+_UPLOADS = (3600, 86400)
+
 
 def build_demo(services: Services) -> Screens:
     """The app's pages over ``services``. No model is loaded here."""
-    with Screens(title="cirque", analytics_enabled=False, fill_width=True) as demo:
+    with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
         build_search_tab(demo, services)
         wire_study_calls(services)
     build_annotate_page(demo, services)

@@ -32,6 +32,8 @@ from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
 from web.doors import DoorKeeper, Doors
 from web.export import export_routes
+from web.forwarded import Forwarded
+from web.gradio_calls import GradioCalls
 from web.guard import Guard, check_open, greeting
 from web.headers import SecurityHeaders
 from web.health import health_routes
@@ -75,7 +77,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     )
     for routes in routers:
         app.include_router(routes)
-    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))   # the last one stands outermost
+    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb)   # the last one stands outermost
+    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
     app.add_middleware(SecurityHeaders)
@@ -127,9 +130,10 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
 def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     """Who asks is who connects, unless a proxy that is trusted says otherwise."""
     asked: ASGIApp = app
+    proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
-    asked = RequestIds(asked, Networks(settings.trusted_proxies))       # asks who connects: outside of the other
+    asked = RequestIds(Forwarded(asked, proxies), proxies)       # both ask who connects: outside of the other
     return uvicorn.Config(asked, log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,
                           server_header=False)
 

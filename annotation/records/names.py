@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import unicodedata
 
-from cir_core.texts import can_be_stored
+from cir_core.texts import can_be_stored, composed
 
+MOST = 250        # characters; names of accounts, studies and scores have fewer
 LOCAL = "local"   # the person at a cirque without accounts, and at its command line
 
 
 def name_key(name: str) -> str:
     """The same for names that differ in letter case, in how an accent is written, or in blanks around them.
 
-    What no database keeps has an empty key, which is nobody's.
+    What no database keeps, and what is too long for a name, has an empty key, which is nobody's.
     """
-    if not can_be_stored(name):
+    tidy = composed(name.strip(), MOST)
+    if tidy is None or not can_be_stored(tidy):
         return ""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name.strip()).casefold())
+    return unicodedata.normalize("NFC", tidy.casefold())
 
 
 def same_person(one: str | None, other: str | None) -> bool:

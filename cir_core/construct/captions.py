@@ -20,6 +20,7 @@ from cir_core.index import FlatIndex
 from cir_core.texts import MAX_TEXT, clean_text
 from cir_core.types import Matrix
 
+_MOST_READ = 4 * MAX_TEXT   # characters: what composing may take for a caption of MAX_TEXT
 MANIFEST = -1
 """``sample`` of a caption that came from the gallery's manifest."""
 
@@ -59,7 +60,7 @@ class RankSummary:
 
 def tidy_caption(text: str) -> str:
     """``text`` as it is ranked and published: NFC, one line, at most 1,000 characters; may be empty."""
-    return clean_text(unicodedata.normalize("NFC", text)[:MAX_TEXT], required=False)
+    return clean_text(unicodedata.normalize("NFC", text[:_MOST_READ])[:MAX_TEXT], required=False)
 
 
 def distinct_captions(candidates: Iterable[Candidate]) -> list[Candidate]:

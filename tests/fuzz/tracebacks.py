@@ -10,7 +10,7 @@ _BEGINS = "Traceback (most recent call last)"
 _FRAME = re.compile(r'^ *File "([^"]+)", line (\d+).*\n(?!  File ) *(.*)$', re.MULTILINE)
 # What only passes a request or an event on stands in every stack, and has no part in what comes up further in. Any
 # other line of the same modules is ours.
-PASSES_ON = re.compile(r"await (self\._app|super\(\)\.process_api)\(")
+PASSES_ON = re.compile(r"await (self\._app|super\(\)\.(process_api|preprocess_data))\(")
 _GRADIOS = re.compile(r" at (gradio|pydantic|ffmpy|PIL|orjson|python_multipart|starlette)\b.* from \?$")
 
 

@@ -32,6 +32,7 @@ _IN_TURN = """
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;
       proxy_set_header X-Forwarded-Proto $scheme;
+      proxy_set_header X-Forwarded-Host $host;
       proxy_set_header X-Request-ID $request_id;
       proxy_next_upstream error http_503 non_idempotent;
       add_header X-Request-ID-Sent $request_id always;
@@ -40,6 +41,7 @@ _IN_TURN = """
   }}
 """
 HOST = "cirque.example.org"   # as documented
+ACCESS_LOG = "access.log"     # in the folder that as_documented is given
 
 
 @contextmanager
@@ -64,6 +66,7 @@ def as_documented(folder: Path, first: str, second: str) -> Iterator[str]:
         ("/etc/nginx/cirque-proxy.conf", folder / "proxy"), ("/etc/ssl/certs/cirque.pem", certificate),
         ("/etc/ssl/private/cirque.key", key), ("127.0.0.1:7860", first), ("127.0.0.1:7861", second),
         ("listen 80;", f"listen 127.0.0.1:{plain};"), ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"),
+        ("/var/log/nginx/cirque.log", folder / ACCESS_LOG),
     ):
         assert documented in conf, documented
         conf = conf.replace(documented, str(here))

@@ -19,7 +19,7 @@ from tests.fakes.databases import settings_of
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, add_people, an_answer
 from tests.integration.processes import App
-from tests.integration.proxies import HOST, as_documented, in_turn, sent_again
+from tests.integration.proxies import ACCESS_LOG, HOST, as_documented, in_turn, sent_again
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="nginx")]
 STUDY, ITEMS = "Two processes", 60
@@ -169,6 +169,26 @@ def test_the_files_of_the_docs_keep_a_browser_with_one_process_and_its_cookie_on
             landed.add(answers[0].headers["x-landed-on"])
             assert person.get("/metrics").status_code == 404
     assert len(landed) == 2
+
+
+def test_the_files_of_the_docs_log_no_secret_and_pass_on_no_host_of_a_visitor(
+    documented: str, tmp_path: Path,
+) -> None:
+    with httpx.Client(base_url=documented, verify=False, headers={"Host": HOST}) as person:
+        entered = person.post("/sign-in?next=/s3cr3t", json={"name": "Judge", "password": PASSWORD})
+        person.headers["Cookie"] = entered.headers["set-cookie"].partition(";")[0]
+        person.post("/runs/s3cr3t/stop")
+        for path in ("/?session=s3cr3t", "/join/s3cr3t", "/gradio_api/queue/data?session_hash=s3cr3t",
+                     "/gradio_api/call/search/s3cr3t", "/gradio_api/call/v2/search/s3cr3t", "/study/mine"):
+            person.get(path, headers={"Referer": f"https://{HOST}/?session=s3cr3t"})
+        config = person.get("/config", headers={"X-Forwarded-Host": "evil.example"})
+        assert config.json()["root"] == f"https://{HOST}"
+    lines = (tmp_path / ACCESS_LOG).read_text().splitlines()
+    assert [line.split('"')[1] for line in lines] == [
+        "POST /sign-in HTTP/1.1", "POST /runs/... HTTP/1.1", "GET / HTTP/1.1", "GET /gradio_api/queue/data HTTP/1.1",
+        "GET /gradio_api/call/... HTTP/1.1", "GET /gradio_api/call/... HTTP/1.1", "GET /study/mine HTTP/1.1",
+        "GET /config HTTP/1.1"]
+    assert "s3cr3t" not in "".join(lines)
 
 
 def test_one_is_stopped_and_the_other_answers(tmp_path: Path) -> None:

@@ -5,12 +5,14 @@ A route that somebody adds is in these tests at once, and closed until it is nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from fastapi import FastAPI
+from gradio.route_utils import delete_files_created_by_app
 from starlette.testclient import TestClient
 
 from annotation.people import PeopleService
@@ -21,7 +23,8 @@ from tests.fakes.people import PASSWORD
 from tests.fakes.routes import Address, addresses
 from tests.fakes.studies import make_study
 from web.access import PAGES, is_open, is_served, needed
-from web.server import create_app
+from web.own_files import own_version
+from web.server import create_app, server_config
 from web.services import Services, open_services
 
 # What strangers may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
@@ -159,6 +162,53 @@ def test_every_answer_tells_browsers_what_not_to_do(app: FastAPI, services: Serv
             assert headers["x-frame-options"] == "DENY", address
             assert headers["referrer-policy"] == "same-origin", address
             assert "access-control-allow-origin" not in headers, address
+
+
+def test_nothing_is_kept_by_a_browser_or_a_proxy_but_files_that_are_the_same_for_all(
+    app: FastAPI, services: Services, found: list[Address],
+) -> None:
+    """Two people at one browser, and a proxy that keeps what it may: what one has seen is not shown to the other."""
+    kept = {"/favicon.ico", "/static/{path:path}", "/assets/{path:path}", "/own/{version}/{path:path}",
+            "/media/{kind}", "/study/image/{study_id}/{name}"}
+    admin = client(app, services.people, "Admin")
+    for address, method in each(found):
+        if address.path in ENDLESS or method not in ("GET", "HEAD"):
+            continue
+        headers = admin.request(method, address.filled()).headers
+        assert headers.get("cache-control") == "no-store" or address.path in kept, address
+    names = re.findall(r"\./assets/([\w-]+\.\w+)", admin.get("/").text)
+    assert len(names) > 1
+    for name in names:   # megabytes of Gradio's own, which would otherwise come with every page
+        file = admin.get(f"/assets/{name}")
+        assert file.status_code == 200 and "no-store" not in file.headers.get("cache-control", ""), name
+    assert "immutable" in admin.get("/own/" + own_version() + "/study.css").headers["cache-control"]
+
+
+def test_nobody_says_where_cirque_is_but_a_trusted_proxy(app: FastAPI, services: Services, home: Path) -> None:
+    """Gradio writes addresses into its pages: those of who asks, and it would take any host for a proxy's."""
+    config, cookie = server_config(app, settings_of(home)), services.people.sign_in("Admin", PASSWORD)
+    visitor = TestClient(config.app, base_url="http://cirque.example:7860", cookies={"cirque": cookie})
+    for forged in ({"X-Forwarded-Host": "evil.example"}, {"X-Gradio-Server": "http://evil.example"},
+                   {"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https"}):
+        for path in ("/", "/config"):
+            text = visitor.get(path, headers=forged).text
+            assert "cirque.example:7860" in text and "evil" not in text, (path, forged)
+    # Nor is a page of another site ours because it says so.
+    refused = visitor.post("/study/join", json={"study": "marker-study"},
+                           headers={"Origin": "http://evil.example", "X-Forwarded-Host": "evil.example"})
+    assert refused.status_code == 403
+
+
+def test_what_was_uploaded_for_a_call_is_removed_in_the_end(app: FastAPI, services: Services) -> None:
+    admin = client(app, services.people, "Admin")
+    uploaded = Path(admin.post("/gradio_api/upload", files={"files": ("x.bin", b"marker")}).json()[0])
+    (blocks,) = [route.app.get_blocks() for route in app.routes if hasattr(getattr(route, "app", None), "get_blocks")]
+    often, age = blocks.delete_cache
+    assert often <= 3600 and 3600 <= age <= 86400   # not under the hands of who searches, and not the day after
+    delete_files_created_by_app(blocks, age)
+    assert uploaded.is_file()
+    delete_files_created_by_app(blocks, 0)
+    assert not uploaded.exists()
 
 
 def test_pages_tell_nothing_of_the_machine(app: FastAPI, services: Services, home: Path) -> None:

@@ -1,0 +1,159 @@
+"""In front of Gradio's calls: how much they may bring, and whose sessions and events they may name."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+import orjson
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.access import plain
+from web.bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
+from web.gradio_sessions import Sessions
+from web.guard import path_of
+from web.json_calls import reply
+from web.request_ids import request_id
+
+_log = logging.getLogger("cirque.events")
+_MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
+_AROUND_A_FILE = 2**20    # bytes of a form beside its file
+_GONE = "There is nothing under this name here, or no longer, or it is somebody else's. Reload the page, or call again."
+
+
+class GradioCalls:
+    """Middleware, inside of the guard, that knows who asks."""
+
+    def __init__(self, app: ASGIApp, max_upload_mb: int) -> None:
+        self._app, self._max_upload_mb = app, max_upload_mb
+        self._sessions = Sessions()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visitor = scope.get("state", {}).get("visitor")
+        if scope["type"] != "http" or visitor is None:
+            await self._app(scope, receive, send)
+            return
+        match plain(path_of(scope)).split("/"):
+            case ["", "gradio_api", "upload", *_]:
+                await self._upload(scope, receive, send)
+            case ["", "gradio_api", *rest] if scope["method"] in ("GET", "HEAD", "OPTIONS"):
+                await self._follow(rest, visitor.name, scope, receive, send)
+            case ["", "gradio_api", *rest]:
+                await self._call(rest, visitor.name, scope, receive, send)
+            case _:
+                await self._app(scope, receive, send)
+
+    async def _call(self, path: list[str], person: str, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await whole_body(Request(scope, receive), MOST_AT_WORK)
+            if body.count(b"[") + body.count(b"{") > _MOST_LISTS:
+                raise TooLarge(f"This call has more than {_MOST_LISTS:,} lists and objects. Send less.")
+            sent = _read(body)
+        except Unreadable as error:
+            await _refusal(str(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
+            return
+        if isinstance(sent, dict):
+            if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
+                await _refusal(_GONE, 404)(scope, receive, send)
+                return
+            if isinstance(session := sent.get("session_hash"), str):
+                body = json.dumps({**sent, "session_hash": self._sessions.of(person, session)}).encode()
+                _set_length(scope, len(body))
+
+        async def noting(message: Message) -> None:
+            if message["type"] == "http.response.body" and (event := _event_in(message.get("body", b""))):
+                self._sessions.began(person, event)
+            await send(message)
+
+        begins = path[0] in ("call", "queue")
+        await self._app(scope, _again(body, receive), noting if begins else send)
+
+    async def _follow(self, path: list[str], person: str, scope: Scope, receive: Receive, send: Send) -> None:
+        match path:
+            case ["call", _, *_, event] if not self._sessions.has(person, event):
+                await _refusal(_GONE, 404)(scope, receive, send)
+                return
+            case ["heartbeat", session, *_]:
+                root = scope["path"].removesuffix("/").removesuffix(session)
+                scope["path"] = root + self._sessions.of(person, session)
+                scope["raw_path"] = quote(scope["path"]).encode()
+            case ["queue", "data", *_]:
+                asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
+                if "session_hash" in asked:
+                    asked["session_hash"] = self._sessions.of(person, asked["session_hash"])
+                    scope["query_string"] = urlencode(asked).encode()
+        try:
+            await self._app(scope, receive, send)
+        except RuntimeError as error:
+            if not isinstance(error.__cause__, HTTPException):
+                raise
+            # The stream says already that it has nothing of this session; Gradio then says so a second time.
+            _log.info("Request %s asked for the stream of a session that is not here.", request_id())
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Gradio has a limit for each file and none for their number."""
+        most, came = self._max_upload_mb * 2**20 + _AROUND_A_FILE, 0
+        refusal = _refusal(f"What is uploaded is larger than {self._max_upload_mb} MB. Make it smaller.", 413)
+        if says_more_than(Request(scope), most):
+            await refusal(scope, receive, send)
+            return
+
+        async def counting() -> Message:
+            nonlocal came
+            message = await receive()
+            came += len(message.get("body", b""))
+            if came > most:
+                raise MultiPartException("too large")   # after which Gradio removes what it has got
+            return message
+
+        async def answering(message: Message) -> None:
+            if came <= most:
+                await send(message)
+
+        await self._app(scope, counting, answering)
+        if came > most:
+            await refusal(scope, receive, send)
+
+
+def _read(body: bytes) -> Any:
+    """As Gradio will read it; None for nothing. Raises ``Unreadable``."""
+    try:
+        return json.loads(body) if body else None
+    except (ValueError, RecursionError):
+        raise Unreadable("This call cannot be read (its body). Check it against docs/api.md, or reload the page."
+                         ) from None
+
+
+def _event_in(answer: bytes) -> str:
+    try:
+        found = orjson.loads(answer)
+    except orjson.JSONDecodeError:
+        return ""
+    return str(found.get("event_id", "")) if isinstance(found, dict) else ""
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """``receive`` that begins with ``body``, which was read from it."""
+    first: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return first.pop() if first else await receive()
+
+    return received
+
+
+def _set_length(scope: Scope, length: int) -> None:
+    kept = [(name, value) for name, value in scope["headers"] if name not in (b"content-length", b"transfer-encoding")]
+    scope["headers"] = [*kept, (b"content-length", str(length).encode())]
+
+
+def _refusal(problem: str, status: int) -> Response:
+    """``error`` is where Gradio's own pages look for the sentence."""
+    return reply({"problem": problem, "kind": "other", "error": problem}, status)
