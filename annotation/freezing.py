@@ -20,7 +20,8 @@ from pathlib import Path
 from PIL import Image
 
 from annotation.records import StudyImage
-from cir_core.errors import ImageUnreadable, StorageError
+from cir_core.errors import ImageUnreadable, StorageError, nothing_saved
+from cir_core.files import why_not_written
 from cir_core.gallery_files import try_lock
 from cir_core.images import open_image, reason_of
 
@@ -216,5 +217,6 @@ def _explained(folder: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(f"The pictures of the study cannot be kept in {folder}: {error.strerror or error}. Free "
-                           "some space or make the folder writable, and try again.") from error
+                           "some space or make the folder writable, and try again.",
+                           nothing_saved(why_not_written(error))) from error
 

@@ -161,4 +161,16 @@ class TooManyTries(SignInFailed):
 
 
 class StorageError(CirqueError):
-    pass
+    """Has two sentences. ``str(error)`` is for the log and the command line: which database or folder, what is wrong,
+    and the remedy. ``told`` is for browsers, whose people can neither free a disk nor start a database."""
+
+    def __init__(self, message: str, told: str = "") -> None:
+        super().__init__(message)
+        self.told = told or nothing_saved()
+
+
+def nothing_saved(reason: str = "") -> str:
+    """What browsers are told while nothing can be kept; ``reason`` in short."""
+    why = f": {reason}" if reason else ""
+    return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell whoever runs this "
+            "cirque.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -34,6 +35,11 @@ def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
     """Like :func:`write_atomically`, and on disk under its new name when this returns."""
     write_atomically(path, content, private=private)
     sync_folder(path.parent)
+
+
+def why_not_written(error: OSError) -> str:
+    """In short, for somebody who cannot do anything about it."""
+    return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"
 
 
 def sync_folder(folder: Path) -> None:

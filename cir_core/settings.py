@@ -57,7 +57,7 @@ class Settings(BaseSettings):
     metrics_from: str = Field("", description="Addresses that may read them, comma-separated.")
     metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token with which anybody may.")
     grace_seconds: float = Field(8.0, ge=0, le=600, description="How long a stop waits for what has begun.")
-    min_free_mb: float = Field(200.0, ge=0, description="Less room on the disk makes it not ready.")
+    min_free_mb: float = Field(200.0, ge=0, description="Less room on the disk is a warning of /readyz.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
     methods: Path | None = Field(None, description="TOML file with methods of one's own.")
     domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")

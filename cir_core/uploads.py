@@ -14,8 +14,8 @@ from typing import BinaryIO
 
 from PIL import Image
 
-from cir_core.errors import StorageError, UnknownImage
-from cir_core.files import write_durably
+from cir_core.errors import StorageError, UnknownImage, nothing_saved
+from cir_core.files import why_not_written, write_durably
 from cir_core.images import for_encoder, open_image
 from cir_core.pixels import to_rgb
 from cir_core.types import UPLOAD_PREFIX
@@ -55,7 +55,7 @@ class UploadFolder:
             except OSError as error:
                 raise StorageError(
                     f"The picture cannot be kept in {self.folder}: {error.strerror or error}. Free some space or "
-                    "make the folder writable."
+                    "make the folder writable.", nothing_saved(why_not_written(error)),
                 ) from error
         return reference_id, image
 

@@ -48,7 +48,7 @@ def back_up_to(engine: Engine, target: Path) -> Backup:
             with closing(open_to_read(path)) as source:
                 return Backup(target, copy_sqlite(source, target))
         check_kind(engine)
-        with reading(engine) as connection:
+        with reading(engine, all_of_it=True) as connection:
             return Backup(target, dump(connection, target))
 
 

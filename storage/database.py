@@ -22,6 +22,8 @@ from sqlalchemy.engine import URL, make_url
 
 from cir_core.errors import StorageError
 from storage.failures import explained, where
+from storage.postgres_limits import postgres_options, without_hurry
+from storage.schema_watch import SchemaWatch
 from storage.turns import WriteTurns
 
 BUSY_TIMEOUT_MS = 10_000
@@ -42,7 +44,8 @@ def open_database(url: str) -> Engine:
         options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
         options |= {"execution_options": {"cirque_turns": WriteTurns()}}
     else:
-        options |= {"pool_pre_ping": True}               # a server may have closed idle connections
+        options |= postgres_options(parsed, BUSY_TIMEOUT_MS) if parsed.get_backend_name() == "postgresql" else {
+            "pool_pre_ping": True}
     try:
         engine = create_engine(parsed, **options)
     except (exc.NoSuchModuleError, ModuleNotFoundError) as error:
@@ -62,12 +65,15 @@ def open_database(url: str) -> Engine:
 
 
 @contextmanager
-def reading(engine: Engine) -> Iterator[Connection]:
-    """A transaction that only reads, and sees one state of the database throughout."""
+def reading(engine: Engine, *, all_of_it: bool = False) -> Iterator[Connection]:
+    """A transaction that only reads, and sees one state of the database throughout: in a backup ``all_of_it``, which
+    may take hours."""
     with explained(engine.url), engine.connect() as connection:
         if engine.dialect.name == "postgresql":  # SQLite's are snapshots anyway
             connection = connection.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            if all_of_it:
+                without_hurry(connection, MIGRATION_TIMEOUT_MS)
         yield connection
 
 
@@ -80,12 +86,15 @@ def writing(engine: Engine) -> Iterator[Connection]:
     this process take turns; so one transaction inside another would wait for itself, and is refused.
     """
     waited: Callable[[float], None] | None = engine.get_execution_options().get("cirque_waited")
+    schema: SchemaWatch | None = engine.get_execution_options().get("cirque_schema")
     asked = time.perf_counter()
-    with explained(engine.url), _turn(engine), engine.connect() as connection:
+    with explained(engine.url), turn_to_write(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
         with connection.begin():
             if waited is not None:
                 waited(time.perf_counter() - asked)
+            if schema is not None:
+                schema.before_writing(connection)
             yield connection
 
 
@@ -132,18 +141,20 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
                 connection.detach()  # its pragmas are not those of the pool
         else:
             with connection.begin():
+                without_hurry(connection, MIGRATION_TIMEOUT_MS)
                 if engine.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_MIGRATION_LOCK})")
                 yield connection
 
 
 @contextmanager
-def _turn(engine: Engine) -> Iterator[None]:
+def turn_to_write(engine: Engine, seconds: float) -> Iterator[None]:
+    """While it lasts no other thread of this process writes, where only one can. Raises SQLAlchemy's TimeoutError."""
     turns: WriteTurns | None = engine.get_execution_options().get("cirque_turns")
     if turns is None:
         yield
         return
-    with turns.turn(BUSY_TIMEOUT_MS / 1000) as came:
+    with turns.turn(seconds) as came:
         if not came:
             raise exc.TimeoutError("other threads have been writing all the time")
         yield

@@ -1,6 +1,6 @@
-"""Database errors as sentences for the person at the screen.
+"""Database errors as sentences: for the log and the command line, and for the person at the screen.
 
-The driver's own error stays chained to the :class:`StorageError`, for the log.
+The driver's own error stays chained to the :class:`StorageError`.
 """
 
 from __future__ import annotations
@@ -13,50 +13,30 @@ from sqlalchemy import exc
 from sqlalchemy.engine import URL
 
 from cir_core.errors import StorageError
+from storage.causes import CROWDED, SQLITE, UNKNOWN, Cause, postgresql_cause
 
-_NOTHING_LOST = "Nothing that was saved before is lost."
-
-# Primary result codes of SQLite; an extended code carries them in its low byte.
-_SQLITE_REMEDIES = {
-    sqlite3.SQLITE_BUSY: "is in use by another program that does not let go of it. Close other programs "
-                         "that have it open, then try again.",
-    sqlite3.SQLITE_LOCKED: "is in use by another program that does not let go of it. Close other programs "
-                           "that have it open, then try again.",
-    sqlite3.SQLITE_READONLY: "cannot be written. Make the file and its folder writable, or point CIRQUE_HOME "
-                             "or CIRQUE_DATABASE_URL somewhere that is.",
-    sqlite3.SQLITE_PERM: "may not be opened. Check who owns the file and its folder.",
-    sqlite3.SQLITE_FULL: f"has no room left on its disk. Free some space, then try again. {_NOTHING_LOST}",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened. Check that its folder exists and is writable, or point "
-                             "CIRQUE_HOME or CIRQUE_DATABASE_URL somewhere else.",
-    sqlite3.SQLITE_NOTADB: "is not a database. Move the file away, restore a backup in its place, or point "
-                           "CIRQUE_DATABASE_URL at another file.",
-    sqlite3.SQLITE_CORRUPT: "is damaged. Stop cirque, keep a copy of the file, and restore a backup "
-                            "(see docs/storage.md).",
-    sqlite3.SQLITE_IOERR: "could not be read or written: the disk reported an error. Check the disk and "
-                          f"the room on it, then try again. {_NOTHING_LOST}",
-}
+_CONTRADICTS = "This was not saved, because it contradicts what is already stored. Reload the page and try again."
 
 
 def where(url: URL) -> str:
-    """The database in words: a path for SQLite, otherwise the URL without its password."""
+    """The database in words: a path for SQLite, otherwise driver, host, port and name. Never who signs in, nor what
+    is in the URL's query, where a password may stand too."""
     if url.get_backend_name() == "sqlite" and url.database:
         return f"The database {url.database}"
-    return f"The database {url.render_as_string(hide_password=True)}"
+    host = (url.host or "").rpartition("@")[2]   # the rest is of a password whose @ is not written as %40
+    host = f"[{host}]" if ":" in host else host
+    port = f":{url.port}" if url.port else ""
+    return f"The database {url.drivername}://{host}{port}/{url.database or ''}"
 
 
 def explain(error: Exception, url: URL) -> StorageError:
     """The :class:`StorageError` for an error of SQLAlchemy or of the driver below it."""
+    driver = getattr(error, "orig", None) or error
     if isinstance(error, exc.IntegrityError):
-        return StorageError("This was not saved, because it contradicts what is already stored. "
-                            "Reload the page and try again.")
-    if isinstance(error, exc.TimeoutError):
-        return StorageError(f"{where(url)} is busy with other requests. Try again in a moment.")
-    code = getattr(getattr(error, "orig", error), "sqlite_errorcode", None)
-    remedy = _SQLITE_REMEDIES.get(code & 0xFF) if code is not None else None
-    if remedy is None:
-        remedy = ("did not answer as it should. Check that it is running and reachable, and that its URL is "
-                  "right; the log has the details.")
-    return StorageError(f"{where(url)} {remedy}")
+        return StorageError(f"{_CONTRADICTS} ({_named(driver)})", _CONTRADICTS)
+    cause, quoted = _cause(error, driver)
+    line = f": {_first_line(driver, url)}" if quoted else ""
+    return StorageError(f"{where(url)} {cause.says} ({_named(driver)}{line})", cause.told)
 
 
 @contextmanager
@@ -72,3 +52,38 @@ def explained(url: URL) -> Iterator[None]:
         if ours and url.get_backend_name() == "sqlite":
             raise
         raise explain(error, url) from error
+
+
+def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
+    """And whether what the driver says may be quoted: it is about the database, and not of what people wrote."""
+    if isinstance(error, exc.TimeoutError):
+        return CROWDED, True
+    code = getattr(driver, "sqlite_errorcode", None)
+    if code is not None:
+        return SQLITE.get(code & 0xFF, UNKNOWN), False
+    if not hasattr(driver, "sqlstate") or isinstance(error, exc.DataError):
+        return UNKNOWN, False
+    cause = postgresql_cause(driver.sqlstate, str(driver))
+    return cause or UNKNOWN, cause is not None
+
+
+def _named(driver: BaseException) -> str:
+    """The class and code by which its documentation knows it."""
+    state = getattr(driver, "sqlstate", None)
+    code = f"SQLSTATE {state}" if state else getattr(driver, "sqlite_errorname", "")
+    return ", ".join(filter(None, (type(driver).__name__, code)))
+
+
+def _first_line(driver: BaseException, url: URL) -> str:
+    said = next(iter(str(driver).strip().splitlines()), "")
+    for secret in sorted(_secrets(url), key=len, reverse=True):
+        said = said.replace(secret, "***")
+    return said
+
+
+def _secrets(url: URL) -> set[str]:
+    found = {str(url.password or ""), (url.host or "").rpartition("@")[0]}
+    for name, value in url.query.items():
+        if "pass" in name.casefold():
+            found |= {value} if isinstance(value, str) else set(value)
+    return found - {""}

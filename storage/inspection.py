@@ -48,7 +48,7 @@ class Inspection:
 
 def inspect_database(engine: Engine) -> Inspection:
     """Reads all of it, in one state. Raises ``StorageError`` for a database that is not cirque's or cannot be read."""
-    with reading(engine) as connection:
+    with reading(engine, all_of_it=True) as connection:
         revision, latest = revision_of(connection), latest_revision()
         damage = list(_damage(connection))
         if damage:   # it cannot be counted on, nor counted

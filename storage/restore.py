@@ -96,7 +96,7 @@ def _kind_of(backup: Path) -> str:
 def _read(engine: Engine, backup: Path) -> Contents:
     if engine.dialect.name == "sqlite":
         return sqlite_copies.read_sqlite(backup)
-    with reading(engine) as connection:
+    with reading(engine, all_of_it=True) as connection:
         return postgres_dumps.read_dump(backup, connection)
 
 

@@ -78,7 +78,9 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
         return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
     except (ValueError, TypeError, AttributeError) as error:   # what its JSON says, or that it is none
         raise StorageError(f"The scores {name!r} of {study.name} are damaged in the database. Remove them and add them "
-                           f"again: cirque report scores {study.name!r} --remove {name!r}") from error
+                           f"again: cirque report scores {study.name!r} --remove {name!r}",
+                           f"The scores “{name}” are damaged in the database. Remove them and add them again, or tell "
+                           "whoever runs this cirque.") from error
 
 
 def _unpacked(packed: Mapping[str, Sequence[float | None]]) -> dict[tuple[str, int], float]:

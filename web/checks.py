@@ -1,4 +1,4 @@
-"""Checks that many may ask for: made at most once a second, one after the other, and not waited for long."""
+"""Checks that many may ask for: each made at most once a second, side by side, and not waited for long."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from time import monotonic
 
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
 Check = Callable[[], str]
@@ -21,20 +22,25 @@ class Checks:
     def __init__(self, checks: Mapping[str, Check], patience: float = _PATIENCE) -> None:
         self._checks, self._patience = checks, patience
         self._found: dict[str, str] = {}
-        self._at = float("-inf")
-        self._running: asyncio.Task[None] | None = None
+        self._at: dict[str, float] = {}
+        self._running: dict[str, asyncio.Task[None]] = {}
+        # Threads of their own: those of the app may all wait for what is looked at here.
+        self._threads = CapacityLimiter(max(1, len(checks)))
 
     async def look(self) -> Mapping[str, str]:
         """By name, what is wrong. A check that does not come back counts as wrong, and is not begun again before
-        it has."""
-        if monotonic() - self._at > _FRESH_SECONDS:
-            if self._running is None or self._running.done():
-                self._found = {}
-                self._running = asyncio.create_task(self._make())
-            await asyncio.wait({self._running}, timeout=self._patience)
+        it has; the others go on."""
+        for name in self._checks:
+            if name not in self._running and monotonic() - self._at.get(name, float("-inf")) > _FRESH_SECONDS:
+                self._found.pop(name, None)
+                self._running[name] = asyncio.create_task(self._make(name))
+        if self._running:
+            await asyncio.wait(self._running.values(), timeout=self._patience)
         return {name: self._found.get(name, "this takes too long to find out") for name in self._checks}
 
-    async def _make(self) -> None:
-        for name, check in self._checks.items():
-            self._found[name] = await run_sync(check)
-        self._at = monotonic()
+    async def _make(self, name: str) -> None:
+        try:
+            self._found[name] = await run_sync(self._checks[name], limiter=self._threads)
+            self._at[name] = monotonic()
+        finally:
+            del self._running[name]

@@ -9,6 +9,7 @@ from time import monotonic
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from storage.schema_watch import OTHER
 from web.gate import FRESH
 
 RETRY_AFTER = 5   # seconds; a restart takes about as long
@@ -30,6 +31,8 @@ class Doors:
         self.closed = False
         self.inside = 0
         self.left_behind = left_behind
+        # Whether this process no longer fits the database: then nobody is let in, until it is started again.
+        self.outdated: Callable[[], bool] = lambda: False
 
     @property
     def unfinished(self) -> int:
@@ -55,10 +58,12 @@ class DoorKeeper:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or any(part in scope["path"] for part in _ENDLESS):
             await self._app(scope, receive, send)
-        elif self._doors.closed and not _may_still(scope):
+        elif (self._doors.closed and not _may_still(scope)) or (
+                self._doors.outdated() and not scope["path"].endswith(_ALWAYS)):
             headers = {**FRESH, "Retry-After": str(RETRY_AFTER), "Connection": "close"}
+            problem = _STOPPING if self._doors.closed else OTHER
             # "storage" is the kind of problem after which pages keep what was typed and try again.
-            await JSONResponse({"problem": _STOPPING, "kind": "storage"}, 503, headers=headers)(scope, receive, send)
+            await JSONResponse({"problem": problem, "kind": "storage"}, 503, headers=headers)(scope, receive, send)
         else:
             self._doors.inside += 1
             try:

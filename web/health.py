@@ -27,11 +27,15 @@ from web.meter import Meter
 
 _log = logging.getLogger("cirque.health")
 _MB = 2**20
+# Of what may soon go wrong somebody has to hear; people go on working meanwhile. All processes share the disk, so
+# none could take over for the others.
+_WARNINGS = frozenset({"disk"})
 
 
 def health_routes(settings: Settings, database: Readiness, doors: Doors, meter: Meter) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     checks = Checks(_checks(settings, database))
+    noted: dict[str, str] = {}
 
     @routes.get("/healthz")
     async def healthz() -> dict[str, str]:
@@ -40,8 +44,12 @@ def health_routes(settings: Settings, database: Readiness, doors: Doors, meter: 
     @routes.get("/readyz")
     async def readyz() -> Response:
         found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}
-        ready = not any(found.values())
-        told = {name: {"ok": not reason, **({"reason": reason} if reason else {})} for name, reason in found.items()}
+        ready = not any(reason for name, reason in found.items() if name not in _WARNINGS)
+        told = {name: _told(name, reason) for name, reason in found.items()}
+        for name in _WARNINGS:
+            if found[name] and found[name] != noted.get(name):
+                _log.warning("Ready, but %s (CIRQUE_MIN_FREE_MB is %g).", found[name], settings.min_free_mb)
+            noted[name] = found[name]
         headers = FRESH if ready else {**FRESH, "Retry-After": str(RETRY_AFTER)}
         return JSONResponse({"ready": ready, "checks": told}, 200 if ready else 503, headers=headers)
 
@@ -58,6 +66,12 @@ def health_routes(settings: Settings, database: Readiness, doors: Doors, meter: 
     return routes
 
 
+def _told(name: str, reason: str) -> dict[str, object]:
+    if not reason:
+        return {"ok": True}
+    return {"ok": True, "warn": reason} if name in _WARNINGS else {"ok": False, "reason": reason}
+
+
 def _may_count(request: Request, settings: Settings) -> bool:
     token = settings.metrics_token.get_secret_value()
     kind, _, sent = request.headers.get("authorization", "").partition(" ")
@@ -70,7 +84,15 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
     folders = {settings.home, database.folder or settings.home}
 
     def schema() -> str:
-        return "" if database.is_current() else "the database has the schema of another version"
+        if not database.is_current():
+            return "the database has the schema of another version"
+        try:
+            # Undone, so no disk has to have room for it; the file grows where it lies.
+            written = database.can_be_written() and (database.folder is None or not _write_into(database.folder))
+        except (OSError, StorageError) as error:
+            _log.warning("Not ready: the database cannot be written (%s: %s)", type(error).__name__, error)
+            return "the database cannot be written"
+        return "" if written else "the database cannot be written"
 
     return {
         "database": _logged(schema, "the database does not answer"),
@@ -94,7 +116,7 @@ def _logged(check: Check, reason: str) -> Check:
 
 def _write_into(home: Path) -> str:
     with tempfile.TemporaryFile(dir=home) as probe:
-        probe.write(b"cirque")
+        probe.write(b"cirque" * 1000)
     return ""
 
 

@@ -32,6 +32,7 @@ from web.bodies import MOST_AT_WORK, TooLarge, json_object
 from web.long_threads import REPORTS
 from web.request_ids import carried
 from web.said import said
+from web.shares import Share, Shares
 from web.visitor import Visitor, visitor_of
 
 Fields = dict[str, Any]
@@ -49,7 +50,9 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
-_threads = ThreadPoolExecutor(max_workers=8, thread_name_prefix="cirque-study")
+_threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")
+_shares = Shares()
+_OF_A_PERSON, _OF_A_STUDY = 3, 8   # threads at a time: a row that somebody holds must not keep all of them
 _slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
 _STILL_THERE_EVERY = 1.0   # seconds
 
@@ -79,7 +82,8 @@ def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = 
     study is ``slow``: no save waits behind it. It may give back a :class:`Later`."""
 
     async def endpoint(request: Request) -> Response:
-        return await _answer(request, lambda visitor: work(visitor, request.query_params), slow)
+        return await _answer(request, lambda visitor: work(visitor, request.query_params),
+                             request.query_params.get("study"), slow)
 
     return endpoint
 
@@ -101,7 +105,7 @@ def told(
             return refused(IncompleteJudgement(too_long))
         except CirqueError as error:
             return refused(error)
-        return await _answer(request, lambda visitor: work(visitor, fields), slow)
+        return await _answer(request, lambda visitor: work(visitor, fields), fields.get("study"), slow)
 
     return endpoint
 
@@ -122,13 +126,25 @@ async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
     return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, carried(work))
 
 
+async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
+    """As ``in_thread``, for work on a study: neither one person nor one study gets all the threads. Raises
+    ``StorageError`` where so much waits already that one's turn does not come."""
+    shares = [Share("person", person, _OF_A_PERSON)]
+    if isinstance(study, str) and study:
+        shares.append(Share("study", study, _OF_A_STUDY))
+    async with _shares.within(*shares):
+        return await in_thread(work)
+
+
 def finish() -> None:
     """Wait for the calls that have come in, at the end of the server: what they save is saved."""
     for threads in (_threads, _slow_threads):
         threads.shutdown()
 
 
-async def _answer(request: Request, work: Callable[[Visitor], object], slow: bool = False) -> Response:
+async def _answer(
+    request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False,
+) -> Response:
     try:
         visitor = visitor_of(request)
     except AccessError as error:
@@ -138,7 +154,13 @@ async def _answer(request: Request, work: Callable[[Visitor], object], slow: boo
     except AccessError as error:
         return refused(error)
 
-    found = await in_thread(lambda: _answered(lambda: work(visitor)), slow=slow)
+    def answer() -> Response | Later:
+        return _answered(lambda: work(visitor))
+
+    try:
+        found = await (in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
+    except StorageError as error:
+        return refused(error)
     return await _waited_for(request, found.work) if isinstance(found, Later) else found
 
 

@@ -1,7 +1,7 @@
 """What is said of an error to a browser: the sentence, without what only the server's own people are to know.
 
-Sentences are written for whoever runs cirque, too, and may name folders and databases in full. Of those a browser
-gets the last part: "/srv/cirque/cirque.db" is "cirque.db" there.
+Sentences are written for whoever runs cirque, too, and may name folders in full. Of those a browser gets the last
+part: "/srv/cirque/demo" is "demo" there. An error of storage has a sentence of its own for browsers.
 """
 
 from __future__ import annotations
@@ -22,9 +22,11 @@ _PATH = re.compile(r"""(?<![\w./:\\-])(?:[A-Za-z]:)?[/\\](?:[^\s/\\'"“”()<>]
 def said(error: CirqueError) -> str:
     """The sentence of ``error`` for a browser. What keeps cirque from storing goes to the log in full: the person who
     reads it there can do something about it."""
+    text = str(error)
     if isinstance(error, StorageError):
         _log.warning("%s", error, exc_info=_log.isEnabledFor(logging.DEBUG))
-    parts = _QUOTED.split(str(error))
+        text = error.told
+    parts = _QUOTED.split(text)
     return "".join(part if number % 2 else _PATH.sub("", _URL.sub("", part)) for number, part in enumerate(parts))
 
 

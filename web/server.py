@@ -66,6 +66,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     services = services or open_services(settings)
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.doors = doors = Doors()
+    doors.outdated = lambda: services.database.is_other
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: doors.unfinished)
     routers = (

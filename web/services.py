@@ -14,7 +14,7 @@ from annotation.votes import VoteStore
 from cir_core.audit.late_encoder import Load
 from cir_core.audit.store import AuditStore
 from cir_core.compare import ComparisonService
-from cir_core.errors import SettingsError
+from cir_core.errors import SettingsError, StorageError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.service import SearchService
 from cir_core.settings import Settings
@@ -53,6 +53,7 @@ def open_services(settings: Settings) -> Services:
 
     methods = all_methods(settings.methods)
     meter = _meter(settings)
+    _make_home(settings)
     stores = open_stores(settings, waited=meter.waited)
     loader = partial(
         load_encoder, device=settings.device, precision=settings.precision,
@@ -71,6 +72,15 @@ def open_services(settings: Settings) -> Services:
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, meter,
     )
+
+
+def _make_home(settings: Settings) -> None:
+    """With the database on a server nobody else makes it. Raises ``StorageError``."""
+    try:
+        settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise StorageError(f"The home folder {settings.home} cannot be made: {error.strerror}. Point CIRQUE_HOME at a "
+                           "folder that you may write in.") from error
 
 
 def _meter(settings: Settings) -> Meter:

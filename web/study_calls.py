@@ -9,7 +9,7 @@ import gradio as gr
 
 from cir_core.errors import CirqueError
 from web import study_present as present
-from web.json_calls import in_thread
+from web.json_calls import in_shared_thread
 from web.said import said
 from web.services import Services
 from web.visitor import require
@@ -24,7 +24,7 @@ def wire_study_calls(services: Services) -> None:
 
     async def look(request: gr.Request, study: str, item: str) -> dict[str, Any]:
         name = _who(request)
-        return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)))
+        return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)), name, study)
 
     async def keep(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
@@ -37,7 +37,7 @@ def wire_study_calls(services: Services) -> None:
                 services.meter.judged(saved.judgement.protocol)
             return {"saved": present.saved(saved), "desk": present.desk(desk)}
 
-        return await _run(save)
+        return await _run(save, name, study)
 
     async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
         """The next item to judge in a study, or one of one's own again. The first call joins the study.
@@ -131,7 +131,7 @@ def wire_study_calls(services: Services) -> None:
             passed, desk = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt, answer=answer)
             return {"passed": passed, "desk": present.desk(desk)}
 
-        return await _run(answer_it)
+        return await _run(answer_it, name, study)
 
     async def progress(request: gr.Request, study: str) -> dict[str, Any]:
         """How far one is in a study. Who has not joined it does not join by asking.
@@ -150,7 +150,7 @@ def wire_study_calls(services: Services) -> None:
             desk, how_far = studies.progress(study, name)
             return {"study": present.study(desk.study), "joined": desk.joined, **present.progress(how_far)}
 
-        return await _run(ask)
+        return await _run(ask, name, study)
 
     def text(label: str) -> gr.Textbox:
         return gr.Textbox(label=label, visible=False)
@@ -182,8 +182,8 @@ def _who(request: gr.Request) -> str:
         raise gr.Error(said(error), print_exception=False) from error
 
 
-async def _run(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> dict[str, Any]:
     try:
-        return await in_thread(work)
+        return await in_shared_thread(work, name, study)
     except CirqueError as error:
         raise gr.Error(said(error), print_exception=False) from error

@@ -17,7 +17,7 @@ _MEGABYTES = 64
 
 
 class Disk(Protocol):
-    """``folder`` lies on it. ``why``: what the system says when it is full."""
+    """``folder`` lies on it. ``why``: what a browser is told when it is full."""
 
     folder: Path
     why: str
@@ -28,7 +28,7 @@ class Disk(Protocol):
 
 
 class MountedDisk:
-    why = "no room left on its disk"
+    why = "the disk is full"
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -50,7 +50,7 @@ class MountedDisk:
 class LimitedDisk:
     """Every file that the server writes is as long as it may be."""
 
-    why = "Check the disk and the room on it"
+    why = "the disk reported an error"
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -97,6 +97,21 @@ def test_once_closed_results_can_be_fetched_and_no_work_brought(method, path, le
     within(story)
 
 
+def test_who_runs_an_older_version_lets_nobody_in_but_says_how_it_is():
+    async def story(app, doors, client):
+        app.go.set()
+        outdated = True
+        doors.outdated = lambda: outdated
+        for method, path in (("GET", "/"), ("POST", "/study/save"), ("GET", "/gradio_api/queue/data")):
+            answer = await client.request(method, path)
+            assert answer.status_code == 503 and answer.json()["kind"] == "storage" and "updated" in answer.text
+        assert [(await client.get(path)).status_code for path in ("/healthz", "/readyz")] == [200, 200]
+        outdated = False
+        assert (await client.get("/")).status_code == 200
+
+    within(story)
+
+
 def test_a_stream_that_never_ends_is_not_waited_for():
     async def story(app, doors, client):
         stream = asyncio.create_task(client.get("/gradio_api/heartbeat/abc"))

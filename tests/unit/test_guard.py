@@ -290,7 +290,7 @@ def test_when_the_store_is_away_nobody_is_let_in(people, store):
     client = browser(people, "Annotator")
 
     def away(*_):
-        raise StorageError("The database is away.")
+        raise StorageError("The database /srv/x.db is away. Start it.", "The database is away.")
 
     store.visitor = away
     answer = client.get("/study/mine")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.errors import GalleryError, StorageError
+from cir_core.errors import GalleryError, StorageError, nothing_saved
 from web.said import said, status_of
 
 WEB = Path(__file__).parents[2] / "web"
@@ -17,11 +17,9 @@ WEB = Path(__file__).parents[2] / "web"
     ("The database /srv/cirque/cirque.db has no room left on its disk.",
      "The database cirque.db has no room left on its disk."),
     ("Cannot write 'C:\\Users\\ada\\cirque\\cirque.db'.", "Cannot write 'cirque.db'."),
-    ("The database postgresql+psycopg://ada:***@db.lab.example:5432/cirque did not answer as it should.",
-     "The database cirque did not answer as it should."),
     ("The picture cannot be kept in /home/ada/.local/share/cirque/uploads: No space left on device.",
      "The picture cannot be kept in uploads: No space left on device."),
-    ("“/a/b/c.png” and (/d/e) are not there.", "“c.png” and (e) are not there."),
+    ("“/a/b/c.png” and (/d/e) are not there.", "“/a/b/c.png” and (e) are not there."),   # what somebody wrote stays
     # Nothing of these is a place on the server.
     ("Use “and/or”, 1/2, docs/galleries.md or http://localhost:8000/v1/models.",) * 2,
     ("No image 'dress/B01' in gallery 'demo' (240 images). Check the id.",) * 2,
@@ -31,12 +29,15 @@ def test_places_on_the_server_are_cut_to_their_last_part(full: str, shown: str) 
     assert said(GalleryError(full)) == shown
 
 
-def test_what_cannot_be_stored_is_logged_in_full(caplog: pytest.LogCaptureFixture) -> None:
+def test_what_cannot_be_stored_is_logged_in_full_and_browsers_are_told_something_else(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    full = "The database /srv/cirque.db has no room left on its disk. Free some space, then try again."
     with caplog.at_level(logging.WARNING, "cirque.storage"):
         said(GalleryError("Not for the log: /srv/x/y"))
-        said(StorageError("The database /srv/cirque.db has no room left on its disk."))
-    assert [record.getMessage() for record in caplog.records] == [
-        "The database /srv/cirque.db has no room left on its disk."]
+        shown = [said(StorageError(full, "The disk is full.")), said(StorageError(full))]
+    assert [record.getMessage() for record in caplog.records] == [full] * 2
+    assert shown == ["The disk is full.", nothing_saved()] and "Tell whoever runs this cirque" in nothing_saved()
 
 
 def test_a_status_tells_a_full_disk_from_a_wrong_request() -> None:
