@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Protocol, get_args
 
 from annotation.exports.tables import csv_file
-from annotation.records import ACT_KINDS, Act, ActFilter, NotedAct
+from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, NotedAct
 from cir_core.errors import LogError
 
 LogForm = Literal["csv", "jsonl"]
 LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
 LOG_COLUMNS = ("number", "at", "kind", "by", "about", "study_id", "details")
-GROUPS: tuple[str, ...] = tuple(
-    group for group, kinds in Counter(kind.partition(".")[0] for kind in ACT_KINDS).items() if kinds > 1)
-"""What acts can be asked for together."""
+ASKED_FOR: tuple[str, ...] = (*ACT_GROUPS, *ACT_KINDS)
+"""What the log can be asked for: groups of kinds, then each kind."""
 _CHUNK = 1000
 
 
@@ -37,11 +35,13 @@ class ActLog(Protocol):
 
 def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> ActFilter:
     """A filter of what a person typed. ``until`` a day includes that day. Raises ``LogError``."""
-    kind = kind.strip()
-    if kind and kind not in ACT_KINDS and kind not in GROUPS:
-        known = ", ".join(dict.fromkeys((*GROUPS, *ACT_KINDS)))
-        raise LogError(f"The log has no kind {kind[:40]!r}. Take one of: {known}.")
-    return ActFilter(person.strip()[:200], kind, _moment(since), _moment(until, whole_day=True))
+    kind, begin, end = kind.strip(), _moment(since), _moment(until, whole_day=True)
+    if kind and kind not in ASKED_FOR:
+        raise LogError(f"The log has no kind {kind[:40]!r}. Take one of: {', '.join(ASKED_FOR)}.")
+    if begin is not None and end is not None and begin >= end:
+        raise LogError(f"No time is both from {since.strip()} on and up to {until.strip()} (UTC). Exchange the two, or "
+                       "take a later end.")
+    return ActFilter(person.strip()[:200], kind, begin, end)
 
 
 def every_act(log: ActLog, which: ActFilter) -> Iterator[NotedAct]:

@@ -20,7 +20,8 @@ def register(app: typer.Typer) -> None:
 
 def log(
     person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or whom it was done to.")] = "",
-    kind: Annotated[str, typer.Option("--kind", "-k", help="One kind of act, or a group such as sign-in.")] = "",
+    kind: Annotated[str, typer.Option(
+        "--kind", "-k", help="One kind of act, such as sign-in, or a group, such as sign-in.all.")] = "",
     since: Annotated[str, typer.Option(help="From this day or time on, in UTC: 2026-05-01, 2026-05-01T14:30.")] = "",
     until: Annotated[str, typer.Option(help="Up to the end of this day, or up to this time.")] = "",
     last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="So many of the latest.")] = 50,

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, func, insert, or_, select
 
-from annotation.records import Act, ActFilter, NotedAct, name_key
+from annotation.records import ACT_GROUPS, Act, ActFilter, NotedAct, name_key
 from storage import tables
 from storage.database import reading, writing
 
@@ -70,7 +70,7 @@ def _chosen(which: ActFilter) -> list[Any]:
         key = name_key(which.person)
         conditions.append(or_(_l.actor_key == key, _l.about_key == key) if key else _l.number < 0)
     if which.kind:
-        conditions.append(or_(_l.kind == which.kind, _l.kind.startswith(f"{which.kind}.", autoescape=True)))
+        conditions.append(_l.kind.in_(ACT_GROUPS.get(which.kind, (which.kind,))))
     if which.since is not None:
         conditions.append(_l.at >= which.since)
     if which.until is not None:

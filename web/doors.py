@@ -6,11 +6,11 @@ import asyncio
 from collections.abc import Callable
 from time import monotonic
 
-from starlette.responses import JSONResponse
+from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from storage.schema_watch import OTHER
-from web.gate import FRESH
+from web.guard import refuse
 
 RETRY_AFTER = 5   # seconds; a restart takes about as long
 _STOPPING = "cirque is being stopped or started again. Nothing that was saved is lost; try again in a few seconds."
@@ -60,10 +60,11 @@ class DoorKeeper:
             await self._app(scope, receive, send)
         elif (self._doors.closed and not _may_still(scope)) or (
                 self._doors.outdated() and not scope["path"].endswith(_ALWAYS)):
-            headers = {**FRESH, "Retry-After": str(RETRY_AFTER), "Connection": "close"}
             problem = _STOPPING if self._doors.closed else OTHER
             # "storage" is the kind of problem after which pages keep what was typed and try again.
-            await JSONResponse({"problem": problem, "kind": "storage"}, 503, headers=headers)(scope, receive, send)
+            refused = refuse(HTTPConnection(scope), 503, problem, "storage", retry_after=RETRY_AFTER)
+            refused.headers["Connection"] = "close"
+            await refused(scope, receive, send)
         else:
             self._doors.inside += 1
             try:

@@ -28,10 +28,14 @@ def page(template: str, **context: Any) -> str:
     return fill(template, style=_style(), **context)
 
 
-def notice(problem: str, visitor: Visitor | None, root: str = "") -> str:
-    """A page that says why something is not shown, and where to go instead."""
-    return page("notice_page.html", problem=problem, visitor=visitor, root=root,
-                first=first_page(visitor.may) if visitor is not None else "/")
+def notice(
+    problem: str, visitor: Visitor | None, root: str = "", *, title: str = "Not here", again: str | None = None,
+    by_itself: bool = False,
+) -> str:
+    """A page that says why something is not shown, and where to go instead: to ``again`` if that is an address
+    ("" this one), where the page may go ``by_itself``."""
+    return page("notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
+                by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
 
 
 def cookie_of(scope: Scope) -> str:

@@ -44,7 +44,7 @@ class Guard:
         try:
             refused = await self._let_in(asked)
         except StorageError as error:
-            refused = _refuse(asked, 503, said(error), "storage")
+            refused = refuse(asked, 503, said(error), "storage")
         if refused is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":
@@ -57,8 +57,8 @@ class Guard:
         """None to go on, or the answer to who may not."""
         path = path_of(asked.scope)
         if from_elsewhere(asked):
-            return _refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
-                           "forbidden")
+            return refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
+                          "forbidden")
         served = is_served(path)
         if served and is_open(path):
             return None
@@ -66,17 +66,17 @@ class Guard:
         if visitor is None:
             return _ask_to_sign_in(asked, path)
         if visitor.open and not self._is_ours(asked.headers.get("host", "")):
-            return _refuse(asked, 403, _OTHER_NAME, "forbidden")
+            return refuse(asked, 403, _OTHER_NAME, "forbidden")
         if not served:   # said after the sign-in, so that strangers learn nothing of what there is
-            return _refuse(asked, 404, "There is nothing at this address. Check it, or begin at the start page.",
-                           "unknown", visitor)
+            return refuse(asked, 404, "There is nothing at this address. Check it, or begin at the start page.",
+                          "unknown", visitor)
         asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
         needs = needed(path)
         if not needs or needs & visitor.may:
             return None
         if path == "/" and first_page(visitor.may) != "/":
             return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
-        return _refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
+        return refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
 
     def _is_ours(self, host: str) -> bool:
         """Whether a ``Host`` header names this machine. Another site may let its own name lead to this address,
@@ -126,10 +126,10 @@ def path_of(scope: Scope) -> str:
 
 
 def _is_page(asked: HTTPConnection, path: str) -> bool:
-    """Whether a person looks at the answer."""
-    if asked.scope.get("method") in ("GET", "HEAD"):
-        return plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate"
-    return is_open(path) and asked.headers.get("accept", "").startswith("text/html")   # a form was sent
+    """Whether a person looks at the answer. Over plain http browsers do not say that they navigate."""
+    looked_at = asked.scope.get("method") in ("GET", "HEAD") and (
+        plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+    return looked_at or (is_open(path) and asked.headers.get("accept", "").startswith("text/html"))
 
 
 def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
@@ -141,7 +141,20 @@ def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
     return RedirectResponse(f"{asked.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
 
 
-def _refuse(asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None) -> Response:
-    if not _is_page(asked, path_of(asked.scope)):
-        return JSONResponse({"problem": problem, "kind": kind}, status, headers=FRESH)
-    return HTMLResponse(notice(problem, visitor, asked.scope.get("root_path", "")), status, headers=OWN_PAGE)
+def refuse(
+    asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None, *,
+    retry_after: int = 0,
+) -> Response:
+    """``problem`` for a page's script or for a person, who gets a page. It asks again ``retry_after`` seconds
+    later, if any, without a script."""
+    path, root = path_of(asked.scope), asked.scope.get("root_path", "")
+    wait = {"Retry-After": str(retry_after)} if retry_after else {}
+    if not _is_page(asked, path):
+        return JSONResponse({"problem": problem, "kind": kind}, status, headers={**FRESH, **wait})
+    if status != 503:
+        return HTMLResponse(notice(problem, visitor, root), status, headers=OWN_PAGE)
+    again = f"{root}/" if plain(path) == "/sign-out" else ""   # nobody can look at that address
+    if retry_after:
+        wait["Refresh"] = f"{retry_after}; url={again}" if again else str(retry_after)
+    shown = notice(problem, visitor, root, title="Not now", again=again, by_itself=bool(retry_after))
+    return HTMLResponse(shown, status, headers={**OWN_PAGE, **wait})

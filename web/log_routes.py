@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from annotation.audit_log import GROUPS, LOG_FORMS, act_json, every_act, log_file, read_filter
-from annotation.records import ACT_KINDS, Act, ActFilter
+from annotation.audit_log import LOG_FORMS, act_json, every_act, log_file, read_filter
+from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter
 from cir_core.errors import LogError
 from web.json_calls import asked
 from web.services import Services
@@ -30,7 +30,7 @@ def log_routes(services: Services) -> APIRouter:
         check(visitor, "people")
         found = log.acts(_filter(query), before=_before(query), limit=_PAGE + 1)
         return {"acts": [act_json(one) for one in found[:_PAGE]], "more": len(found) > _PAGE,
-                "kinds": list(dict.fromkeys((*GROUPS, *ACT_KINDS)))}
+                "groups": list(ACT_GROUPS), "kinds": list(ACT_KINDS)}
 
     def file(visitor: Visitor, query: Mapping[str, str]) -> Response:
         check(visitor, "people")

@@ -23,6 +23,8 @@ from web.visitor import visitor_of
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides
+_LEFT_HERE = ("This browser has forgotten your sign-in, but the server could not end it. Nobody can go on with it "
+              "here. If somebody may have a copy of it, ask an admin to set a new password for you: that ends it.")
 
 
 def sign_in_routes(services: Services) -> APIRouter:
@@ -93,13 +95,19 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.post("/sign-out")
     async def sign_out(request: Request) -> Response:
-        """303 to the sign-in page; for who sends JSON, ``{"left": true}``."""
+        """303 to the sign-in page; for who sends JSON, ``{"left": true}``. The browser forgets the sign-in also
+        where the server cannot end it."""
+        root, as_json = _root(request), is_json(request)
+        answer: Response
         try:
             await leave(request)
+            answer = (JSONResponse({"left": True}, headers=FRESH) if as_json
+                      else RedirectResponse(f"{root}/sign-in", 303, headers=FRESH))
         except CirqueError as error:
-            return _problem(error)
-        answer: Response = (JSONResponse({"left": True}, headers=FRESH) if is_json(request)
-                            else RedirectResponse(f"{_root(request)}/sign-in", 303, headers=FRESH))
+            problem = f"{_LEFT_HERE} {said(error)}"
+            answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
+                      else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
+                                        headers=OWN_PAGE))
         answer.delete_cookie(cookie_of(request.scope), path="/", httponly=True, samesite="lax",
                              secure=_secure(request))
         return answer

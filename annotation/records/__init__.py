@@ -1,5 +1,6 @@
 """What people are asked, and what they judged. Frozen records; storage keeps them, reports count them."""
 
+from annotation.records.acts import ACT_GROUPS as ACT_GROUPS
 from annotation.records.acts import ACT_KINDS as ACT_KINDS
 from annotation.records.acts import Act as Act
 from annotation.records.acts import ActFilter as ActFilter

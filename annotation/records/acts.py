@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,6 +18,11 @@ ActKind = Literal[
     "database.backed-up", "database.restored",
 ]
 ACT_KINDS: tuple[ActKind, ...] = get_args(ActKind)
+_FIRST_WORDS = Counter(kind.partition(".")[0] for kind in ACT_KINDS)
+ACT_GROUPS: Mapping[str, tuple[ActKind, ...]] = {
+    f"{first}.all": tuple(kind for kind in ACT_KINDS if kind.partition(".")[0] == first)
+    for first, kinds in _FIRST_WORDS.items() if kinds > 1}
+"""What acts can be asked for together. No group has the name of a kind: ``sign-in`` is not ``sign-in.all``."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +52,8 @@ class NotedAct:
 
 @dataclass(frozen=True)
 class ActFilter:
-    """Which acts. ``person``: who did it, or whom it was done to. A ``kind`` without a dot takes those below it
-    too: ``account`` all that was done to accounts. ``until`` itself is left out."""
+    """Which acts. ``person``: who did it, or whom it was done to. ``kind`` is one kind or a group of them.
+    ``until`` itself is left out."""
 
     person: str = ""
     kind: str = ""

@@ -147,6 +147,15 @@
     asks.addEventListener("close", () => resolve(asks.returnValue === "ok" ? input.value.trim() : null), { once: true });
   });
 
+  // Something to be read before it goes on, with ``after``.
+  cirque.tell = (title, text, button, after = () => {}) => {
+    const tells = dialog({ class: "cq-small", "aria-label": title }, make("header", {}, make("h2", { text: title })),
+      make("p", { role: "alert", text, dir: "auto" }),
+      make("div", { class: "cq-row" }, make("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
+    tells.addEventListener("close", () => { tells.remove(); after(); });
+    tells.showModal();
+  };
+
   const KEYS = [
     ["/", "Go to the text"], ["Enter", "Search (in the text), open large (on a result)"], ["Shift Enter", "New line in the text"],
     ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Open the selected result large, close it"],

@@ -27,9 +27,16 @@
     );
   }
 
+  // What keeps it from being done is said: somebody else may sit here next. Signed out already is as good.
   async function leave() {
-    await fetch("sign-out", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
-    window.location.reload();
+    let problem = "The server does not answer.", kind = "";
+    try {
+      const answer = await fetch("sign-out", { method: "POST", headers: { "Content-Type": "application/json" }, body: "{}" });
+      if (answer.ok || answer.status === 401) return window.location.reload();
+      ({ problem, kind } = { problem, kind, ...await answer.json() });
+    } catch { /* a proxy in between says so in HTML */ }
+    if (kind !== "left-here") return cirque.tell("Not signed out", `${problem} You are still signed in here: try again.`, "Close");
+    cirque.tell("Signed out here only", problem, "To the sign-in", () => window.location.reload());
   }
 
   cirque.onDraw(draw);

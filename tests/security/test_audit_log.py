@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from annotation.audit_log import every_act, log_file, read_filter
 from annotation.passwords import Passwords
 from annotation.people import PeopleService
-from annotation.records import ACT_KINDS, Act, ActFilter, Decision, MetricScores, NotedAct
+from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, Decision, MetricScores, NotedAct
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.errors import LogError, SignInFailed, TooManyTries
@@ -106,7 +106,7 @@ def test_wrong_passwords_and_the_wait_which_is_noted_once(log: SqlActLog, people
     for _ in range(9):
         with pytest.raises(TooManyTries):
             people.sign_in("ada", "marker-wrong", "10.0.0.1")
-    assert noted(log, kind="sign-in") == [("sign-in.failed", "", "Ada")] * 5 + [("sign-in.throttled", "", "Ada")]
+    assert noted(log, kind="sign-in.all") == [("sign-in.failed", "", "Ada")] * 5 + [("sign-in.throttled", "", "Ada")]
     assert log.acts(limit=1)[0].act.details == {"address": "10.0.0.1", "seconds": 1, "counted": "name and address"}
 
 
@@ -119,7 +119,7 @@ def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlActLog, addres
     for number in range(300):
         with pytest.raises(SignInFailed):
             people.sign_in(f"somebody {number}", "wrong horse", address.format(number))
-    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in"))
+    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in.all"))
     assert kinds == {"sign-in.failed": 100, "sign-in.throttled": 1}
     assert log.acts(limit=1)[0].act.about == "" and log.acts(limit=1)[0].act.details["counted"] == "address"
     for number in range(60):   # goes on for five minutes, ten times as often as it is let in
@@ -127,7 +127,7 @@ def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlActLog, addres
             with suppress(SignInFailed):
                 people.sign_in(f"another {number} {again}", "wrong horse", address.format(number))
         clock.move(seconds=5)
-    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in"))
+    kinds = Counter(kind for kind, _, _ in noted(log, kind="sign-in.all"))
     assert kinds == {"sign-in.failed": 100 + 60 - 1, "sign-in.throttled": 1}   # the first five had begun full
 
 
@@ -250,24 +250,46 @@ def kept(log: SqlActLog) -> SqlActLog:
                                                                            "sign-in.failed"]),
     ({"person": "E\u0301A"}, ["study.removed"]), ({"person": "nobody"}, []), ({"person": "%"}, []),
     ({"person": "\x00"}, []),
-    ({"kind": "sign-in"}, ["sign-in.failed", "sign-in"]), ({"kind": "study"}, ["study.removed", "study.made"]),
-    ({"kind": "account.role"}, ["account.role"]),
+    ({"kind": "sign-in.all"}, ["sign-in.failed", "sign-in"]), ({"kind": "study.all"}, ["study.removed", "study.made"]),
+    ({"kind": "account.role"}, ["account.role"]), ({"kind": "sign-in"}, ["sign-in"]),
+    ({"kind": " sign-in.failed "}, ["sign-in.failed"]),
     ({"since": "2026-05-02"}, ["study.removed", "study.made", "account.role"]),
     ({"until": "2026-05-01"}, ["sign-in.failed", "sign-in"]),
     ({"since": "2026-05-01T18:00", "until": "2026-05-02T00:00+00:00"}, ["sign-in.failed"]),
-    ({"since": "2026-05-01T20:00+02:00", "kind": "sign-in"}, ["sign-in.failed"]),
+    ({"since": "2026-05-01T20:00+02:00", "kind": "sign-in.all"}, ["sign-in.failed"]),
+    ({"since": "2026-05-01", "until": "2026-05-01"}, ["sign-in.failed", "sign-in"]),
 ])
 def test_by_person_kind_and_time(kept: SqlActLog, asked: dict[str, str], kinds: list[str]) -> None:
     assert [one.act.kind for one in kept.acts(read_filter(**asked))] == kinds
 
 
 @pytest.mark.parametrize("asked", [
-    {"kind": "stud"}, {"kind": "study."}, {"kind": "%"}, {"since": "yesterday"}, {"until": "2026-13-01"},
-    {"until": "9999-12-31"}, {"since": "2026-05-01T25:00"},
+    {"kind": "stud"}, {"kind": "study."}, {"kind": "study"}, {"kind": "%"}, {"since": "yesterday"},
+    {"until": "2026-13-01"}, {"until": "9999-12-31"}, {"since": "2026-05-01T25:00"},
 ])
 def test_what_cannot_be_asked_is_a_sentence(asked: dict[str, str]) -> None:
     with pytest.raises(LogError, match=r"Take one of|Write a day"):
         read_filter(**asked)
+
+
+@pytest.mark.parametrize(("since", "until"), [
+    ("2026-05-02", "2026-05-01"), ("2026-05-01T14:30", "2026-05-01T14:30"),
+    ("2026-05-01T16:00+02:00", "2026-05-01T13:59"), ("2026-05-01T00:00", "2026-04-30"),   # the end of that day
+])
+def test_an_end_before_the_beginning_is_a_sentence(since: str, until: str) -> None:
+    with pytest.raises(LogError) as refused:
+        read_filter(since=since, until=until)
+    assert since in str(refused.value) and until in str(refused.value) and "Exchange the two" in str(refused.value)
+
+
+def test_groups_and_kinds_can_be_told_apart() -> None:
+    assert not set(ACT_GROUPS) & set(ACT_KINDS)
+    assert ACT_GROUPS["sign-in.all"] == ("sign-in", "sign-in.failed", "sign-in.throttled")
+    several = {kind for kind in ACT_KINDS for other in ACT_KINDS
+               if kind != other and kind.split(".")[0] == other.split(".")[0]}
+    assert {kind for kinds in ACT_GROUPS.values() for kind in kinds} == several
+    words = (Path(__file__).parents[2] / "assets" / "js" / "study" / "log-words.js").read_text("utf-8")
+    assert [one for one in (*ACT_GROUPS, *ACT_KINDS) if f'"{one}":' not in words] == []
 
 
 def test_a_page_at_a_time_and_all_of_them(log: SqlActLog) -> None:
@@ -308,12 +330,13 @@ def test_admins_read_it_and_nobody_else(
             assert open_as(name).get(path).status_code == 403
     assert open_as().get("/log/acts").status_code == 401
     ada = open_as("Ada")
-    answer = ada.get("/log/acts", params={"kind": "account", "person": "bob"}).json()
+    answer = ada.get("/log/acts", params={"kind": "account.all", "person": "bob"}).json()
     assert [(one["kind"], one["about"], one["by"]) for one in answer["acts"]] == [("account.made", "Bob", "local")]
-    assert answer["more"] is False and set(ACT_KINDS) <= set(answer["kinds"])
+    assert answer["more"] is False
+    assert (answer["groups"], answer["kinds"]) == (list(ACT_GROUPS), list(ACT_KINDS))
     assert ada.get("/log/acts", params={"kind": "x"}).status_code == 400
     assert ada.get("/log/acts", params={"before": "-1"}).status_code == 400
-    told = ada.get("/log/file", params={"form": "jsonl", "kind": "account"})
+    told = ada.get("/log/file", params={"form": "jsonl", "kind": "account.all"})
     assert [json.loads(line)["about"] for line in told.text.splitlines()] == ["Bob", "Ann", "Rex", "Ada"]
     assert told.headers["content-disposition"].startswith("attachment;")
     assert noted(log)[-1] == ("log.exported", "Ada", "")
@@ -339,7 +362,7 @@ def test_the_command_shows_and_writes_it(home: Path) -> None:
     shown = ask(command, ["log", "--person", "bob", "--last", "5"]).output
     assert "account.made" in shown and "Bob" in shown and "Ada" not in shown
     for ending in ("csv", "jsonl"):
-        assert ask(command, ["log", "--kind", "account", "--out", str(home / f"log.{ending}")]).exit_code == 0
+        assert ask(command, ["log", "--kind", "account.all", "--out", str(home / f"log.{ending}")]).exit_code == 0
     assert len((home / "log.jsonl").read_text().splitlines()) == 2
     assert (home / "log.csv").read_bytes().startswith(b"\xef\xbb\xbfnumber,at,kind")
     assert "log.exported" in ask(command, ["log"]).output

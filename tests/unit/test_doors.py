@@ -121,3 +121,46 @@ def test_a_stream_that_never_ends_is_not_waited_for():
         await stream
 
     within(story)
+
+
+PAGE = {"Accept": "text/html,application/xhtml+xml", "Sec-Fetch-Mode": "navigate"}
+PLAIN_HTTP = {"Accept": "text/html,application/xhtml+xml"}   # where browsers leave Sec-Fetch-Mode out
+
+
+@pytest.mark.parametrize(("method", "path", "headers", "again"), [
+    ("GET", "/annotate?study=A", PAGE, "5"), ("GET", "/annotate", PLAIN_HTTP, "5"), ("GET", "/", {}, "5"),
+    ("HEAD", "/log", PAGE, "5"), ("GET", "/media/x/a.jpg", PAGE, "5"),
+    ("GET", "/sign-in?next=/log", PLAIN_HTTP, "5"), ("GET", "/join/secret", PLAIN_HTTP, "5"),
+    ("POST", "/sign-in?next=/log", PAGE, "5"), ("POST", "/join/secret", PLAIN_HTTP, "5"),
+    ("POST", "/sign-out", PAGE, "5; url=/"),   # looking at that address again would be 405
+])
+def test_a_person_gets_a_page_that_asks_again_by_itself(method, path, headers, again):
+    async def story(app, doors, client):
+        await doors.close(0)
+        answer = await client.request(method, path, headers=headers)
+        assert answer.status_code == 503 and not app.asked
+        assert answer.headers["content-type"].startswith("text/html")
+        assert (answer.headers["retry-after"], answer.headers["refresh"]) == ("5", again)
+        assert (answer.headers["connection"], answer.headers["cache-control"]) == ("close", "no-store")
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        if method != "HEAD":
+            assert "Nothing that was saved is lost" in answer.text and "<script" not in answer.text
+            assert f'href="{again.partition("url=")[2]}">Try again' in answer.text
+
+    within(story)
+
+
+@pytest.mark.parametrize(("method", "path", "headers"), [
+    ("GET", "/study/mine", {"Accept": "application/json", "Sec-Fetch-Mode": "cors"}),
+    ("POST", "/study/save", {"Accept": "application/json", "Sec-Fetch-Mode": "cors"}),
+    ("POST", "/sign-in", {"Accept": "application/json"}), ("POST", "/login", {"Accept": "*/*"}),
+    ("GET", "/config", {"Accept": "*/*"}),
+])
+def test_scripts_and_programs_get_json(method, path, headers):
+    async def story(app, doors, client):
+        await doors.close(0)
+        answer = await client.request(method, path, headers=headers)
+        assert (answer.status_code, answer.json()["kind"], answer.headers["retry-after"]) == (503, "storage", "5")
+        assert "refresh" not in answer.headers
+
+    within(story)

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from cir_core.errors import SettingsError
+from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.guard import Guard
@@ -231,6 +231,41 @@ def test_signing_out(browse, people):
     assert client.get("/me").status_code == 401
     assert client.post("/sign-out", json={}).json() == {"left": True}   # out already
     assert client.get("/sign-out").status_code == 405
+
+
+@pytest.fixture
+def stuck(people, browse, monkeypatch):
+    """Somebody is signed in, and the database cannot be written any more."""
+    client = browse()
+    enter(client)
+
+    def full(digest):
+        raise StorageError("/srv/cirque/cirque.db cannot be written: the disk is full. Make room.")
+
+    monkeypatch.setattr(people._store, "end", full)
+    return client, client.cookies["cirque"]
+
+
+def test_signing_out_where_the_server_cannot_end_it_is_said_and_forgotten_here(stuck, people):
+    client, secret = stuck
+    answer = client.post("/sign-out", json={})
+    assert (answer.status_code, answer.json()["kind"]) == (503, "left-here")
+    problem = answer.json()["problem"]
+    assert "could not end it" in problem and "new password" in problem and "the disk is full" in problem
+    assert "/srv" not in problem
+    assert "cirque" not in client.cookies and client.get("/me").status_code == 401
+    assert people.visitor(secret) is not None, "as it was said"
+
+
+def test_the_same_from_a_form_is_a_page(stuck):
+    client, _ = stuck
+    answer = client.post("/sign-out", headers={"Accept": "text/html"})
+    assert answer.status_code == 503 and answer.headers["content-type"].startswith("text/html")
+    assert "<h1>Signed out here only</h1>" in answer.text and "could not end it" in answer.text
+    assert "<script" not in answer.text and "default-src 'none'" in answer.headers["content-security-policy"]
+    cookie = answer.headers["set-cookie"].lower()
+    assert cookie.startswith('cirque=""') and "max-age=0" in cookie and "path=/;" in cookie
+    assert "cirque" not in client.cookies
 
 
 # --- programs -----------------------------------------------------------------------------

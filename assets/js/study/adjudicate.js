@@ -1,7 +1,7 @@
 // The adjudication screen: the queue, one item with all that was said of it, and the decision.
 import { caseView } from "./adjudicate-case.js";
 import { queuePart } from "./adjudicate-queue.js";
-import { ApiProblem, api, at, dialogOpen, h, mountNav, say, setKeys, style, toast, typing } from "./common.js";
+import { api, at, dialogOpen, h, openScreen, say, setKeys, toast, typing } from "./common.js";
 import { fetchAhead } from "./pictures.js";
 
 const STALE_MS = 60000;
@@ -13,23 +13,10 @@ setKeys([
   ["z", "Zoom; the arrows move it"], ["Esc", "Out of a text field"], ["?", "These keys"],
 ]);
 
-export async function mount(element) {
-  await Promise.all([style("study"), style("studies")]);
-  const bar = h("div", {}), body = h("main", { class: "cq-ad", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  try {
-    const { slot } = await mountNav(bar, { page: "adjudicate" });
-    const name = new URL(window.location.href).searchParams.get("study");
-    if (name) await studyView(body, slot, name);
-    else await chooseStudy(body);
-  } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
-      h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => window.location.reload() })));
-  } finally {
-    body.removeAttribute("aria-busy");
-  }
-}
+export const mount = (element) => openScreen(element, { page: "adjudicate", styles: ["study", "studies"], css: "cq-ad" }, (body, { slot }) => {
+  const name = new URL(window.location.href).searchParams.get("study");
+  return name ? studyView(body, slot, name) : chooseStudy(body);
+});
 
 async function chooseStudy(body) {
   const { studies } = await api("GET", "adjudicate/studies");

@@ -30,7 +30,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const form = createRubric(rubric, act);
   const places = createPlaces(name);
   const progress = createProgress(() => work.map());
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, leave,
+  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
     problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
   const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
@@ -143,7 +143,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
       work.refused(problem);
       return void (desk?.item?.id === item.id && keep());
     }
-    work.acknowledged(told, { same: (sent) => same(edit.answer, sent, rubric), stayed, left: () => desk !== visits.get(item.id) });
+    work.acknowledged(told, { same: (sent) => same(edit.answer, sent, rubric), left: () => desk !== visits.get(item.id) });
   }
 
   async function reopened() {

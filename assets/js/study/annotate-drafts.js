@@ -77,14 +77,17 @@ export function createDrafts(name) {
       if (draft) hold({ ...draft, revision });
       return Boolean(draft);
     },
-    // The latest of the server's draft, this browser's and an answer that is not sent yet.
+    // The latest of the server's draft, this browser's and an answer that is not sent yet. One that only this browser
+    // has, from before the page was left or the server was away, goes to the server now.
     latest(study, item, revision, theirs) {
       const found = here.at({ study, item });
       if (found && found.revision < revision) here.drop(found); // answered since, in another window
       const mine = found?.revision === revision ? found : null;
       const sent = answering({ study, item });
       if (sent) return mine ?? sent;
-      return mine && !(theirs?.seconds > mine.seconds) ? mine : theirs;
+      if (!mine || theirs?.seconds > mine.seconds) return theirs;
+      hold(mine);
+      return mine;
     },
   };
 }

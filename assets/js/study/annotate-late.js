@@ -25,7 +25,9 @@ export function createLate({ name, drafts, sending, places }) {
   }
 
   // What to show first after ``found``: an item's id, "" for the first that is open, null for what was asked for.
-  function told(found) {
+  // ``page``, if there is one already, stays where it is.
+  function told(found, page) {
+    drafts.send(); // what is being typed belongs on top of it
     const saved = found.filter(({ problem }) => !problem);
     const overtaken = found.filter(({ problem }) => problem?.kind === "overtaken");
     const refused = found.filter(({ problem }) => problem && !["overtaken", "forbidden"].includes(problem.kind));
@@ -38,19 +40,26 @@ export function createLate({ name, drafts, sending, places }) {
     if (saved.length) words.push(saved.length === 1 ? "An answer from before was still waiting here; it is saved now." : `${saved.length} answers from before were still waiting here; they are saved now.`);
     for (const { sent } of overtaken) words.push(`${nameOf(sent)}: you have answered this elsewhere since. That answer counts; the one that was waiting here is a draft.`);
     for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An answer from before was not taken: ${problem.message}`);
-    if (words.length) toast(words.join(" "));
-    return overtaken.find(({ sent }) => sent.study === name)?.sent.item ?? (saved.length ? "" : null);
+    const open = overtaken.find(({ sent }) => sent.study === name)?.sent.item;
+    const elsewhere = page && open && page.item() !== open;
+    if (words.length) toast(words.join(" "), elsewhere ? { text: "Open it", act: () => page.go(open) } : null);
+    for (const one of page ? found.filter(({ sent }) => sent.study === name && sent.item === page.item()) : []) {
+      if (saved.includes(one)) page.saved(one);
+      else if (overtaken.includes(one)) page.again(one.sent.item);
+    }
+    return open ?? (saved.length ? "" : null);
   }
 
   return {
     hold,
     nameOf,
-    // What to show first; after its patience null, and what comes of it then goes to ``afterwards``.
-    settle(afterwards) {
-      let waited = false;
-      const whole = sending.catchUp(check).then(told);
-      const patience = new Promise((resolve) => setTimeout(() => { waited = true; resolve(null); }, PATIENCE_MS));
-      whole.then((open) => { if (waited && open) afterwards(open); });
+    // What to show first; after its patience null, and what comes of it then is told on ``page``: ``item()`` is what it
+    // shows or is on its way to, ``go(item)`` leads elsewhere, ``again(item)`` draws the shown one anew, and
+    // ``saved(answer)`` hears that what it shows is saved.
+    settle(page) {
+      let shown = null;
+      const whole = sending.catchUp(check).then((found) => told(found, shown));
+      const patience = new Promise((resolve) => setTimeout(() => { shown = page; resolve(null); }, PATIENCE_MS));
       return Promise.race([whole, patience]);
     },
   };

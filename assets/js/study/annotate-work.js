@@ -5,8 +5,9 @@ import { createLate } from "./annotate-late.js";
 const LINGER_MS = 1500;
 
 // ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
-// ``leave()`` may keep a draft of what is shown before it goes.
-export function createWork({ name, drafts, sending, places, progress, now, show, problem, leave = () => {} }) {
+// ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
+// what is shown is saved, though nobody goes on.
+export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
   let asked = 0, headed = null; // the item on its way: steps count from there
@@ -66,9 +67,8 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         return error.message;
       }
     },
-    // ``same(answer)``: whether the page still shows what was sent; if not, ``stayed(saved, sent, next)``.
-    // ``left()``: whether the person has been elsewhere since.
-    acknowledged({ saved, desk: next, sent, replaced }, { same, stayed, left = () => false }) {
+    // ``same(answer)``: whether the page still shows what was sent. ``left()``: whether the person has been elsewhere since.
+    acknowledged({ saved, desk: next, sent, replaced }, { same, left = () => false }) {
       places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
       const overtook = saved.overtook && !replaced
         ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
@@ -91,11 +91,15 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {
       if (desk.joined) await places.load();
-      const open = await late.settle(async (item) => {
+      const open = await late.settle({
+        go,
+        item: () => here()?.id,
         // Not by going there, which would keep what is shown as the draft.
-        if (headed || now().item?.id !== item) return;
-        const again = await api("GET", `study/at?${query}&item=${encodeURIComponent(item)}`).catch(() => null);
-        if (again && !headed && now().item?.id === item) show(again);
+        async again(item) {
+          const again = await api("GET", `study/at?${query}&item=${encodeURIComponent(item)}`).catch(() => null);
+          if (again && !headed && now().item?.id === item) show(again);
+        },
+        saved: ({ saved, sent, desk: next }) => { if (!headed) stayed(saved, sent, next); },
       });
       if (open === null || !desk.joined) return show(desk);
       show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));

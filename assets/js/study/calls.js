@@ -7,7 +7,7 @@ const AWAY = "The server does not answer.";
 let opener = ""; // whom the page was opened for
 
 // kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
-// "other" (said by the server), or "away" (status 0: no answer came).
+// "left-here" (after signing out), "other" (said by the server), or "away" (status 0: no answer came).
 export class ApiProblem extends Error {
   constructor(status, problem, kind) {
     super(problem);

@@ -59,12 +59,23 @@ export function say(text) {
 
 const bubble = h("div", { class: "cq-toast", role: "status" });
 let hiding = 0;
-export function toast(text) {
+// ``offer``: {text, act} of a button, which one has longer for.
+export function toast(text, offer = null) {
   if (!bubble.isConnected) document.body.append(bubble);
-  bubble.textContent = text;
+  const end = () => {
+    clearTimeout(hiding);
+    bubble.classList.remove("show");
+    button?.remove();
+  };
+  const endUnlessUsed = () => {
+    if (button?.matches(":focus, :hover")) hiding = setTimeout(endUnlessUsed, 2600);
+    else end();
+  };
+  const button = offer && h("button", { type: "button", text: offer.text, onclick: () => { end(); offer.act(); } });
+  bubble.replaceChildren(text, button ?? "");
   bubble.classList.add("show");
   clearTimeout(hiding);
-  hiding = setTimeout(() => bubble.classList.remove("show"), Math.max(2600, 55 * text.length));
+  hiding = setTimeout(endUnlessUsed, Math.max(offer ? 20000 : 2600, 55 * text.length));
 }
 
 // --- keeping something in this browser -------------------------------------------------------

@@ -12,11 +12,11 @@ const SAID = {
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
   "database.backed-up": "backed the database up", "database.restored": "restored a backup",
 };
-const GROUPS = { "sign-in": "Signing in", account: "Accounts", invitation: "Invitations", study: "Studies", scores: "Scores", database: "Database" };
+const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",
+  "database.all": "Database" };
 
 export const inWords = (kind) => SAID[kind] || kind;
-export const groupInWords = (kind) => GROUPS[kind] || inWords(kind);
-export const isGroup = (kind) => kind in GROUPS;
+export const groupInWords = (group) => `${GROUPS[group] || group}: all`;
 // Details are short plain values: roles, counts, addresses, forms.
 export const detailsOf = (details) => Object.entries(details).map(([name, value]) =>
   `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`).join(" · ");

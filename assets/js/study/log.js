@@ -1,31 +1,22 @@
 // The log screen: who did what, by person, kind and time; a page at a time, and as a file.
-import { ApiProblem, api, at, h, mountNav, say, setKeys, style, toast } from "./common.js";
+import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "./common.js";
 import { fileMenu } from "./files.js";
-import { detailsOf, groupInWords, inWords, isGroup } from "./log-words.js";
+import { detailsOf, groupInWords, inWords } from "./log-words.js";
 
 const FIELDS = ["person", "kind", "since", "until"];
+// As the filters and the files count: in UTC.
+const MOMENT = new Intl.DateTimeFormat("en", { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  hourCycle: "h23", timeZone: "UTC" });
 
 setKeys([["?", "These keys"]]);
 
-export async function mount(element) {
-  await Promise.all([style("study"), style("log")]);
-  const bar = h("div", {}), body = h("main", { class: "cq-lo", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  try {
-    await mountNav(bar, { page: "log" });
-    const asked = new URL(window.location.href).searchParams;
-    const wanted = Object.fromEntries(FIELDS.map((name) => [name, asked.get(name) || ""]));
-    // An address that asks for what cannot be still opens the page; the form says what is wrong with it.
-    const first = await fetchActs(wanted).catch((error) => (error instanceof ApiProblem && error.status === 400 ? error : Promise.reject(error)));
-    screen(body, wanted, first instanceof ApiProblem ? await fetchActs({}) : first, first instanceof ApiProblem ? first.message : "");
-  } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
-      h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => window.location.reload() })));
-  } finally {
-    body.removeAttribute("aria-busy");
-  }
-}
+export const mount = (element) => openScreen(element, { page: "log", styles: ["study", "log"], css: "cq-lo" }, async (body) => {
+  const asked = new URL(window.location.href).searchParams;
+  const wanted = Object.fromEntries(FIELDS.map((name) => [name, asked.get(name) || ""]));
+  // An address that asks for what cannot be still opens the page; the form says what is wrong with it.
+  const first = await fetchActs(wanted).catch((error) => (error instanceof ApiProblem && error.status === 400 ? error : Promise.reject(error)));
+  screen(body, wanted, first instanceof ApiProblem ? await fetchActs({}) : first, first instanceof ApiProblem ? first.message : "");
+});
 
 const query = (wanted) => new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== "")).toString();
 const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
@@ -34,7 +25,7 @@ function screen(body, wanted, first, problem) {
   const rows = h("tbody", {});
   const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
   const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
-    h("thead", {}, h("tr", {}, ["When", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
+    h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
   const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => more() });
   const said = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
   let shown = { ...wanted }, last = 0;
@@ -42,8 +33,10 @@ function screen(body, wanted, first, problem) {
   async function more() {
     older.disabled = true;
     const answer = await ask({ ...shown, before: last });
-    if (answer) draw(answer, false);
     older.disabled = false;
+    if (!answer) return older.focus();
+    const [from] = draw(answer, false);
+    (from ?? table).focus(); // the button goes with the last of them
   }
 
   async function show() {
@@ -72,18 +65,20 @@ function screen(body, wanted, first, problem) {
 
   function draw({ acts, more: left }, anew) {
     if (anew) rows.replaceChildren();
-    rows.append(...acts.map(row));
+    const drawn = acts.map(row);
+    rows.append(...drawn);
     if (acts.length) last = acts.at(-1).number;
     older.hidden = !left;
     table.hidden = !rows.childElementCount;
     none.hidden = Boolean(rows.childElementCount);
     say(rows.childElementCount === 1 ? "1 act" : `${rows.childElementCount} acts${left ? " and more" : ""}`);
+    return drawn;
   }
 
-  const choice = (kind) => h("option", { value: kind, text: isGroup(kind) ? `${groupInWords(kind)}: all` : inWords(kind), selected: kind === shown.kind });
+  const choice = (kind, text) => h("option", { value: kind, text, selected: kind === shown.kind });
   const inputs = {
     person: h("input", { name: "person", maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto", value: shown.person }),
-    kind: h("select", { name: "kind" }, h("option", { value: "", text: "Everything" }), first.kinds.map(choice)),
+    kind: h("select", { name: "kind" }, choice("", "Everything"), first.groups.map((group) => choice(group, groupInWords(group))), first.kinds.map((kind) => choice(kind, inWords(kind)))),
     since: h("input", { type: "date", name: "since", value: shown.since }),
     until: h("input", { type: "date", name: "until", value: shown.until }),
   };
@@ -100,9 +95,8 @@ function screen(body, wanted, first, problem) {
 }
 
 function row({ at: moment, kind, by, about, details }) {
-  const when = new Date(moment);
-  return h("tr", {},
-    h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: when.toLocaleString("en", { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false }) })),
+  return h("tr", { tabindex: -1 },
+    h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: MOMENT.format(new Date(moment)) })),
     h("td", { class: "cq-lowho" }, by ? h("b", { text: by, dir: "auto" }) : h("span", { class: "cq-quiet", text: "somebody" })),
     h("td", {}, inWords(kind)),
     h("td", { class: "cq-loabout" }, about ? h("span", { text: about, dir: "auto" }) : null, h("span", { class: "cq-quiet", text: detailsOf(details), dir: "auto" })));

@@ -2,6 +2,7 @@
 import { api, openedBy } from "./calls.js";
 import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
 import { ROOT, at, h, icon, kept, typing } from "./elements.js";
+import { leave } from "./leave.js";
 
 const PAGES = [
   { page: "search", name: "Search", path: "", needs: ["search"] },
@@ -40,11 +41,6 @@ function mark() {
   }
   link.append(drawing, h("span", { text: "cirque" }));
   return link;
-}
-
-async function leave() {
-  await api("POST", "sign-out", {}, { ask: false }).catch(() => {}); // signed out already is as good
-  window.location.assign(at("sign-in"));
 }
 
 // Puts the bar into ``element``; answers {me, slot}: who this is, and a place in the bar for

@@ -1,25 +1,12 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
-import { ApiProblem, api, at, confirm, dialog, h, mountNav, say, setKeys, style, toast } from "./common.js";
+import { ApiProblem, api, at, confirm, dialog, h, openScreen, say, setKeys, toast } from "./common.js";
 
 const LEAST = 8; // characters of a password
 
 setKeys([["?", "These keys"]]);
 
-export async function mount(element) {
-  await Promise.all([style("study"), style("people")]);
-  const bar = h("div", {}), body = h("main", { class: "cq-pe", "aria-busy": "true" });
-  element.replaceChildren(bar, body);
-  try {
-    const { me } = await mountNav(bar, { page: "people" });
-    screen(body, me, await api("GET", "people/all"));
-  } catch (error) {
-    if (!(error instanceof ApiProblem)) throw error;
-    body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
-      h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => window.location.reload() })));
-  } finally {
-    body.removeAttribute("aria-busy");
-  }
-}
+export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
+  async (body, { me }) => screen(body, me, await api("GET", "people/all")));
 
 function screen(body, me, first) {
   const roles = first.roles.map(({ role }) => role);

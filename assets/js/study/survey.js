@@ -26,7 +26,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const sending = createSending(me.name, (state) => view.sending(state));
   const places = createPlaces(name, { one: "question" });
   const progress = createProgress(() => work.map());
-  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, leave,
+  const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
     problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
@@ -170,7 +170,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
       if (here && problem.kind === "gate") return work.go(); // something has come up, in another window
       return work.refused(problem);
     }
-    work.acknowledged(told, { same: (sent) => same(answer, sent), stayed, left: () => desk !== visits.get(item.id) });
+    work.acknowledged(told, { same: (sent) => same(answer, sent), left: () => desk !== visits.get(item.id) });
   }
 
   function ask(question) {

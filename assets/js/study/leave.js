@@ -1,0 +1,26 @@
+// Signing out. What keeps it from being done is said: somebody else may sit here next.
+import { api } from "./calls.js";
+import { dialog } from "./dialogs.js";
+import { at, h } from "./elements.js";
+
+let leaving = null;
+export const leave = () => (leaving ??= go().finally(() => { leaving = null; }));
+
+async function go() {
+  try {
+    await api("POST", "sign-out", {}, { ask: false });
+  } catch (problem) {
+    // 401: signed out already is as good. "left-here": this browser is, and the server is not.
+    if (problem.kind === "left-here") await tell("Signed out here only", problem.message, "To the sign-in");
+    else if (problem.status !== 401) return tell("Not signed out", `${problem.message} You are still signed in here: try again.`, "Close");
+  }
+  window.location.assign(at("sign-in"));
+}
+
+const tell = (title, text, button) => new Promise((resolve) => {
+  const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
+    h("p", { role: "alert", text, dir: "auto" }),
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
+  tells.addEventListener("close", () => { tells.remove(); resolve(); });
+  tells.showModal();
+});

@@ -1,0 +1,20 @@
+// A whole screen: its style sheets, the bar, and below it what the screen shows, or why it cannot be shown.
+import { ApiProblem } from "./calls.js";
+import { h, style } from "./elements.js";
+import { mountNav } from "./nav.js";
+
+// ``fill(body, {me, slot})`` draws it. ``page`` is its name in the bar, ``css`` the class of its body.
+export async function openScreen(element, { page, styles, css }, fill) {
+  await Promise.all(styles.map(style));
+  const bar = h("div", {}), body = h("main", { class: css, "aria-busy": "true" });
+  element.replaceChildren(bar, body);
+  try {
+    await fill(body, await mountNav(bar, { page }));
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    body.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
+      h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => window.location.reload() })));
+  } finally {
+    body.removeAttribute("aria-busy");
+  }
+}
