@@ -51,7 +51,10 @@ def sign_in_routes(services: Services) -> APIRouter:
 
     @routes.api_route("/sign-in", methods=["GET", "HEAD"])
     async def show(request: Request, next: str = "/") -> Response:
-        standing = await in_thread(lambda: people.look(request.cookies.get(cookie_of(request.scope))))
+        try:
+            standing = await in_thread(lambda: people.look(request.cookies.get(cookie_of(request.scope))))
+        except CirqueError as error:
+            return _sign_in_page(name="", problem=said(error), status=_status(error), headers=_wait(error))
         root = _root(request)
         if standing.open:
             return RedirectResponse(root + "/", 303, headers=FRESH)

@@ -43,7 +43,7 @@ def test_a_stranger_learns_nothing_of_a_database_that_is_away(
             client.get("/join/an-invitation"),
         ]
         client.cookies.set("cirque", "a-cookie")
-        answers.append(client.get("/study/mine"))
+        answers += [client.get("/study/mine"), client.get("/sign-in")]
     for answer in answers:
         assert answer.status_code == 503 and "Nothing can be saved at the moment" in answer.text
         for inside in ("hush", "s3cr3t", "ann:", "127.0.0.1", "the-lab", "psycopg", "postgres", "port 1", "/run",

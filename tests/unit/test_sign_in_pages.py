@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from cir_core.errors import SettingsError, StorageError
+from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.guard import Guard
@@ -240,7 +240,7 @@ def stuck(people, browse, monkeypatch):
     enter(client)
 
     def full(digest):
-        raise StorageError("/srv/cirque/cirque.db cannot be written: the disk is full. Make room.")
+        raise StorageError("/srv/cirque/cirque.db cannot be written. Make room.", nothing_saved("the disk is full"))
 
     monkeypatch.setattr(people._store, "end", full)
     return client, client.cookies["cirque"]
