@@ -20,6 +20,7 @@ from web.gradio_sessions import Sessions
 from web.guard import path_of
 from web.json_calls import reply
 from web.request_ids import request_id
+from web.said import said
 
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
@@ -56,7 +57,7 @@ class GradioCalls:
                 raise TooLarge(f"This call has more than {_MOST_LISTS:,} lists and objects. Send less.")
             sent = _read(body)
         except Unreadable as error:
-            await _refusal(str(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
+            await _refusal(said(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
         if isinstance(sent, dict):
             if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
