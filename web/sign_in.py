@@ -107,7 +107,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             answer = (JSONResponse({"left": True}, headers=FRESH) if as_json
                       else RedirectResponse(f"{root}/sign-in", 303, headers=FRESH))
         except CirqueError as error:
-            problem = f"{_LEFT_HERE} {said(error)}"
+            problem = f"{_LEFT_HERE} What kept it from it: {said(error)}"
             answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
                       else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
                                         headers=OWN_PAGE))
