@@ -4,10 +4,10 @@ sign-in that ends, a note too long, a study that closes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
 from annotation.records import Study
 from tests.fakes.studies import flagged, valid
@@ -34,7 +34,7 @@ TEXT, TARGET, BROAD = "INVALID_TEXT_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_B
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    people = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Mia", "Noa", "Oda", "Pia"]
+    people = ["Bea", "Cem", "Dee", "Eva", "Fay", "Gus", "Jon", "Kim", "Lea", "Mia", "Noa", "Oda", "Pia", "Ria"]
     with a_server(tmp_path_factory.mktemp("trouble"), people) as server:
         yield server
 
@@ -327,6 +327,40 @@ def test_a_draft_that_only_the_browser_has_reaches_the_server_when_it_is_opened_
         draft = opened.studies.desk(study.study_id, "Pia").draft
     assert draft is not None and draft.answer["note"] == "typed into the void 😀"
     page.wait_for_function("localStorage.getItem('cirque.drafts.Pia') === null")
+
+
+def test_a_draft_that_arrives_while_its_item_is_fetched_is_shown(meet: Meet, server: Server) -> None:
+    study = a_study(server.home, "Crossing")
+    ria = meet("Ria")
+    page = ria.open(study)
+    first, _, _ = order_of(server.home, study, "Ria")
+    drafts: list[Route] = []
+    fetched: list[tuple[Route, APIResponse]] = []
+    page.route("**/study/draft", lambda route: drafts.append(route))
+    page.route(re.compile(rf"/study/at\?.*&item={first}"), lambda route: fetched.append((route, route.fetch())))
+    ria.press("n")
+    page.keyboard.type("on its way")
+    ria.press("Escape", "ArrowRight")
+    item(page, 2)
+    ria.press("ArrowLeft")
+    until(page, lambda: bool(fetched))   # as the server had it before it got the draft
+    with draft_kept(page):
+        drafts[0].continue_()
+    page.wait_for_function("localStorage.getItem('cirque.drafts.Ria') === null")
+    [(route, before)] = fetched
+    assert before.json()["draft"] is None
+    route.fulfill(response=before)
+    item(page, 1)
+    expect(page.get_by_label("Note")).to_have_value("on its way")
+    expect(page.get_by_text("Draft restored")).to_be_visible()
+
+
+def until(page: Page, done: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if done():
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("It did not happen in 20 s.")
 
 
 def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server) -> None:

@@ -45,7 +45,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     if (!desk.item) return finished();
     const { item, revision } = desk;
     remember(item.id);
-    const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
+    const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer ?? {}, rubric);
     // What was looked at, and for how long, goes on where it was left, whatever was answered.
     const opened = Boolean(desk.answer?.panel_opened || draft?.answer.panel_opened);

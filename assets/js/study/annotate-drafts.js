@@ -10,6 +10,8 @@ export function createDrafts(name) {
   const here = keptByItem(`cirque.drafts.${name}`);
   let waiting = null, timer = 0, flying = Promise.resolve();
   let answering = () => null, leaving = () => {};
+  let given = []; // {draft, at}: what the server has of this page, and since when
+  const forget = (one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
 
   const post = ({ revision, ...draft }, how = {}) =>
     api("POST", "study/draft", draft, { ask: false, ...how });
@@ -17,6 +19,8 @@ export function createDrafts(name) {
   function hold(draft) {
     here.put(draft);
     flying = flying.then(() => post(draft)).then(() => {
+      forget(draft);
+      given.push({ draft, at: performance.now() });
       if (here.at(draft)?.seconds <= draft.seconds) here.drop(draft); // what came later is still on its way
     }, () => {});
   }
@@ -60,6 +64,7 @@ export function createDrafts(name) {
     drop(study, item) {
       clearTimeout(timer);
       waiting = null;
+      flying = flying.then(() => forget({ study, item }));
       here.drop({ study, item });
       return Promise.race([flying, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
     },
@@ -68,7 +73,7 @@ export function createDrafts(name) {
       clearTimeout(timer);
       waiting = null;
       here.drop({ study, item });
-      flying = flying.then(() => post({ study, item, answer: null })).catch(() => {});
+      flying = flying.then(() => forget({ study, item })).then(() => post({ study, item, answer: null })).catch(() => {});
     },
     // The item's answer is ``revision`` now: what was begun since is a draft on that one. Says whether
     // there is any.
@@ -78,15 +83,17 @@ export function createDrafts(name) {
       return Boolean(draft);
     },
     // The latest of the server's draft, this browser's and an answer that is not sent yet. One that only this browser
-    // has, from before the page was left or the server was away, goes to the server now.
-    latest(study, item, revision, theirs) {
-      const found = here.at({ study, item });
+    // has, from before the page was left or the server was away, goes to the server now. ``asked``: when the server was
+    // asked for ``theirs``, which may be older than what it has got from here since.
+    latest(study, item, revision, theirs, asked = Infinity) {
+      const late = given.find(({ draft, at }) => at > asked && sameItem(draft, { study, item }));
+      const found = here.at({ study, item }) ?? late?.draft;
       if (found && found.revision < revision) here.drop(found); // answered since, in another window
       const mine = found?.revision === revision ? found : null;
       const sent = answering({ study, item });
       if (sent) return mine ?? sent;
       if (!mine || theirs?.seconds > mine.seconds) return theirs;
-      hold(mine);
+      if (mine !== late?.draft) hold(mine);
       return mine;
     },
   };

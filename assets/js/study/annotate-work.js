@@ -11,6 +11,11 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
   let asked = 0, headed = null; // the item on its way: steps count from there
+  // The desk at the item with this id, or at the first that is open, and when it was asked for.
+  const deskAt = async (item) => {
+    const since = performance.now();
+    return { ...await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`), asked: since };
+  };
   drafts.join(sending.pending, leave);
 
   // To the item with this id; without one, to the first that is open.
@@ -21,7 +26,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     leave();
     await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
     try {
-      const next = await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`);
+      const next = await deskAt(item);
       sending.retry(); // the server is there, and knows who this is
       if (mine === asked) show(next);
     } catch (error) {
@@ -38,7 +43,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // Whether the study takes answers: asked anew, where it did not.
     async reopened() {
       try {
-        const { study } = await api("GET", `study/at?${query}&item=${encodeURIComponent(now().item.id)}`);
+        const { study } = await deskAt(now().item.id);
         return study.accepting;
       } catch (error) {
         problem(error.message);
@@ -96,13 +101,13 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         item: () => here()?.id,
         // Not by going there, which would keep what is shown as the draft.
         async again(item) {
-          const again = await api("GET", `study/at?${query}&item=${encodeURIComponent(item)}`).catch(() => null);
+          const again = await deskAt(item).catch(() => null);
           if (again && !headed && now().item?.id === item) show(again);
         },
         saved: ({ saved, sent, desk: next }) => { if (!headed) stayed(saved, sent, next); },
       });
       if (open === null || !desk.joined) return show(desk);
-      show(await api("GET", open ? `study/at?${query}&item=${encodeURIComponent(open)}` : `study/at?${query}`));
+      show(await deskAt(open));
     },
   };
 }

@@ -45,7 +45,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
     remember(item?.id ?? null);
     if (!item) return gate && gate.kind !== "finished" ? gates.show(desk, said) : finished(gate);
-    const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft);
+    const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
     const restored = Boolean(draft) && !same(draft.answer, desk.answer);
     answer = start(restored ? draft.answer : desk.answer);
     [active, lacks, asks] = [unrated(answer) ?? "B", null, false];
