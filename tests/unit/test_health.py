@@ -96,9 +96,8 @@ def test_somebody_who_writes_for_long_makes_nothing_not_ready(ask, engine):
         assert client.get("/readyz").status_code == 200
 
 
+@pytest.mark.sqlite   # elsewhere others write side by side
 def test_a_database_that_nobody_gets_to_write_for_a_minute_is_not_ready(tmp_path, engine):
-    if engine.dialect.name != "sqlite":
-        pytest.skip("others write side by side there")
     now = [0.0]
     readiness = Readiness(engine, lambda: now[0])
     other = open_database(str(engine.url))   # of another program, so to speak: it takes no turns with ours
