@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import socket
 import subprocess
 import sys
 import threading
@@ -22,6 +21,7 @@ from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
+from tests.integration.processes import free_port
 from web.gate import COOKIE
 
 ROOT = Path(__file__).parents[2]
@@ -38,9 +38,7 @@ class Server:
     def __init__(self, home: Path) -> None:
         self.home, self._starts = home, 0
         self.logs = home
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self._port = free.getsockname()[1]
+        self._port = free_port()   # also while it is down
         self.url = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
 
