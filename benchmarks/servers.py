@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import random
 import re
+import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
 ROOT = Path(__file__).parents[1]
+
+
+def lasting_port() -> int:
+    """A free port that nobody is given by chance before it is used: below those that systems hand out."""
+    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
+        with socket.socket() as tried, suppress(OSError):
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError("No port between 20000 and 32000 is free.")
 
 
 @dataclass(frozen=True)

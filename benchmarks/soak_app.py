@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import random
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 import psutil
 
 from benchmarks.driver import Connection, Refused
 from benchmarks.own_settings import environment_of
-from benchmarks.servers import ROOT
+from benchmarks.servers import ROOT, lasting_port
 
 _PATIENCE = 120.0    # seconds until it must answer
-
-
-def _lasting_port() -> int:
-    """A free port that nobody is given by chance while the app is away: below those that systems hand out."""
-    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
-        with socket.socket() as tried, suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError("No port between 20000 and 32000 is free.")
 
 
 class App:
@@ -36,7 +25,7 @@ class App:
 
     def __init__(self, home: Path, database: str = "") -> None:
         self._home, self._database = home, database
-        self._port = _lasting_port()
+        self._port = lasting_port()
         self.address = f"http://127.0.0.1:{self._port}"
         self.up, self.age = asyncio.Event(), 0
         self.kills = 0

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.own_settings import environment_of
+from benchmarks.servers import lasting_port
 from benchmarks.study_home import Room, make_home
 from benchmarks.timing import HEADER, in_turn
 
@@ -48,7 +48,7 @@ def run(folder: Path, size: Size = FULL) -> None:
         _until_it_answers([*_CIRQUE, command], folder / f"fresh-{next(numbers)}")
 
     def bare(_: int) -> None:
-        port = _free_port()
+        port = lasting_port()
         _until_it_answers([sys.executable, "-m", "benchmarks.bare_start", str(port)], folder, port)
 
     first = in_turn(lambda _: fresh("serve"), bare, size.pairs)
@@ -64,14 +64,8 @@ def run(folder: Path, size: Size = FULL) -> None:
               f"{time.perf_counter() - began:.0f} s, once", flush=True)
 
 
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return int(free.getsockname()[1])
-
-
 def _until_it_answers(command: Sequence[str], home: Path, port: int | None = None) -> None:
-    port = port or _free_port()
+    port = port or lasting_port()
     environment = environment_of(home, CIRQUE_PORT=str(port))
     server = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -17,11 +17,11 @@ import httpx
 
 from annotation.passwords import Passwords
 from annotation.people import PeopleService
+from benchmarks.servers import lasting_port
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
-from tests.integration.processes import free_port
 from web.gate import COOKIE
 
 ROOT = Path(__file__).parents[2]
@@ -38,7 +38,7 @@ class Server:
     def __init__(self, home: Path) -> None:
         self.home, self._starts = home, 0
         self.logs = home
-        self._port = free_port()   # also while it is down
+        self._port = lasting_port()   # also while it is down
         self.url = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
-import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -18,15 +15,6 @@ import httpx
 from tests.fakes.databases import environment_of
 
 ROOT = Path(__file__).parents[2]
-
-
-def free_port() -> int:
-    """One that nobody is given by chance before it is used: below those that systems hand out."""
-    for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
-        with socket.socket() as tried, contextlib.suppress(OSError):
-            tried.bind(("127.0.0.1", port))
-            return port
-    raise RuntimeError("No port between 20000 and 32000 is free.")
 
 
 class App:

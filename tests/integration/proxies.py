@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.integration.processes import ROOT, free_port, nginx, wait_until_answers
+from benchmarks.servers import lasting_port
+from tests.integration.processes import ROOT, nginx, wait_until_answers
 
 _AROUND = """
 daemon off; pid {folder}/nginx.pid; error_log {folder}/nginx-error.log warn;
@@ -47,7 +48,7 @@ ACCESS_LOG = "access.log"     # in the folder that as_documented is given
 @contextmanager
 def in_turn(folder: Path, addresses: Sequence[str]) -> Iterator[str]:
     """The address of nginx, which gives each request to the next of ``addresses`` ("127.0.0.1:7860")."""
-    port = free_port()
+    port = lasting_port()
     servers = " ".join(f"server {address} max_fails=0;" for address in addresses)
     with _running(folder, _IN_TURN.format(servers=servers, port=port), f"http://127.0.0.1:{port}/healthz"):
         yield f"http://127.0.0.1:{port}"
@@ -57,7 +58,7 @@ def in_turn(folder: Path, addresses: Sequence[str]) -> Iterator[str]:
 def as_documented(folder: Path, first: str, second: str) -> Iterator[str]:
     """The address of nginx with the files of the docs, in which only ports and places are others. Whoever asks says
     that ``HOST`` is the host."""
-    key, certificate, port, plain = folder / "key", folder / "certificate", free_port(), free_port()
+    key, certificate, port, plain = folder / "key", folder / "certificate", lasting_port(), lasting_port()
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={HOST}",
                     "-keyout", str(key), "-out", str(certificate)], check=True, capture_output=True)
     proxy, conf = ((ROOT / "docs" / name).read_text("utf-8") for name in ("nginx-proxy.conf", "nginx.conf"))

@@ -11,7 +11,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.integration.processes import ROOT, free_port, nginx, wait_until_answers
+from benchmarks.servers import lasting_port
+from tests.integration.processes import ROOT, nginx, wait_until_answers
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="nginx")
 
@@ -29,7 +30,7 @@ http {{
 
 
 def test_no_invitation_is_in_nginx_s_logs(tmp_path: Path) -> None:
-    plain, secure = free_port(), free_port()
+    plain, secure = lasting_port(), lasting_port()
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=cirque.example.org",
                     "-keyout", str(tmp_path / "key"), "-out", str(tmp_path / "certificate")], check=True,
                    capture_output=True)
@@ -42,7 +43,7 @@ def test_no_invitation_is_in_nginx_s_logs(tmp_path: Path) -> None:
     ):
         assert documented in conf, documented
         conf = conf.replace(documented, str(here))
-    conf = re.sub(r"server 127\.0\.0\.1:786\d", lambda _: f"server 127.0.0.1:{free_port()}", conf)   # nobody is there
+    conf = re.sub(r"server 127\.0\.0\.1:786\d", lambda _: f"server 127.0.0.1:{lasting_port()}", conf)  # nobody there
     conf = conf.replace("/var/log/nginx", str(tmp_path))
     (tmp_path / "nginx.conf").write_text(AROUND.format(folder=tmp_path, documented=conf))
     running = subprocess.Popen([nginx(), "-c", str(tmp_path / "nginx.conf"), "-p", str(tmp_path)])

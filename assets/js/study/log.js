@@ -88,7 +88,7 @@ function screen(body, wanted, first, problem) {
   const file = (kind, what) => ({ address: () => at(`log/file?${query({ ...shown, form: kind })}`), what, kind: `.${kind}` });
   body.replaceChildren(
     h("header", { class: "cq-lohead" }, h("div", {}, h("h1", { text: "Log" }),
-      h("p", { class: "cq-quiet", text: "Who signed in, who may, and what was done to studies. What people wrote is not in it, and nothing is ever taken out of it." })),
+      h("p", { class: "cq-quiet", text: "Who signed in, who may, and what was done to studies. What people wrote is not in it, and cirque takes nothing out of it but by restoring a backup." })),
     fileMenu("Download", [file("csv", "A table"), file("jsonl", "JSON, an act a line")], toast)),
     form, said, table, none, older);
   draw(first, true);
