@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,19 +11,19 @@ from typing import Any
 
 from annotation.assignment import plan_places
 from annotation.circus_users import ImportedStudy, study_of
-from annotation.freezing import FindPicture, Freezer, Frozen, clear_leftovers, freezing
+from annotation.freezing import FindPicture, Freezer, Frozen, freezing
+from annotation.naming import check_name, cleared
 from annotation.records import Item, Place, Study, StudyPlan
 from annotation.rubric import CIRCUS
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.store import StudyStore
-from cir_core.errors import StorageError, StudyError, UnknownStudy
+from cir_core.errors import StudyError
 from cir_core.ids import new_id
-from cir_core.texts import composed, counted
+from cir_core.texts import counted
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
-LONGEST_NAME = 80
 Progress = Callable[[int, int], None]
 
 
@@ -75,50 +74,6 @@ def create_validity_study(
     counts = {"items": len(items), "pictures": len(freezer.images), "dropped": dropped, "missing": len(missing),
               "places": len(places)}
     return Created(study, counts, tuple(_notes(counts)))
-
-
-def check_name(store: StudyStore, name: str) -> str:
-    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that, or another one is."""
-    clean = kept_name(name)
-    try:
-        there = store.study(clean)
-    except UnknownStudy:
-        return clean
-    raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
-
-
-def kept_name(name: str) -> str:
-    """Raises ``StudyError`` where no study can be called that."""
-    clean = composed(name.strip(), LONGEST_NAME)
-    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
-                         "characters on one line.")
-    return clean
-
-
-@contextmanager
-def cleared(store: StudyStore, home: Path) -> Iterator[None]:
-    """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
-    if it fails."""
-    clear_pictures(store, home)
-    try:
-        yield
-    except BaseException:
-        with suppress(StorageError):   # a database that is away cannot be asked; the next creation will
-            clear_pictures(store, home)
-        raise
-
-
-def clear_pictures(store: StudyStore, home: Path) -> None:
-    """Remove pictures of studies that are not stored: never were, or are no more."""
-    clear_leftovers(home, lambda study_id: _is_study(store, study_id))
-
-
-def _is_study(store: StudyStore, study_id: str) -> bool:
-    try:
-        return store.study(study_id).study_id == study_id
-    except UnknownStudy:
-        return False
 
 
 def _lay_out(

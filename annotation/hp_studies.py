@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from annotation.circus_users import StudyParts
-from annotation.creation import Created, check_name
+from annotation.creation import Created
 from annotation.imports import HP_ANSWERS
+from annotation.naming import check_name
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.sources.queries import refuse
 from annotation.store import StudyStore

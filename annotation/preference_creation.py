@@ -10,9 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.creation import Created, Progress, check_name, cleared
+from annotation.creation import Created, Progress
 from annotation.freezing import FindPicture, Freezer, freezing
 from annotation.method_pairs import DrawnPairs, Pair, draw_pairs
+from annotation.naming import check_name, cleared
 from annotation.preference_sources import SurveyQuery
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED

@@ -82,8 +82,8 @@ def create_preference(
     from contextlib import closing
 
     from annotation.account_names import LOCAL
-    from annotation.creation import check_name
     from annotation.exports.results import study_json
+    from annotation.naming import check_name
     from annotation.preference_creation import create_preference_study, make_questions, pair_notes
     from annotation.survey_plan import SurveyLayout, plan_survey
     from annotation.survey_settings import checked_settings

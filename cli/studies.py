@@ -65,8 +65,9 @@ def create_validity(
 ) -> None:
     """A study of whether queries are well-formed, by the rubric of CIRCUS."""
     from annotation.account_names import LOCAL
-    from annotation.creation import check_name, create_validity_study
+    from annotation.creation import create_validity_study
     from annotation.exports.results import study_json
+    from annotation.naming import check_name
     from annotation.planner import plan_study
     from annotation.records import StudyPlan
     from cli.study_tables import print_plan, print_strata

@@ -10,7 +10,7 @@ from annotation.analysis.formats import Form, table_file
 from annotation.circus_users import as_zip
 from cir_core.errors import StudyError
 from web.analysis_reports import Made
-from web.study_downloads import disposition, file_stem
+from web.file_names import disposition, file_stem
 
 if TYPE_CHECKING:
     from annotation.analysis.documents import ReportForm

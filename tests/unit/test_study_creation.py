@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from annotation.creation import check_name, create_validity_study
+from annotation.creation import create_validity_study
 from annotation.freezing import studies_folder
+from annotation.naming import check_name
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
 from cir_core.errors import StorageError, StudyError

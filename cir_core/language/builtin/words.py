@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from difflib import get_close_matches
-from functools import lru_cache
 
 MOST_WORDS = 200  # of one text; a modification has about ten, a long caption sixty
 _TOKEN = re.compile(r"\d/\d|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]")
@@ -34,20 +32,3 @@ def tokenise(text: str) -> list[str]:
             token = token[:-2]  # "it's", "women's"
         tokens.append(token.replace("'", ""))
     return [token for token in tokens if token]
-
-
-@lru_cache(maxsize=4096)
-def respell(word: str) -> str:
-    """The garment word that ``word`` is a slip of, or ``word`` itself.
-
-    Only words of four letters or more, with the same first letter: further guesses do
-    more harm than a word kept as typed.
-    """
-    from cir_core.language.builtin.vocabulary import spelling
-
-    known, meant = spelling()
-    if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
-        return word
-    first = [candidate for candidate in meant if candidate[0] == word[0]]
-    close = get_close_matches(word, first, n=1, cutoff=0.82)
-    return close[0] if close else word
