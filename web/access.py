@@ -6,17 +6,12 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from annotation.roles import Capability
+from web.pages import SCREENS
 
 _SEARCH: frozenset[Capability] = frozenset({"search"})
 _JUDGING: frozenset[Capability] = frozenset({"annotate", "adjudicate", "manage", "results"})
-_STUDIES: frozenset[Capability] = frozenset({"manage", "results"})
-_RESULTS: frozenset[Capability] = frozenset({"results"})
 
-PAGES: Mapping[str, frozenset[Capability]] = {
-    "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES, "/analysis": _RESULTS,
-    "/adjudicate": frozenset({"adjudicate"}), "/people": frozenset({"people"}),
-    "/log": frozenset({"people"}),
-}
+PAGES: Mapping[str, frozenset[Capability]] = {page.path: page.needs for page in SCREENS}
 """The screens, in the order in which a person's first one is looked for."""
 
 # By the first part of the path. What is in none of these is not served, whatever routes there are: a library may
