@@ -30,6 +30,7 @@ from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
+from cir_core.texts import quoted
 
 MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
@@ -231,7 +232,7 @@ class PeopleService:
         for one in self.invitations() if len(asked) >= HANDLE else ():
             if one.digest.startswith(asked) and self._store.withdraw(one.digest, by=by):
                 return one
-        raise AccessError(f"There is no invitation {handle[:40]!r} that can still be used. See those there are: "
+        raise AccessError(f"There is no invitation {quoted(handle)} that can still be used. See those there are: "
                           "cirque user invitations, or the people page.")
 
     def accept(self, secret: str, name: object, password: object, address: str = "") -> str:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_array, validated
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 Confidence = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -115,7 +116,8 @@ def numbered_single_target(path: Path, faults: Faults | None = None) -> list[tup
         shown = (record.target_id, *record.distractor_ids)
         if len(set(shown)) < len(shown):
             twice = next(name for name in shown if shown.count(name) > 1)
-            faults.add(path, number, f"{twice!r} stands twice among target and comparison images", "Keep one of them")
+            faults.add(path, number, f"{quoted(twice)} stands twice among target and comparison images",
+                       "Keep one of them")
             continue
         kept.append((number, record))
     return kept
@@ -144,7 +146,7 @@ def read_candidates(path: Path, faults: Faults | None = None) -> tuple[Candidate
             faults.add(path, number, problem, "Give each name its score")
         elif len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            faults.add(path, number, f"{twice!r} stands twice in top_k_names", "Keep each image once")
+            faults.add(path, number, f"{quoted(twice)} stands twice in top_k_names", "Keep each image once")
         else:
             kept.append(record)
     return tuple(kept)

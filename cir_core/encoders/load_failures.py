@@ -1,6 +1,7 @@
 """Why a model could not be loaded, in words that are safe to repeat.
 
-PyTorch's refusal of a checkpoint with code in it tells how to switch that refusal off. No sentence of cirque repeats it.
+PyTorch's refusal of a checkpoint with code in it tells how to switch that refusal off. No sentence of cirque repeats
+it.
 """
 
 from __future__ import annotations
