@@ -30,7 +30,7 @@ from cir_core.methods.soft_filter import soft_score
 from cir_core.query_steps import Problem, composed_together, each
 from cir_core.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.search import Searcher
-from cir_core.texts import clean_text, quoted
+from cir_core.texts import clean_text, quoted, shortened
 from cir_core.types import MethodSettings
 
 _TOGETHER = 64   # queries that are encoded together
@@ -207,5 +207,5 @@ def _notes(
         (_, text), reason = next(iter(failed.items()))
         lost = sum(len(asked[query]) for query in failed)
         notes.append(f"Sets without a score, because {method.title} failed at their query: {lost:,} of "
-                     f"{2 * len(items):,}. The first such query is “{text}”: {reason}")
+                     f"{2 * len(items):,}. The first such query is “{shortened(text)}”: {reason}")
     return tuple(notes)

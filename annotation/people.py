@@ -30,7 +30,7 @@ from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
-from cir_core.texts import quoted
+from cir_core.texts import quoted, shortened
 
 MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
@@ -150,7 +150,8 @@ class PeopleService:
         """Raises ``AccessError`` for a name that nobody has."""
         found = self._store.person(name)
         if found is None:
-            raise AccessError(f"Nobody here is called “{name}”. See them all: cirque user list, or the people page.")
+            raise AccessError(f"Nobody here is called “{shortened(name)}”. See them all: cirque user list, or the "
+                              "people page.")
         return found
 
     def add(self, name: object, password: object, role: Role, *, by: str = LOCAL) -> Person:
@@ -194,9 +195,10 @@ class PeopleService:
     def _check_free(self, name: str) -> None:
         """Before a password is hashed; the store asks again."""
         if self._store.person(name) is not None:
-            raise AccessError(f"The name “{name}” is taken. Take another one.")
+            raise AccessError(f"The name “{shortened(name)}” is taken. Take another one.")
         if like := lookalike(name, (person.name for person in self._store.people())):
-            raise AccessError(f"“{name}” looks like “{like}”, and that name is taken. Take another one.")
+            raise AccessError(f"“{shortened(name)}” looks like “{shortened(like)}”, and that name is taken. "
+                              "Take another one.")
 
     # --- invitations ----------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from annotation.survey import SETTINGS
 from cir_core.errors import StudyError
-from cir_core.texts import quoted
+from cir_core.texts import can_be_stored, quoted
 
 LONGEST_NAME = 40          # of a set: it stands on buttons
 LONGEST_TEXT = 20_000      # of consent and guidelines
@@ -37,7 +37,7 @@ def _names(value: object) -> bool:
 
 
 def _text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT and can_be_stored(value)
 
 
 def _hours(value: object) -> bool:

@@ -11,7 +11,7 @@ import orjson
 from annotation.analysis.records import Options, Resample, Selection, Undefined
 from annotation.exclusion import Rules, parse_rules
 from cir_core.errors import StudyError
-from cir_core.texts import quoted
+from cir_core.texts import quoted, shortened
 
 _LONGEST_SELECT = 100_000   # characters of JSON
 _MOST_CHOSEN = 500
@@ -38,7 +38,7 @@ def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Opti
     Raises ``StudyError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
-        raise StudyError(f"This call does not know {', '.join(unknown)[:200]}. It takes {', '.join(known)}.")
+        raise StudyError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
     plan, rules = query.get("plan"), query.get("rules")
     options = Options(
         draws=whole(query, "draws", usual.draws, most=_MOST_DRAWS), seed=whole(query, "seed", usual.seed),
@@ -78,7 +78,7 @@ def _selection(text: str) -> Selection:
         raise StudyError("“select” is no JSON that can be read. Reload the page.") from None
     fields = ("datasets", "categories", "people", "block_only")
     if not isinstance(given, dict) or (unknown := sorted(given.keys() - set(fields))):
-        wrong = "it is no object" if not isinstance(given, dict) else f"it has {', '.join(unknown)[:200]}"
+        wrong = "it is no object" if not isinstance(given, dict) else f"it has {shortened(', '.join(unknown), 200)}"
         raise StudyError(f"“select” is an object with {', '.join(fields)}; {wrong}. Reload the page.")
     block = given.get("block_only", False)
     if not isinstance(block, bool):

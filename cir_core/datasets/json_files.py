@@ -21,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
-from cir_core.texts import quoted
+from cir_core.texts import quoted, shortened
 
 Record = dict[str, Any]
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -161,7 +161,7 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
 
 def _held(record: object) -> str:
     """Of an object its keys; what stands where an object should, in a few words."""
-    return ", ".join(record) or "nothing" if isinstance(record, dict) else _shown(record)
+    return shortened(", ".join(record), 200) or "nothing" if isinstance(record, dict) else _shown(record)
 
 
 def _opened(path: Path) -> BinaryIO:
