@@ -28,6 +28,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 
 FORM = HP_ANSWERS
 """``Study.source["form"]`` of an imported study."""
@@ -159,7 +160,8 @@ def _question(item: Item, judgement: Judgement, name: str, number: int) -> Quest
     for image_id in question.image_ids:
         if not image_id or "/" in image_id:
             raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's form cannot hold the image id "
-                               f"{image_id!r}, for it makes file names of ids. Export the study as csv or preferences.")
+                               f"{quoted(image_id)}, for it makes file names of ids. Export the study as csv or "
+                               "preferences.")
     return question
 
 
@@ -205,7 +207,7 @@ def _check(questions: Sequence[Question], path: Path, faults: Faults) -> None:
         if not question.user.strip():
             faults.add(path, "a person", "the name is empty", "Give each person a name")
         if first != question.user:
-            faults.add(path, question.user, f"it is the name of {first!r} too, letter case apart",
+            faults.add(path, question.user, f"it is the name of {quoted(first)} too, letter case apart",
                        "Give each person another name")
         if question.question_id in keys:
             faults.add(path, question.question_id, "another question has the same name", "Rename its question set")

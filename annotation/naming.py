@@ -9,7 +9,7 @@ from pathlib import Path
 from annotation.freezing import clear_leftovers
 from annotation.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
-from cir_core.texts import composed
+from cir_core.texts import composed, quoted
 
 LONGEST_NAME = 80
 
@@ -21,14 +21,14 @@ def check_name(store: StudyStore, name: str) -> str:
         there = store.study(clean)
     except UnknownStudy:
         return clean
-    raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
+    raise StudyError(f"There is a study {quoted(there.name)} already. Choose another name.")
 
 
 def kept_name(name: str) -> str:
     """Raises ``StudyError`` where no study can be called that."""
     clean = composed(name.strip(), LONGEST_NAME)
     if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
+        raise StudyError(f"A study cannot be called {quoted(name)}. Give it a name of 1 to {LONGEST_NAME} "
                          "characters on one line.")
     return clean
 

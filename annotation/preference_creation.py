@@ -24,6 +24,7 @@ from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from annotation.survey_settings import checked_settings
 from cir_core.errors import StudyError
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def make_questions(
     """
     key, times = Counter(query.key for query in queries).most_common(1)[0] if queries else ("", 0)
     if times > 1:
-        raise StudyError(f"{times} queries have the key {key!r}. Every query needs its own.")
+        raise StudyError(f"{times} queries have the key {quoted(key)}. Every query needs its own.")
     drawn = draw_pairs({query.key: query.results for query in queries}, methods, seed)
     questions = [Question(query, drawn.methods[query.key]) for query in queries if query.key in drawn.methods]
     if not questions:

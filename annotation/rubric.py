@@ -19,6 +19,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 CIRCUS = "circus/1"
 INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
@@ -118,11 +119,12 @@ def load_rubric(protocol: str = CIRCUS) -> Rubric:
     name = protocol.partition("/")[0]
     path = _FOLDER / f"{name}.toml"
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or not path.is_file():
-        raise StudyError(f"There is no rubric {protocol!r}, only {CIRCUS!r}. Update cirque, or make the study again.")
+        raise StudyError(f"There is no rubric {quoted(protocol)}, only {quoted(CIRCUS)}. Update cirque, or make the "
+                         "study again.")
     rubric = parse_rubric(path.read_text("utf-8"), f"rubrics/{name}.toml")
     if rubric.protocol != protocol:
-        raise StudyError(f"This cirque has the rubric {rubric.protocol!r}, not {protocol!r}. Use the version of cirque"
-                         " that the study was made with.")
+        raise StudyError(f"This cirque has the rubric {quoted(rubric.protocol)}, not {quoted(protocol)}. Use the "
+                         "version of cirque that the study was made with.")
     return rubric
 
 
@@ -170,7 +172,7 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
             yield f"flags.{number}.reasons.key", f"{twice} stands there twice", "Give each reason its own letter"
         for reason in flag.reasons:
             if reason.code != flag.key + reason.key:
-                yield (f"flags.{number}.reasons.code", f"{reason.code!r} is not {flag.key + reason.key!r}",
+                yield (f"flags.{number}.reasons.code", f"{quoted(reason.code)} is not {quoted(flag.key + reason.key)}",
                        "Leave the code out: it is made of the two keys")
     if [flag.key for flag in rubric.flags] != sorted(flag.key for flag in rubric.flags):
         yield "flags", "the flags are not in order of their keys", "Put them in the order in which they are asked"
@@ -187,7 +189,7 @@ def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Itera
             if example.verdict not in known:
                 yield field, f"the verdict {example.verdict} is no category", "Name one of the rubric's"
             if unknown := [code for code in example.reasons if rubric.reason(code) is None]:
-                yield field, f"{unknown[0]!r} is no reason", "Name one like 1a"
+                yield field, f"{quoted(unknown[0])} is no reason", "Name one like 1a"
         own = sum(example.verdict == category.code for example in category.examples)
         if own < _EXAMPLES:
             yield field, f"{own} of them have its verdict", f"Write at least {_EXAMPLES}"

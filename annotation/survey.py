@@ -18,6 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 HS_FASHIONIQ = "hs-fashioniq/1"
 SETTINGS: Mapping[str, Any] = {
@@ -73,12 +74,12 @@ def load_survey(protocol: str = HS_FASHIONIQ) -> Survey:
     name = protocol.partition("/")[0]
     path = _FOLDER / f"{name}.toml"
     if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or not path.is_file():
-        raise StudyError(f"There is no survey {protocol!r}, only {HS_FASHIONIQ!r}. Update cirque, or make the study "
-                         "again.")
+        raise StudyError(f"There is no survey {quoted(protocol)}, only {quoted(HS_FASHIONIQ)}. Update cirque, or make "
+                         "the study again.")
     survey = parse_survey(path.read_text("utf-8"), f"surveys/{name}.toml")
     if survey.protocol != protocol:
-        raise StudyError(f"This cirque has the survey {survey.protocol!r}, not {protocol!r}. Use the version of cirque "
-                         "that the study was made with.")
+        raise StudyError(f"This cirque has the survey {quoted(survey.protocol)}, not {quoted(protocol)}. Use the "
+                         "version of cirque that the study was made with.")
     return survey
 
 

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cir_core.domains import Domain
 from cir_core.errors import SettingsError
+from cir_core.texts import quoted
 
 
 def default_home() -> Path:
@@ -89,7 +90,7 @@ class Settings(BaseSettings):
             try:
                 ipaddress.ip_network(part)
             except ValueError:
-                raise ValueError(f"{part!r} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
+                raise ValueError(f"{quoted(part)} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
         return ",".join(parts)
 
     @property

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
-from cir_core.texts import counted
+from cir_core.texts import counted, quoted
 from cli.console import out, progress_bar
 from cli.method_options import DomainOption, Model
 from cli.preference_sources import Asked, open_source
@@ -166,7 +166,7 @@ def _names(text: str) -> list[str]:
     """Both names. Raises ``StudyError``."""
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2:
-        raise StudyError(f"--set-names is {text!r}. Give two names with a comma between them, such as "
+        raise StudyError(f"--set-names is {quoted(text)}. Give two names with a comma between them, such as "
                          "\"Shopping Mall 1,Shopping Mall 2\".")
     return names
 

@@ -26,6 +26,7 @@ from annotation.records import (
     name_key,
 )
 from cir_core.errors import AccessError, StorageError
+from cir_core.texts import quoted
 from storage import invitations, tables, wrong_tries
 from storage.audit_log import note_act, signed_in_from
 from storage.database import reading, writing
@@ -76,7 +77,7 @@ class SqlPeopleStore:
             row = connection.execute(
                 select(tables.people).where(_p.name_key == key).with_for_update()).first()
             if row is None:
-                raise AccessError(f"Nobody here is called {name!r}. Check the name in the list of people.")
+                raise AccessError(f"Nobody here is called {quoted(name)}. Check the name in the list of people.")
             if admins == {key} and (active is False or role not in (None, "admin")):
                 raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
             if values:
@@ -198,8 +199,8 @@ def _add(connection: Connection, person: Person) -> None:
     if key in taken:
         raise _taken(person.name)
     if like := lookalike(person.name, taken.values()):
-        raise AccessError(f"{person.name!r} looks like {like!r}, which somebody here is called already. Choose "
-                          "another name.")
+        raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which somebody here is called already. "
+                          "Choose another name.")
     connection.execute(insert(tables.people).values(
         name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
         active=person.active, created_at=person.created_at))
@@ -219,7 +220,7 @@ def _changes(
 
 
 def _taken(name: str) -> AccessError:
-    return AccessError(f"Somebody here is called {name!r} already. Choose another name.")
+    return AccessError(f"Somebody here is called {quoted(name)} already. Choose another name.")
 
 
 def _check_name(name: str) -> None:

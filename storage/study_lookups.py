@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, ScalarSelect, Select, and_, bindparam, f
 
 from annotation.records import Assignment, Study, name_key
 from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
+from cir_core.texts import quoted
 from storage import tables
 from storage.study_rows import assignment_from, study_from
 
@@ -90,7 +91,7 @@ def recount(connection: Connection, study_id: str, seats: set[int] | None = None
 
 
 def unknown_study(name: str) -> UnknownStudy:
-    return UnknownStudy(f"No study {name!r} here. Choose one from the list of studies.")
+    return UnknownStudy(f"No study {quoted(name)} here. Choose one from the list of studies.")
 
 
 def unknown_item(study_name: str) -> UnknownItem:

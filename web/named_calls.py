@@ -13,6 +13,7 @@ from cir_core.errors import CirqueError, SearchError
 from cir_core.method_types import MethodSettings
 from cir_core.methods.declared import find_method
 from cir_core.search import clean_text
+from cir_core.texts import quoted
 from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
 from web.live import LiveWatch
@@ -117,8 +118,8 @@ def _method(services: Services, name: str, session: SearchSession | None) -> Met
         return session.method if session else MethodSettings()
     wanted = find_method(name, services.methods).settings
     if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
-        raise SearchError(f"A session keeps its method, and this one was not begun with {name!r}. Leave the method "
-                          "out, or begin a new session.")
+        raise SearchError(f"A session keeps its method, and this one was not begun with {quoted(name)}. Leave the "
+                          "method out, or begin a new session.")
     return wanted
 
 

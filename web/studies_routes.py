@@ -19,6 +19,7 @@ from annotation.releasing import release as release_work
 from annotation.rubric import load_rubric
 from annotation.subset import count_subset
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 from web import studies_present as present
 from web.json_calls import Fields, asked, told
 from web.services import Services
@@ -117,7 +118,7 @@ def studies_routes(services: Services) -> APIRouter:
 def rule_of(query: Mapping[str, str]) -> LabelRule:
     rule = query.get("rule") or "majority"
     if rule not in get_args(LabelRule):
-        raise StudyError(f"There is no rule {rule[:40]!r}. Take one of: {', '.join(get_args(LabelRule))}.")
+        raise StudyError(f"There is no rule {quoted(rule)}. Take one of: {', '.join(get_args(LabelRule))}.")
     return cast(LabelRule, rule)
 
 

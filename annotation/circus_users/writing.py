@@ -15,6 +15,7 @@ from annotation.circus_users.form import KEPT, SOURCE, annotation_of, changed
 from annotation.records import Assignment, Item, Judgement, Seat, Study, name_key
 from annotation.store import StudyStore
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same study gives the same bytes
 
@@ -64,7 +65,7 @@ def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     """:func:`write_circus_users` over a stored study. Raises ``StudyError`` where nobody has joined it."""
     seats = store.seats(study.study_id)
     if not any(seat.annotator for seat in seats):
-        raise StudyError(f"Nobody has joined {study.name!r} yet, so there is no annotator's file to write.")
+        raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator's file to write.")
     return write_circus_users(
         study, store.items(study.study_id), seats, store.assignments(study.study_id),
         store.judgements(study.study_id, history=True))

@@ -22,7 +22,7 @@ from cir_core.method_runs import searcher_over
 from cir_core.methods.declared import Method
 from cir_core.query_steps import Problem, composed_together, each, ranked_together
 from cir_core.search import Searcher
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from cir_core.types import MethodSettings
 
 
@@ -43,7 +43,7 @@ class MethodRetriever:
         self._instruction = instruction if method.settings.base == "joint" else None
         if ablation == "drop" and method.settings.base == "joint":
             raise MethodError(
-                f"{name!r} cannot be audited with --ablation drop: an encoder that composes by itself has no "
+                f"{quoted(name)} cannot be audited with --ablation drop: an encoder that composes by itself has no "
                 "place for one input alone. Use --ablation black, or leave it out."
             )
 
@@ -107,10 +107,10 @@ class MethodRetriever:
             return Problem("its targets are hidden", of_query=True)
         for target in query.target_ids:
             if target not in index:
-                return Problem(f"the target {target!r} is not among the {len(index)} images that are ranked",
+                return Problem(f"the target {quoted(target)} is not among the {len(index)} images that are ranked",
                                of_query=True)
         if query.reference_id not in self._gallery:
-            return Problem(f"the reference {query.reference_id!r} is not in gallery {self._gallery.name!r}",
+            return Problem(f"the reference {quoted(query.reference_id)} is not in gallery {quoted(self._gallery.name)}",
                            of_query=True)
         return None
 
@@ -154,6 +154,8 @@ class MethodRetriever:
         missing = [image_id for image_id in ids if image_id not in self._gallery]
         if missing:
             raise GalleryError(
-                f"Gallery {self._gallery.name!r} lacks {len(missing)} of the {len(ids)} images that are ranked, the "
-                f"first: {missing[0]!r}. Index it from the same images as the others, or leave this retriever out."
+                f"Gallery {quoted(self._gallery.name)} lacks {len(missing)} of the {len(ids)} images that are ranked, "
+                f"the first: {quoted(missing[0])}. Index it from the same images as the others, or leave this "
+                "retriever "
+                "out."
             )

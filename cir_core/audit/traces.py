@@ -26,6 +26,7 @@ from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
 from cir_core.spreadsheets import as_text
+from cir_core.texts import quoted
 
 
 def write_queries(
@@ -167,7 +168,7 @@ def _called(path: Path, names: Sequence[str], benchmark: Benchmark, dataset: str
         return fitting.pop()
     listed = ", ".join(names)
     if dataset:
-        raise DatasetError(f"{path} has no query of {dataset!r}, only of {listed}. Name one of these with "
+        raise DatasetError(f"{path} has no query of {quoted(dataset)}, only of {listed}. Name one of these with "
                            "--validated-dataset.")
     what = f"is of several data sets ({listed})" if len(names) > 1 else f"is of {listed}"
     how_many = "more than one" if fitting else "none"
@@ -198,7 +199,8 @@ def _positioned(benchmark: Benchmark, aggregate: Aggregate) -> Iterator[tuple[in
     position = {query.query_id: place for place, query in enumerate(benchmark.queries)}
     for label in aggregate.labels:
         if label.query_id not in position:
-            raise DatasetError(f"{benchmark.name} has no query {label.query_id!r}. Use the data set that was audited.")
+            raise DatasetError(f"{benchmark.name} has no query {quoted(label.query_id)}. Use the data set that was "
+                               "audited.")
         yield position[label.query_id], label
 
 

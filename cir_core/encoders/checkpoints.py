@@ -14,6 +14,7 @@ from numpy._core.multiarray import scalar
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from cir_core.encoders.load_failures import HOLDS_OBJECTS, holds_objects, reason_of
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
@@ -93,14 +94,10 @@ def _read(path: Path) -> Mapping[str, Any]:
             return load_file(path)
         with torch.serialization.safe_globals(_NUMBERS):
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except pickle.UnpicklingError as error:
-        raise EncoderUnavailable(
-            f"Checkpoint {path} holds more than tensors and numbers, or is damaged. Convert it to safetensors, "
-            "which cannot carry code."
-        ) from error
-    except (OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason}). Copy it again.") from error
+    except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
+        if holds_objects(error):
+            raise EncoderUnavailable(f"Checkpoint {path} {HOLDS_OBJECTS}.") from error
+        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason_of(error)}). Copy it again.") from error
     if not isinstance(content, Mapping):
         raise EncoderUnavailable(
             f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."

@@ -174,7 +174,7 @@ def test_a_decision_settles_the_label_and_may_be_revised(
     judge(store, items[0], Ada=valid(), Bea=BROAD)
     store.set_accepting(study.study_id, False)   # adjudication goes on when judging has ended
     first = adjudication.decide(
-        "Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x00 ", "token-01").decision
+        "Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x07 ", "token-01").decision
     assert (first.revision, first.reason, first.answer["reasons"]) == (1, "nobody can tell", ["1b"])
     again = adjudication.decide("Sample", items[0].item_id, "Olga", VAGUE, "nobody can tell", "token-01").decision
     assert again.revision == 1 and len(store.decisions(study.study_id, history=True)) == 1

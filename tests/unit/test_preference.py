@@ -121,10 +121,17 @@ def test_a_draft_keeps_what_there_is():
     for nothing in (None, [], "x", {}, {"ratings": 3, "preferred": [], "irrelevant": "no", "reason": 4}):
         assert KIND.draft(nothing, ITEM, study, extra={"first": 2}) == empty
     begun = {"ratings": {"A": 4, "B": 9, "x": 1}, "preferred": "B", "irrelevant": {"text": True, "image": 1},
-             "reason": "so\0 far " + "x" * 200_000, "confirmed": True, "other": 1}
+             "reason": "so\x07 far " + "x" * 200_000, "confirmed": True, "other": 1}
     kept = KIND.draft(begun, ITEM, study, extra={"first": 2})
     assert kept == {"ratings": {"A": 4, "B": None}, "preferred": "B", "irrelevant": {"image": False, "text": True},
                     "reason": ("so far " + "x" * 200_000)[:99_999], "confirmed": False}
+
+
+def test_a_reason_with_nul_is_refused_in_answers_and_drafts():
+    with pytest.raises(IncompleteJudgement, match=r"The reason has a character .*NUL.*behind “so”"):
+        KIND.settle(given() | {"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
+    with pytest.raises(IncompleteJudgement, match="NUL"):
+        KIND.draft({"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
 
 
 def test_the_page_says_what_the_study_has_set():

@@ -6,6 +6,7 @@ import re
 import unicodedata
 
 MOST_WORDS = 200  # of one text; a modification has about ten, a long caption sixty
+_MOST_READ = 4000  # characters; to compose a run of accents takes the square of its length, while all threads wait
 _TOKEN = re.compile(r"\d/\d|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]")
 _BREAKS = frozenset(".;:!?\n")
 _BRITISH = (
@@ -21,7 +22,7 @@ def tokenise(text: str) -> list[str]:
 
     Hyphens separate words ("v-neck" is two), apostrophes vanish ("doesn't" is "doesnt").
     """
-    text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
+    text = unicodedata.normalize("NFKC", text[:_MOST_READ]).lower().replace("\u2019", "'").replace("\u2018", "'")
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens = []

@@ -12,11 +12,12 @@ import openai
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable
 from cir_core.language.openai.server import Server
 
+_LOOKED_AT = 20_000    # characters of a server's own words in which reasons are sought
 _SHOWN = 300  # characters of a server's own words
 _TOO_LARGE = re.compile(
-    r"(images?|pictures?)\b.*\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
+    r"(images?|pictures?)\b.{0,500}\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
     r"|(request|payload|body|entity)\b.{0,20}\btoo (large|big)"
-    r"|(too (large|big)|exceed\w*)\b.*\b(images?|pictures?)", re.IGNORECASE | re.DOTALL)
+    r"|(too (large|big)|exceed\w{0,3})\b.{0,500}\b(images?|pictures?)", re.IGNORECASE | re.DOTALL)
 _NO_IMAGES = re.compile(
     r"(not|n't|no)\b.{0,40}\b(image|vision|multi-?modal)|(image|image_url|vision)\b.{0,60}\b(not|n't|only|invalid)\b"
     r"|not a multimodal", re.IGNORECASE | re.DOTALL)
@@ -82,13 +83,13 @@ def retry_after(error: Fault) -> float | None:
 
 
 def words_of(error: Fault) -> str:
-    """What the server says, in full."""
+    """What the server says; of a very long text the first :data:`_LOOKED_AT` characters."""
     if not isinstance(error, openai.APIError):
-        return str(error)
+        return str(error)[:_LOOKED_AT]
     body: object = error.body
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body.get("error")
-    return str(body or error.message)
+    return str(body or error.message)[:_LOOKED_AT]
 
 
 def is_too_large(error: Fault) -> bool:
