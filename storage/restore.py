@@ -28,11 +28,12 @@ made would be signed in again."""
 @dataclass(frozen=True)
 class Restored:
     """``contents`` are those of the backup; of the rows in ``ENDED`` none is there afterwards. ``before`` is the backup
-    of what was there, None where nothing was; ``log`` is of the audit log in that one, None where there was none.
-    ``latest`` is the schema of this cirque."""
+    of what was there, None where nothing was, and ``replaced`` its contents; ``log`` is of the audit log in that one,
+    None where there was none. ``latest`` is the schema of this cirque."""
 
     contents: Contents
     before: Path | None
+    replaced: Contents
     log: LogExtent | None
     latest: str
     faults: tuple[str, ...]
@@ -73,7 +74,7 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
     if found.contents != replace(wanted, rows={**wanted.rows, **dict.fromkeys(emptied, 0)}):
         raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
                            + (f"; restore {before}, which holds what was there before." if before else "."))
-    return Restored(wanted, before, log if before else None, found.latest, found.faults)
+    return Restored(wanted, before, there, log if before else None, found.latest, found.faults)
 
 
 _NAMES = {"sqlite": "a SQLite file", "postgresql": "a PostgreSQL database"}
