@@ -246,7 +246,7 @@ class PeopleStore(TriesStore, Protocol):
         ...
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
-        """Keep a sign-in; those that have expired are cleared away. ``address``: where it came from."""
+        """Keep a sign-in; those that have long expired are cleared away. ``address``: where it came from."""
         ...
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:

@@ -107,7 +107,8 @@ class SqlPeopleStore:
         """Somebody who is not there, or not active, raises ``AccessError``."""
         key = name_key(sign_in.name)
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.sign_ins).where(_s.expires_at <= sign_in.created_at))
+            connection.execute(delete(tables.sign_ins).where(
+                _s.expires_at <= sign_in.created_at - invitations.KEPT))
             active = connection.execute(
                 select(_p.active).where(_p.name_key == key).with_for_update()).scalar_one_or_none()
             if not active:

@@ -28,7 +28,7 @@ from storage.home_record import NAME, HomeRecord
 from storage.people import SqlPeopleStore
 from storage.store import open_store
 from storage.stores import open_stores
-from tests.fakes.databases import ON_SQLITE, database_of, settings_of, use_home
+from tests.fakes.databases import ON_SQLITE, database_of, settings_of, sqlite_of, use_home
 from tests.fakes.people import LIGHT
 from web.guard import Guard
 from web.services import open_services
@@ -214,21 +214,22 @@ def test_accounts_that_vanish_while_it_runs_open_nothing(home):
 
 @pytest.mark.sqlite
 def test_another_database_for_the_same_home(home, tmp_path, caplog):
-    other = f"sqlite:///{tmp_path / 'other.db'}"
+    other, third = sqlite_of(tmp_path / "other"), sqlite_of(tmp_path / "third")
     use(home)
     start(home, database_url=other)
-    assert noted(home)["database"] == str(tmp_path / "other.db") and "was used with cirque.db before" in caplog.text
-    (tmp_path / "other.db").unlink()
+    assert noted(home)["database"] == str(tmp_path / "other" / "cirque.db")
+    assert "was used with cirque.db before" in caplog.text
+    (tmp_path / "other" / "cirque.db").unlink()
     use(home, "Ada")   # the first one again, which is there
-    with pytest.raises(StorageError, match=r"no database at .*other.db.*used with cirque.db, in which people had "
+    with pytest.raises(StorageError, match=r"no database at .*other/cirque.db.*used with cirque.db, in which people had "
                                            r"accounts.*Point CIRQUE_DATABASE_URL at cirque.db"):
         start(home, database_url=other)
-    assert not (tmp_path / "other.db").exists()
-    start(tmp_path / "second")   # somebody else's, with nothing in it
+    assert not (tmp_path / "other" / "cirque.db").exists()
+    start(tmp_path / "third")   # somebody else's, with nothing in it
     with pytest.raises(StorageError, match="Nobody has an account"):
-        start(home, database_url=f"sqlite:///{tmp_path / 'second' / 'cirque.db'}")
-    use(tmp_path / "second", "Ben")
-    start(home, database_url=f"sqlite:///{tmp_path / 'second' / 'cirque.db'}")   # it has accounts
+        start(home, database_url=third)
+    use(tmp_path / "third", "Ben")
+    start(home, database_url=third)   # it has accounts
 
 
 @pytest.mark.sqlite
