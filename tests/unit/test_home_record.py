@@ -221,8 +221,8 @@ def test_another_database_for_the_same_home(home, tmp_path, caplog):
     assert "was used with cirque.db before" in caplog.text
     (tmp_path / "other" / "cirque.db").unlink()
     use(home, "Ada")   # the first one again, which is there
-    with pytest.raises(StorageError, match=r"no database at .*other/cirque.db.*used with cirque.db, in which people had "
-                                           r"accounts.*Point CIRQUE_DATABASE_URL at cirque.db"):
+    with pytest.raises(StorageError, match=r"no database at .*other/cirque.db.*used with cirque.db, in which people "
+                                           r"had accounts.*Point CIRQUE_DATABASE_URL at cirque.db"):
         start(home, database_url=other)
     assert not (tmp_path / "other" / "cirque.db").exists()
     start(tmp_path / "third")   # somebody else's, with nothing in it
