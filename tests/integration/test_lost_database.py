@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -97,7 +98,10 @@ def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
     (tmp_path / "moved.db").rename(server.home / "cirque.db")
     after = MANY - 1
     assert save(client, items, after).status_code == 200
-    assert client.get("/readyz").json()["checks"]["database"]["ok"]
+    until = time.monotonic() + 30
+    while not client.get("/readyz").json()["checks"]["database"]["ok"]:   # it looks once a second
+        assert time.monotonic() < until
+        time.sleep(0.1)
     server.kill()
     assert {f"lost-or-not-{number:04d}" for number in [*acknowledged, after]} <= kept(server.home)
     log = server.log()
