@@ -123,14 +123,13 @@ def _restore_server(
         _check_same(back_up_to(engine, before).contents, there)
     with _alone(engine) as connection:   # again: it took a while
         _check_same(contents_of(connection), there)
-        postgres_dumps.replace_content(connection, backup, emptied)
+        postgres_dumps.replace_content(connection, backup, emptied, there)
 
 
 def _check_same(found: Contents, there: Contents) -> None:
     """What is replaced is what was looked at, and what is in the backup of it."""
     if found != there:
-        raise StorageError("Somebody wrote to the database in the meantime. Stop cirque, and other programs that use "
-                           "it; then restore again. Nothing was changed.")
+        raise StorageError(postgres_dumps.CHANGED)
 
 
 @contextmanager
