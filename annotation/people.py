@@ -101,8 +101,8 @@ class PeopleService:
             return None
         person, sign_in = found
         left = sign_in.expires_at - now
-        if left <= self._lifetime - min(_EXTEND_EVERY, self._lifetime / 4):
-            left = self._lifetime
+        if not self._lifetime - min(_EXTEND_EVERY, self._lifetime / 4) < left <= self._lifetime + _EXTEND_EVERY:
+            left = self._lifetime   # also of one that began while the clock was far ahead
             self._store.extend(digest, now + left)
         self._recognised.put(digest, person, left.total_seconds(), changes)
         return person

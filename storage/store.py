@@ -20,13 +20,13 @@ from storage import tables
 from storage.checks import check_turn, clean_name
 from storage.database import reading, writing
 from storage.loading import load_sessions, select_summaries
-from storage.migrate import open_migrated
+from storage.opening import open_home_database
 from storage.rows import branch_from, session_values, summary_from, turn_values
 
 
 def open_store(settings: Settings) -> SqlSessionStore:
     """The sessions of the database the settings name, brought up to date. Raises StorageError."""
-    return SqlSessionStore(open_migrated(settings.resolved_database_url))
+    return SqlSessionStore(open_home_database(settings)[0])
 
 
 class SqlSessionStore:
