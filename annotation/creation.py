@@ -14,7 +14,7 @@ from annotation.assignment import plan_places
 from annotation.circus_users import ImportedStudy, study_of
 from annotation.freezing import FindPicture, Freezer, Frozen, clear_leftovers, freezing
 from annotation.records import Item, Place, Study, StudyPlan
-from annotation.rubric import CIRCUS
+from annotation.rubric import newest_rubric
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.store import StudyStore
@@ -60,8 +60,8 @@ def create_validity_study(
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to judge. Choose other categories, or another source.")
-    study = Study(new_id(), name, "validity", CIRCUS, plan, True, {**SETTINGS, **(settings or {})}, dict(source),
-                  created_by, datetime.now(UTC))
+    study = Study(new_id(), name, "validity", newest_rubric().protocol, plan, True, {**SETTINGS, **(settings or {})},
+                  dict(source), created_by, datetime.now(UTC))
     _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
     with cleared(store, home), freezing(home, study.study_id) as freezer:
         kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)

@@ -42,7 +42,8 @@ def studies_routes(services: Services) -> APIRouter:
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
         cases = ([] if study.kind == "preference" else
-                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id)))
+                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
+                       rubric=load_rubric(study.protocol)))
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),

@@ -382,7 +382,7 @@ def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
     older = page.get("/own/0.0.1-abc/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"
-    for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus.toml", ""):
+    for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus-1.toml", ""):
         assert page.get(f"/own/{own_version()}/{path}").status_code == 404
     with pytest.raises(KeyError):
         own("js/nothing.js")
