@@ -1,8 +1,8 @@
 """What people read in a preference study, as it is written in ``assets/surveys``.
 
 A survey's name and version are a study's ``protocol``: a version that people have answered is never
-changed, another wording is another version, in a file beside it (:mod:`annotation.protocols`). A study may have its own names of the two sets, its own
-guidelines and a text of consent.
+changed, another wording is another version, in a file beside it (:mod:`annotation.protocols`). A study may
+have its own names of the two sets, its own guidelines and a text of consent.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
 def a_study(**settings: Any) -> Study:
-    return Study("p1", "Shops", "preference", "hs-fashioniq/1", StudyPlan(2, 1, 0, 7, 3.0), True, {**SETTINGS, **settings},
-                 {"form": "tests"}, "local", START)
+    return Study("p1", "Shops", "preference", "hs-fashioniq/1", StudyPlan(2, 1, 0, 7, 3.0), True,
+                 {**SETTINGS, **settings}, {"form": "tests"}, "local", START)
 
 
 def an_item(number: int = 0, *, text: str = "is red", size: int = 5, **hidden: Any) -> Item:

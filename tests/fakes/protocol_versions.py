@@ -19,7 +19,8 @@ def raise_versions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name, changes in (
         (rubric, "rubrics", {"circus": {
             'protocol = "circus/1"': 'protocol = "circus/2"', "QUERY_TOO_BROAD": NEW_FLAG,
-            "severity = 1": "severity = 9", "severity = 4": "severity = 1", "unsure_after = 120": "unsure_after = 60"}}),
+            "severity = 1": "severity = 9", "severity = 4": "severity = 1",
+            "unsure_after = 120": "unsure_after = 60"}}),
         (survey, "surveys", {"hs-fashioniq": {
             'protocol = "hs-fashioniq/1"': 'protocol = "hs-fashioniq/2"', '"fits very well"': '"fits perfectly"'}}),
     ):

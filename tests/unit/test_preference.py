@@ -163,7 +163,7 @@ def test_surveys_are_checked():
         load_survey("other/1")
     with pytest.raises(StudyError, match=r"There is no survey '\.\./secret/1'"):
         load_survey("../secret/1")
-    with pytest.raises(StudyError, match="There is no survey 'hs-fashioniq/9' here, only .*'hs-fashioniq/1'"):
+    with pytest.raises(StudyError, match=r"There is no survey 'hs-fashioniq/9' here, only .*'hs-fashioniq/1'"):
         load_survey("hs-fashioniq/9")
     with pytest.raises(StudyError, match=r"own\.toml is not valid TOML"):
         parse_survey("x = ", "own.toml")

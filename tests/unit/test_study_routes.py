@@ -23,6 +23,7 @@ from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
 from web.meter import Meter
 from web.own_files import own, own_routes, own_version
+from web.study_members import StudyMembers
 from web.study_routes import study_routes
 
 
@@ -36,7 +37,7 @@ def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
     app = FastAPI()
     services: Any = SimpleNamespace(
         studies=StudyService(store, {"validity": Validity()}), settings=SimpleNamespace(home=tmp_path),
-        meter=Meter())
+        meter=Meter(), study_members=StudyMembers(store))
     app.include_router(study_routes(services))
     app.include_router(own_routes())
     app.add_middleware(SignedIn)
