@@ -18,7 +18,7 @@ from annotation.preference_sources import SurveyQuery
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED
 from annotation.store import StudyStore
-from annotation.survey import HS_FASHIONIQ
+from annotation.survey import newest_survey
 from annotation.survey_flow import SECRET, new_secret
 from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from annotation.survey_settings import checked_settings
@@ -106,7 +106,7 @@ def create_preference_study(
         forecast = plan_survey(len(items), layout)
         kept_settings = {**checked, **layout.settings(len(items)), SECRET: new_secret()}
         plan = StudyPlan(forecast.people, 1, 0, layout.seed, kept_settings["lease_hours"])
-        study = Study(study_id, name, "preference", HS_FASHIONIQ, plan, True, kept_settings,
+        study = Study(study_id, name, "preference", newest_survey().protocol, plan, True, kept_settings,
                       {**source, "pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}},
                       created_by, datetime.now(UTC))
         store.create(study, items, images, places)

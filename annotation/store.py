@@ -134,6 +134,11 @@ class StudyStore(Protocol):
         """A person's assignments in their order."""
         ...
 
+    def is_member(self, study_id: str, annotator: str) -> bool:
+        """Whether a person has a seat with items, also handed-on ones, which they may still answer. False for a
+        study that is not there."""
+        ...
+
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         """A person's drafts, each with their answer to its item that counts now."""
         ...

@@ -102,20 +102,19 @@ class Validity:
         return as_page(load_rubric(study.protocol), study.settings) | {"note_limit": NOTE_LIMIT}
 
 
-def primary(answer: Mapping[str, Any], rubric: Rubric | None = None) -> str:
+def primary(answer: Mapping[str, Any], rubric: Rubric) -> str:
     """The one category of a canonical answer: "VALIDATED", its most severe flag, "INVALID_UNSPECIFIED" where
     it is invalid without a flag, "UNLABELLED" where it gives no verdict (unsure, or never answered)."""
-    return (rubric or load_rubric()).category(answer.get("validated"), answer.get("flags", ()))
+    return rubric.category(answer.get("validated"), answer.get("flags", ()))
 
 
-def signature(answer: Mapping[str, Any], rubric: Rubric | None = None) -> tuple[str, ...] | None:
+def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | None:
     """All categories of a canonical answer, for the question whether two judges set the same ones.
 
     The flags in order of severity, or the one category that stands for none; None without a verdict.
     """
     if (validated := answer.get("validated")) is None:
         return None
-    rubric = rubric or load_rubric()
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))
     return flags or (rubric.category(validated, ()),)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 from annotation.audit_log import ActLog
 from annotation.people import PeopleService
@@ -21,6 +21,7 @@ from cir_core.settings import Settings
 from storage.readiness import Readiness
 from web.live import Runs
 from web.meter import Meter
+from web.study_members import StudyMembers
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class Services:
     database: Readiness
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
+
+    @cached_property
+    def study_members(self) -> StudyMembers:
+        return StudyMembers(self.study_store)
 
 
 def open_services(settings: Settings) -> Services:

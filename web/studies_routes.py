@@ -43,7 +43,8 @@ def studies_routes(services: Services) -> APIRouter:
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
         cases = ([] if study.kind == "preference" else
-                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id)))
+                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
+                       rubric=load_rubric(study.protocol)))
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),
@@ -89,6 +90,7 @@ def studies_routes(services: Services) -> APIRouter:
             same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
         released = release_work(store, study, name, by=visitor.name)
+        services.study_members.forget(study.study_id)
         return {"released": released.items, "block": released.block, "freed": released.freed}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:

@@ -23,7 +23,9 @@ LISTED = 20   # faults shown to a person; a broken export has the same one on ev
 
 @dataclass(frozen=True)
 class StudyQuery:
-    """``panel``: what retrievers found with both inputs, in the order of retrieval."""
+    """``panel``: what retrievers found with both inputs, in the order of retrieval, as CIRCUS's annotators were shown
+    it. ``in_turn``: the same and more, the retrievers' results in turn, of which the panel of an item is made
+    (:mod:`annotation.panels`); empty where no more than ``panel`` is known."""
 
     key: str                       # "cirr::5": data set and line, or the source's own; unique in a study
     dataset: str
@@ -37,6 +39,7 @@ class StudyQuery:
     panel: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict, repr=False)   # CIRCUS's trace fields, as given
     caption_mode: CaptionMode | None = None                              # None: the source does not say
+    in_turn: tuple[str, ...] = ()
 
     @property
     def stratum(self) -> str:

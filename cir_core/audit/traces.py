@@ -18,7 +18,7 @@ from pydantic import NonNegativeInt
 from cir_core.audit.aggregate_files import labelled
 from cir_core.audit.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus_samples import QueryFinder, Strict, names_of
-from cir_core.audit.panel import DEPTH, panel
+from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_lines, read_object, validated
@@ -33,7 +33,8 @@ def write_queries(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     accepted: Collection[str] | None = None, depth: int = DEPTH,
 ) -> None:
-    """One line for each labelled query: CIRCUS's trace with the panel (ids and paths) beside it.
+    """One line for each labelled query: CIRCUS's trace with the panel beside it, and with all that was
+    found in turn (ids and paths).
 
     ``accepted``: query ids that annotators validated. CIRCUS's fields about annotation are null
     where there is none; for a query outside ``accepted`` nothing is claimed either.
@@ -44,6 +45,7 @@ def write_queries(
     for position, label in _positioned(benchmark, aggregate):
         query = benchmark.queries[position]
         shown = panel(runs, places[query.query_id], depth) if runs else ()
+        found = in_turn(runs, places[query.query_id]) if runs else ()
         lines.append({
             "dataset": benchmark.dataset or benchmark.name, "hidden_category": label.label,
             "query_idx": benchmark.line_of(position),
@@ -55,6 +57,7 @@ def write_queries(
             "target_ids": list(query.target_ids), "aggregation": labelled(label),
             "ranks": dict(label.ranks), "hits_at_k": {v: rank <= aggregate.k for v, rank in label.ranks.items()},
             "panel": list(shown), "panel_paths": [image_path(benchmark, image_id) for image_id in shown],
+            "in_turn": list(found), "in_turn_paths": [image_path(benchmark, image_id) for image_id in found],
         })
     write_atomically(path, _jsonl(lines))
 

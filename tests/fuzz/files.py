@@ -91,7 +91,7 @@ def targets(folder: Path) -> list[Target]:
         ("M-BEIR, for a study", seeds.mbeir(), lambda path: read_mbeir(path, images=path)),
         ("a manifest", one("manifest.csv", _MANIFEST), lambda path: read_manifest(path / "manifest.csv", path)),
         ("declared methods", one("methods.toml", _METHODS), lambda path: read_methods(path / "methods.toml")),
-        ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus.toml").read_text("utf-8")),
+        ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus-1.toml").read_text("utf-8")),
          lambda path: parse_rubric((path / "circus.toml").read_text("utf-8", "replace"), "circus.toml")),
         ("a gallery's own files", seeds.gallery(), _open_gallery),
     ]

@@ -13,6 +13,7 @@ import pytest
 from annotation.adjudication import LONGEST_REASON, Adjudication, nameless
 from annotation.labels import final_labels
 from annotation.records import Item, Study
+from annotation.rubric import load_rubric
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
@@ -180,7 +181,8 @@ def test_a_decision_settles_the_label_and_may_be_revised(
     assert again.revision == 1 and len(store.decisions(study.study_id, history=True)) == 1
     second = adjudication.decide("Sample", items[0].item_id, "Petra", valid(), "one can tell", "token-02").decision
     assert second.revision == 2 and len(store.decisions(study.study_id, history=True)) == 2
-    label = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id))[items[0].item_id]
+    label = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id),
+                         rubric=load_rubric(study.protocol))[items[0].item_id]
     assert (label.validated, label.by) == (True, "adjudicated")
     found = adjudication.case("Sample", items[0].item_id, "Olga").decision
     assert found is not None and found.adjudicator == "Petra" and found.reason == "one can tell"
