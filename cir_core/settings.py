@@ -71,6 +71,7 @@ class Settings(BaseSettings):
     llm_retries: int = Field(3, ge=0, le=20, description="Tries after the first one.")
     llm_concurrency: int = Field(4, ge=1, description="Requests at a time.")
     llm_image_edge: int = Field(512, ge=32, le=4096, description="Pixels on the longer edge of images sent.")
+    llm_max_reply_mb: float = Field(4.0, gt=0, le=1024, description="Larger replies of that server are dropped.")
     llm_sees: bool = Field(True, description="Whether the model takes images.")
     llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
