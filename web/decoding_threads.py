@@ -11,7 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from cir_core.decode_budget import PATIENCE
 from cir_core.errors import DecodingBusy
 from web.request_ids import carried
 
@@ -22,7 +21,7 @@ _BUSY = "cirque is busy decoding large images. Try again in a moment."
 _threads = ThreadPoolExecutor(_MOST, thread_name_prefix="cirque-decoding")
 
 
-async def in_decoding_thread(work: Callable[[], T], patience: float = PATIENCE) -> T:
+async def in_decoding_thread(work: Callable[[], T], patience: float) -> T:
     """Run ``work`` in one of a few threads. Raises ``DecodingBusy`` where it has not begun after ``patience`` seconds.
 
     It is not begun when whoever waits for it has gone meanwhile.

@@ -18,6 +18,7 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from PIL import Image
 from starlette.concurrency import run_in_threadpool
 
+from cir_core.decode_budget import PATIENCE
 from cir_core.errors import CirqueError, ImageUnreadable
 from cir_core.images import process_image
 from web import present
@@ -71,7 +72,7 @@ def media_routes(services: Services) -> APIRouter:
         with SpooledTemporaryFile(_IN_MEMORY) as content:
             try:
                 await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
-                reference_id = await in_decoding_thread(lambda: _kept(person, content, name))
+                reference_id = await in_decoding_thread(lambda: _kept(person, content, name), PATIENCE)
             except TooLarge:
                 return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
             except CirqueError as error:
