@@ -28,7 +28,7 @@ from cir_core.gallery_files import (
     read_header,
     thumbnail_path,
 )
-from cir_core.images import THUMBNAIL_EDGE, open_image, save_thumbnail
+from cir_core.images import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
 from cir_core.texts import quoted
 from cir_core.types import EncoderIdentity
 
@@ -121,6 +121,10 @@ class Gallery:
         """The original, decoded (see :mod:`cir_core.images`). Raises ``ImageUnreadable``."""
         return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
 
+    def load_for_encoder(self, image_id: str) -> Image.Image:
+        """As :meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        return process_image(self.path_of(image_id), for_encoder, max_megapixels=self.max_megapixels)
+
     def thumbnail_of(self, image_id: str) -> Path:
         """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
         they were indexed; what is missing is made now, from the original.
@@ -131,9 +135,9 @@ class Gallery:
         path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
-            image = open_image(original, max_megapixels=self.max_megapixels, draft_edge=2 * THUMBNAIL_EDGE)
             try:
-                save_thumbnail(image, path)
+                process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
+                              max_megapixels=self.max_megapixels)
             except OSError as error:
                 raise GalleryError(
                     f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "

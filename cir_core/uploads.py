@@ -16,7 +16,7 @@ from PIL import Image
 
 from cir_core.errors import StorageError, UnknownImage, nothing_saved
 from cir_core.files import why_not_written, write_durably
-from cir_core.images import for_encoder, open_image
+from cir_core.images import for_encoder, open_image, process_image
 from cir_core.pixels import to_rgb
 from cir_core.texts import quoted
 from cir_core.types import UPLOAD_PREFIX
@@ -40,10 +40,9 @@ class UploadFolder:
         original stays with its owner. Raises ``ImageUnreadable``, ``StorageError``.
         """
         if isinstance(source, Image.Image):
-            image = to_rgb(source)
+            image = for_encoder(to_rgb(source))
         else:
-            image = open_image(source, max_megapixels=self.max_megapixels)
-        image = for_encoder(image)
+            image = process_image(source, for_encoder, max_megapixels=self.max_megapixels)
         digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)

@@ -8,6 +8,7 @@ from typing import Any
 
 import gradio as gr
 
+from annotation.account_names import LOCAL
 from cir_core.composition import Marks, Usage
 from cir_core.errors import CirqueError, SearchError
 from cir_core.method_types import MethodSettings
@@ -53,10 +54,10 @@ def wire_api(services: Services) -> None:
             as that a language model was away, and what language models did (usage).
         """
         try:
-            require(request, "search")
+            visitor = require(request, "search")
             marks = marks_of({"more": more or [], "less": less or []})
             with services.runs.of(LiveWatch()):
-                return run_search(services, reference, image, text, session_id, k, method, marks)
+                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name)
         except CirqueError as error:
             raise gr.Error(said(error), print_exception=False) from error
 
@@ -76,7 +77,7 @@ def wire_api(services: Services) -> None:
 
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
-    method: str = "", marks: Marks = Marks(),
+    method: str = "", marks: Marks = Marks(), person: str = LOCAL,
 ) -> dict[str, Any]:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
@@ -86,6 +87,7 @@ def run_search(
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count = _whole(k)
     if image:
+        services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)
     elif reference_id:
         service.image_path(session.gallery if session else gallery, reference_id)

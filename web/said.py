@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 
-from cir_core.errors import CirqueError, StorageError
+from cir_core.errors import CirqueError, QuotaExceeded, StorageError, TryLater
 
 _log = logging.getLogger("cirque.storage")
 
@@ -36,8 +36,16 @@ def said(error: CirqueError) -> str:
 
 
 def status_of(error: CirqueError, usual: int) -> int:
-    """503 for what cannot be stored now, ``usual`` for what was wrong with the request."""
-    return 503 if isinstance(error, StorageError) else usual
+    """503 for what cannot be stored or decoded now, 429 for what is too much, ``usual`` for what was wrong with the
+    request."""
+    if isinstance(error, QuotaExceeded):
+        return 429
+    return 503 if isinstance(error, StorageError | TryLater) else usual
+
+
+def retry_after(error: CirqueError) -> dict[str, str]:
+    """The header that tells when to try again, where that is known."""
+    return {"Retry-After": str(error.seconds)} if isinstance(error, TryLater) else {}
 
 
 def _capped(text: str) -> str:

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import CirqueError, SettingsError
+from cir_core.memory import return_large_blocks
 from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from cir_core.version import __version__
@@ -78,7 +79,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     )
     for routes in routers:
         app.include_router(routes)
-    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb)   # the last one stands outermost
+    # The one that is added last stands outermost.
+    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
@@ -107,6 +109,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     Raises ``SettingsError`` when the address cannot be had.
     """
     begin_logging(settings)
+    return_large_blocks()
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
         services = open_services(settings)

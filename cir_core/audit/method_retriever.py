@@ -15,7 +15,6 @@ from cir_core.composing import Asked
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.errors import GalleryError, MethodError, SearchError
 from cir_core.gallery import Gallery
-from cir_core.images import for_encoder
 from cir_core.language.base import LanguageModel
 from cir_core.language.strict import QueryWatch
 from cir_core.method_runs import searcher_over
@@ -92,7 +91,7 @@ class MethodRetriever:
         else:
             reference = searcher.gallery_reference(query.reference_id)
             if settings.base == "joint":  # now, so that an image that cannot be read is this query's affair alone
-                image = for_encoder(self._gallery.load_image(query.reference_id))
+                image = self._gallery.load_for_encoder(query.reference_id)
                 reference = replace(reference, picture=replace(reference.picture, load=lambda: image))
         if black and variant == "image_only":
             text = ""

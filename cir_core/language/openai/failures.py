@@ -10,6 +10,7 @@ import time
 import openai
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable
+from cir_core.language.openai.bounded import ReplyRefused
 from cir_core.language.openai.server import Server
 
 _LOOKED_AT = 20_000    # characters of a server's own words in which reasons are sought
@@ -46,7 +47,7 @@ class TooLarge(Exception):
     """A request whose images the server does not take; the text is its own."""
 
 
-Fault = openai.APIError | Dropped | NotChat
+Fault = openai.APIError | Dropped | NotChat | ReplyRefused
 
 
 def status_of(error: Fault) -> int | None:
@@ -59,7 +60,7 @@ def status_of(error: Fault) -> int | None:
 
 def passes(error: Fault) -> bool:
     """Whether the same request may well succeed a little later."""
-    if isinstance(error, NotChat) or _no_credit(error):
+    if isinstance(error, NotChat | ReplyRefused) or _no_credit(error):
         return False
     status = status_of(error)
     return status is None or status in (408, 429) or status >= 500
@@ -119,6 +120,11 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
         return LanguageModelError(
             f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
             "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
+        )
+    if isinstance(error, ReplyRefused):
+        return LanguageModelUnavailable(
+            f"{server.host} sent what is not read to its end: {error}. Check that CIRQUE_LLM_BASE_URL is a chat "
+            "server's address, and look at the server's log."
         )
     return LanguageModelUnavailable(f"{server.host} {_silence(error, server)}{_tried(tries)}.{_advice(error)}")
 
