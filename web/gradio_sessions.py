@@ -1,4 +1,4 @@
-"""Whose Gradio's sessions and events are, and how long they are kept. Gradio gives them to whoever knows their names."""
+"""Whose Gradio's sessions and events are, and how long they are kept. Gradio gives them to anybody with their names."""
 
 from __future__ import annotations
 

@@ -175,7 +175,8 @@ def test_results_that_nobody_fetches_are_let_go_after_a_thousand(asked: Asked, m
 
 def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
     class Memory:
-        running = {"event 0"}
+        def __init__(self) -> None:
+            self.running = {"event 0"}
 
         def is_running(self, event: str) -> bool:
             return event in self.running
