@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
@@ -25,6 +26,7 @@ from web.guard import path_of
 from web.json_calls import reply
 from web.request_ids import request_id
 from web.said import retry_after, said, status_of
+from web.session_limits import TooManyRequests
 
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
@@ -35,9 +37,10 @@ _GONE = "There is nothing under this name here, or no longer, or it is somebody 
 class GradioCalls:
     """Middleware, inside of the guard, that knows who asks."""
 
-    def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None) -> None:
+    def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
+                 sessions: Sessions | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota(Path())
-        self._sessions = Sessions()
+        self._sessions = sessions or Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor = scope.get("state", {}).get("visitor")
@@ -63,38 +66,63 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(said(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
-        if isinstance(sent, dict):
-            if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
-                await _refusal(_GONE, 404)(scope, receive, send)
-                return
-            if isinstance(session := sent.get("session_hash"), str):
-                body = json.dumps({**sent, "session_hash": self._sessions.of(person, session)}).encode()
-                _set_length(scope, len(body))
+        begins = path[0] in ("call", "queue")
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.body" and (event := _event_in(message.get("body", b""))):
                 self._sessions.began(person, event)
             await send(message)
 
-        begins = path[0] in ("call", "queue")
-        await self._app(scope, _again(body, receive), noting if begins else send)
+        with ExitStack() as until_answered:
+            if isinstance(sent, dict):
+                if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
+                    await _refusal(_GONE, 404)(scope, receive, send)
+                    return
+                try:
+                    if begins:
+                        self._sessions.check_room(person)
+                    session = self._session_of(path[0], person, sent.get("session_hash"), until_answered)
+                except TooManyRequests as error:
+                    await _refusal(said(error), 429, error.retry_after)(scope, receive, send)
+                    return
+                if session != sent.get("session_hash"):
+                    body = json.dumps({**sent, "session_hash": session}).encode()
+                    _set_length(scope, len(body))
+            await self._app(scope, _again(body, receive), noting if begins else send)
+
+    def _session_of(self, call: str, person: str, given: Any, until_answered: ExitStack) -> Any:
+        """Gradio's name for the session of a call; None for one that Gradio names after the call's event."""
+        if isinstance(given, str) and call == "cancel":
+            return self._sessions.of(person, given)
+        if isinstance(given, str) and call != "call":
+            return self._sessions.used(person, given)
+        if given is None and call in ("run", "api"):
+            return until_answered.enter_context(self._sessions.for_one_call())
+        # Results of one session lie in one queue, and whoever asks for one of them by its event is sent all. So that
+        # "call" may be called side by side each has a session of its own; none of ours knows of the one before.
+        return None if isinstance(given, str) else given
 
     async def _follow(self, path: list[str], person: str, scope: Scope, receive: Receive, send: Send) -> None:
+        following: AbstractContextManager[None] = nullcontext()
         match path:
             case ["call", _, *_, event] if not self._sessions.has(person, event):
                 await _refusal(_GONE, 404)(scope, receive, send)
                 return
+            case ["call", _, *_, event]:
+                following = self._sessions.fetched(event)
             case ["heartbeat", session, *_]:
                 root = scope["path"].removesuffix("/").removesuffix(session)
                 scope["path"] = root + self._sessions.of(person, session)
                 scope["raw_path"] = quote(scope["path"]).encode()
+                following = self._sessions.opened(person, session)
             case ["queue", "data", *_]:
                 asked = dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True))
                 if "session_hash" in asked:
                     asked["session_hash"] = self._sessions.of(person, asked["session_hash"])
                     scope["query_string"] = urlencode(asked).encode()
         try:
-            await self._app(scope, receive, send)
+            with following:
+                await self._app(scope, receive, send)
         except RuntimeError as error:
             if not isinstance(error.__cause__, HTTPException):
                 raise
@@ -171,9 +199,12 @@ def _set_length(scope: Scope, length: int) -> None:
     scope["headers"] = [*kept, (b"content-length", str(length).encode())]
 
 
-def _refusal(problem: str, status: int) -> Response:
+def _refusal(problem: str, status: int, seconds: int = 0) -> Response:
     """``error`` is where Gradio's own pages look for the sentence."""
-    return reply({"problem": problem, "kind": "other", "error": problem}, status)
+    refused = reply({"problem": problem, "kind": "other", "error": problem}, status)
+    if seconds:
+        refused.headers["Retry-After"] = str(seconds)
+    return refused
 
 
 def _too_much(error: QuotaExceeded) -> Response:

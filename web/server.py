@@ -35,6 +35,8 @@ from web.doors import DoorKeeper, Doors
 from web.export import export_routes
 from web.forwarded import Forwarded
 from web.gradio_calls import GradioCalls
+from web.gradio_memory import GradioMemory
+from web.gradio_sessions import Sessions
 from web.guard import Guard, check_open, greeting
 from web.headers import SecurityHeaders
 from web.health import health_routes
@@ -79,8 +81,9 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     )
     for routes in routers:
         app.include_router(routes)
+    sessions = Sessions()
     # The one that is added last stands outermost.
-    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota)
+    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
@@ -99,6 +102,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
             mcp_server=settings.mcp,
         )
+    sessions.memory = GradioMemory.of(app)
     say_what_cannot_be_read(app)
     return app
 

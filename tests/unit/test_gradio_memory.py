@@ -1,0 +1,218 @@
+"""What a named call costs and leaves behind in the app as it is served: sessions, states, results."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import tracemalloc
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from gradio.queueing import Queue
+from gradio.routes import App
+from gradio.state_holder import SessionState
+from starlette.testclient import TestClient
+
+from tests.fakes.databases import settings_of
+from tests.fakes.loops import run
+from web.gradio_sessions import Sessions
+from web.server import create_app
+from web.session_limits import Limits, SessionTable, TooManyRequests
+
+
+class Asked:
+    """The app, everybody in it being the local person, and Gradio's own part of it."""
+
+    def __init__(self, client: TestClient, gradio: App) -> None:
+        self.client, self.gradio, self.queue = client, gradio, gradio.get_blocks()._queue
+
+    @property
+    def sessions(self) -> int:
+        return len(self.gradio.state_holder.session_data)
+
+    @property
+    def kept(self) -> int:
+        """Entries by session or event, of all kinds; of the statistics one is kept always."""
+        return (self.sessions + len(self.gradio.state_holder.time_last_used) + len(self.queue.event_analytics)
+                + len(self.queue.pending_messages_per_session) + len(self.queue.pending_event_ids_session)
+                + len(self.queue.event_ids_to_events) + len(self.gradio.iterators))
+
+    def run(self, **more: Any) -> Any:
+        """A direct call that is refused in a sentence, since there is no such study."""
+        return self.client.post("/gradio_api/run/progress", json={"data": ["no study"], **more})
+
+    def begin(self, session: str = "none", **more: Any) -> str:
+        """A search, refused when its turn comes with a sentence that names ``session``; the id of its event."""
+        sent = {"data": ["", None, "in red", session, 10, "", [], []], **more}
+        return str(self.client.post("/gradio_api/call/search", json=sent).json()["event_id"])
+
+    def fetch(self, event: str) -> str:
+        return self.client.get(f"/gradio_api/call/search/{event}").text
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
+
+    async def made() -> Any:
+        return create_app(settings_of(tmp_path))
+
+    app = run(made())
+    gradio = next(route.app for route in app.routes if isinstance(getattr(route, "app", None), App))
+    with TestClient(app, base_url="http://localhost") as client:
+        yield Asked(client, gradio)
+
+
+def test_calls_without_a_session_leave_none_behind(asked: Asked) -> None:
+    answer = asked.run()
+    assert answer.status_code == 500 and "no study" in answer.json()["error"]
+    for _ in range(12):
+        asked.run()
+        assert "event: error" in asked.fetch(asked.begin())
+        body = {"session_id": "none", "text": "in red"}
+        event = asked.client.post("/gradio_api/call/v2/search", json=body).json()["event_id"]
+        assert "event: error" in asked.client.get(f"/gradio_api/call/v2/search/{event}").text
+    wait_until_ended(asked)
+    assert asked.sessions == 0 and asked.kept <= 1
+
+
+def test_no_call_builds_the_configuration_of_every_component(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[int] = []
+    config = type(asked.gradio.get_blocks().default_config)
+    genuine = config.config_for_block
+    monkeypatch.setattr(config, "config_for_block", lambda self, key, *rest: built.append(key) or genuine(
+        self, key, *rest))
+    asked.run()
+    asked.run(session_hash="mine")
+    asked.fetch(asked.begin())
+    assert built == []
+
+
+def test_a_session_costs_a_small_part_of_gradios_own(asked: Asked) -> None:
+    holder, blocks = asked.gradio.state_holder, asked.gradio.get_blocks()
+    names = (f"session {number}" for number in range(10_000))
+
+    def cost(make: Any) -> tuple[float, float]:
+        """Seconds of processor time, and bytes, of twenty."""
+        make()
+        gc.collect()
+        tracemalloc.start()
+        kept = [make() for _ in range(20)]
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        began = process_time()
+        kept += [make() for _ in range(20)]
+        return process_time() - began, held
+
+    genuine, ours = cost(lambda: SessionState(blocks)), cost(lambda: holder[next(names)])
+    assert ours[0] < genuine[0] / 10 and ours[1] < genuine[1] / 10
+
+
+def test_no_statistics_are_made_of_events(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gradio's are computed after every event over the last 10,000 of them."""
+    made: list[int] = []
+    monkeypatch.setattr(Queue, "_get_df", staticmethod(lambda records: made.append(len(records))))
+    for _ in range(3):
+        asked.fetch(asked.begin())
+    assert made == [] and len(asked.queue.event_analytics) <= 1
+
+
+@pytest.mark.parametrize("more", [{}, {"session_hash": "mine"}], ids=["without a session", "of one session"])
+def test_calls_side_by_side_get_their_own_answers(asked: Asked, more: dict[str, str]) -> None:
+    def own(name: str, told: str) -> bool:
+        return told.count("event: ") == told.count("event: error") == 1 and f"{name!r}" in told
+
+    begun = {f"session-{number}": asked.begin(f"session-{number}", **more) for number in range(6)}
+    for name, event in reversed(begun.items()):
+        assert own(name, asked.fetch(event)), name
+    with ThreadPoolExecutor(8) as threads:
+        names = [f"other-{number}" for number in range(24)]
+        for name, told in zip(names, threads.map(lambda it: asked.fetch(asked.begin(it, **more)), names), strict=True):
+            assert own(name, told), name
+
+
+def test_sessions_begun_without_end_are_refused_and_bounded(asked: Asked) -> None:
+    most = Limits().begun
+    for number in range(most):
+        assert asked.run(session_hash=f"session {number}").status_code == 500
+    refused = asked.run(session_hash="one more")
+    assert refused.status_code == 429 and 0 < int(refused.headers["retry-after"]) <= 60
+    assert f"{most} sessions within a minute" in refused.json()["error"] == refused.json()["problem"]
+    assert asked.sessions <= Limits().each
+    # What needs none, or goes on in one that is there, goes on.
+    assert asked.run().status_code == 500 and asked.run(session_hash="session 1").status_code == 500
+    assert "event: error" in asked.fetch(asked.begin())
+
+
+def test_a_session_that_is_let_go_leaves_nothing(asked: Asked) -> None:
+    sessions = sessions_of(asked)
+    sessions._table = SessionTable(Limits(begun=100, each=3, in_all=3))
+    search = next(one["id"] for one in asked.client.get("/config").json()["dependencies"]
+                  if one["api_name"] == "search")
+    for number in range(12):
+        joined = {"data": ["", None, "in red", "none", 10, "", [], []], "fn_index": search,
+                  "session_hash": f"session {number}"}
+        asked.client.post("/gradio_api/queue/join", json=joined)
+        asked.client.get("/gradio_api/queue/data", params={"session_hash": f"session {number}"})
+    assert asked.sessions == 3
+    assert len(asked.queue.pending_messages_per_session) == len(asked.queue.pending_event_ids_session) == 3
+
+
+def test_results_that_nobody_fetches_are_let_go_after_a_thousand(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.gradio_sessions._MOST", 5)
+    events = []
+    for _ in range(9):
+        events.append(asked.begin())
+        wait_until_ended(asked)
+    assert len(asked.queue.pending_messages_per_session) == 5 and asked.sessions <= 5
+    assert asked.client.get(f"/gradio_api/call/search/{events[0]}").status_code == 404
+    assert "event: error" in asked.fetch(events[-1])
+
+
+def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
+    class Memory:
+        def __init__(self) -> None:
+            self.running = {"event 0"}
+
+        def is_running(self, event: str) -> bool:
+            return event in self.running
+
+        def release(self, session: str) -> None:
+            released.append(session)
+
+    released: list[str] = []
+    sessions, memory = Sessions(), Memory()
+    sessions.memory = memory  # type: ignore[assignment]
+    for number in range(1000):
+        sessions.check_room("Ann")
+        sessions.began("Ann", f"event {number}")
+    sessions.began("Ann", "event 1000")
+    assert released == ["event 1"], "the oldest one that has ended"
+    assert sessions.has("Ann", "event 0") and not sessions.has("Ann", "event 1")
+    memory.running = {f"event {number}" for number in range(1001)}
+    with pytest.raises(TooManyRequests, match="1,000 of your calls"):
+        sessions.check_room("Ann")
+    sessions.check_room("Bob")
+    memory.running.remove("event 500")
+    sessions.check_room("Ann")
+
+
+def sessions_of(asked: Asked) -> Sessions:
+    """Those of the middleware that stands in front of Gradio."""
+    here: Any = asked.client.app.middleware_stack  # type: ignore[attr-defined]
+    while not hasattr(here, "_sessions"):
+        here = getattr(here, "_app", None) or here.app
+    found: Sessions = here._sessions
+    return found
+
+
+def wait_until_ended(asked: Asked) -> None:
+    async def ended() -> None:
+        while asked.queue.event_ids_to_events:
+            await asyncio.sleep(0.005)
+
+    asked.client.portal.call(ended)  # type: ignore[union-attr]

@@ -1,0 +1,75 @@
+"""Which sessions are begun, kept and let go, by a clock of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from web.session_limits import Limits, SessionTable, TooManyRequests
+
+SMALL = Limits(begun=4, each=2, in_all=5)
+
+
+@pytest.fixture
+def now() -> list[float]:
+    return [1000.0]
+
+
+@pytest.fixture
+def table(now: list[float]) -> SessionTable:
+    return SessionTable(SMALL, lambda: now[0])
+
+
+def let_go(table: SessionTable, *busy: str) -> list[str]:
+    return list(table.surplus(lambda session: session in busy))
+
+
+def test_a_person_begins_so_many_sessions_a_minute(table: SessionTable, now: list[float]) -> None:
+    for number in range(4):
+        now[0] = 1000.0 + 10 * number
+        table.use("Ann", f"session {number}")
+    with pytest.raises(TooManyRequests, match="4 sessions within a minute") as refused:
+        table.use("Ann", "one more")
+    assert refused.value.retry_after == 30, "the first of the four was begun 30 of the 60 seconds ago"
+    table.use("Ann", "session 0")     # none that begins
+    table.use("Bob", "his own")       # another person's
+    now[0] += 30
+    table.use("Ann", "one more")
+    with pytest.raises(TooManyRequests):
+        table.use("Ann", "and another")
+
+
+def test_of_a_person_the_least_recently_used_are_let_go(table: SessionTable) -> None:
+    for session in ("a", "b", "a", "c"):
+        table.use("Ann", session)
+    assert let_go(table) == ["b"] and len(table) == 2
+    assert let_go(table) == []
+
+
+def test_what_is_busy_stays_and_what_is_open_goes_last(table: SessionTable) -> None:
+    table.use("Ann", "a")
+    table.use("Ann", "b")
+    with table.opened("a"):
+        table.use("Ann", "c")
+        assert let_go(table) == ["b"], "a is older, and a page has it open"
+        table.use("Ann", "d")
+        assert let_go(table, "c") == ["a"], "a page finds its way back, an event does not"
+    assert let_go(table) == [] and len(table) == 2
+
+
+def test_where_all_are_busy_none_goes_and_the_one_used_now_stays(table: SessionTable, now: list[float]) -> None:
+    for session in "abc":
+        table.use("Ann", session)
+    assert let_go(table, "a", "b", "c") == []
+    assert let_go(table, "a", "b") == [], "c was used last"
+    assert let_go(table) == ["a"]
+
+
+def test_of_everybody_the_least_recently_used_are_let_go(table: SessionTable) -> None:
+    people = [(name, f"{name} {number}") for number in range(2) for name in ("Ann", "Bob", "Cyd")]
+    for name, session in people[:5]:
+        table.use(name, session)
+        assert let_go(table) == []
+    table.use(*people[5])      # the sixth of five
+    assert let_go(table) == ["Ann 0"] and len(table) == 5
+    table.use("Ann", "Ann 2")
+    assert let_go(table) == ["Bob 0"]

@@ -1,0 +1,98 @@
+"""How many Gradio sessions a person may begin, and which ones are let go."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from time import monotonic
+
+from cir_core.errors import CirqueError
+
+_WINDOW = 60.0   # seconds
+
+
+@dataclass(frozen=True)
+class Limits:
+    """``begun``: new sessions of one person within a minute. ``each`` and ``in_all``: sessions that are kept of one
+    person, and of everybody. A page that is loaded is a session: twenty tabs that are reloaded are twenty."""
+
+    begun: int = 300
+    each: int = 300
+    in_all: int = 3000
+
+
+class TooManyRequests(CirqueError):
+    """Refused for now. ``retry_after``: whole seconds."""
+
+    def __init__(self, problem: str, retry_after: int) -> None:
+        super().__init__(problem)
+        self.retry_after = retry_after
+
+
+class SessionTable:
+    """Sessions by person, the least recently used first. For one event loop."""
+
+    def __init__(self, limits: Limits = Limits(), clock: Callable[[], float] = monotonic) -> None:
+        self._limits, self._clock = limits, clock
+        self._all: OrderedDict[str, str] = OrderedDict()                      # session to person
+        self._own: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+        self._begun: defaultdict[str, deque[float]] = defaultdict(deque)      # when, in the last minute
+        self._open: Counter[str] = Counter()                                  # streams that follow a session
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def use(self, person: str, session: str) -> None:
+        """Note that ``session`` is used now, the first time included. Raises ``TooManyRequests``."""
+        if session not in self._all:
+            self._begin(person)
+        for kept in (self._all, self._own[person]):
+            kept.pop(session, None)
+        self._all[session], self._own[person][session] = person, None
+
+    def surplus(self, busy: Callable[[str], bool]) -> Iterator[str]:
+        """Forget the sessions that are too many, and name them: of those that are not ``busy`` the ones that no page
+        has open, then the others, the least recently used first. The one used last stays."""
+        if not self._all:
+            return
+        latest, person = next(reversed(self._all.items()))
+        for most, kept in ((self._limits.each, self._own[person]), (self._limits.in_all, self._all)):
+            while len(kept) > most:
+                idle = [one for one in kept if one != latest and not busy(one)]
+                session = next((one for one in idle if not self._open[one]), idle[0] if idle else None)
+                if session is None:
+                    break
+                self._forget(session)
+                yield session
+
+    @contextmanager
+    def opened(self, session: str) -> Iterator[None]:
+        """While a stream of ``session`` is open."""
+        self._open[session] += 1
+        try:
+            yield
+        finally:
+            self._open[session] -= 1
+            if not self._open[session]:
+                del self._open[session]
+
+    def _begin(self, person: str) -> None:
+        now, begun = self._clock(), self._begun[person]
+        while begun and now - begun[0] >= _WINDOW:
+            begun.popleft()
+        if len(begun) >= self._limits.begun:
+            wait = math.ceil(begun[0] + _WINDOW - now)
+            raise TooManyRequests(
+                f"You began {self._limits.begun} sessions within a minute. Use one session_hash for all your calls, "
+                f"or leave it out; a new one can be begun in {wait} s.", wait)
+        begun.append(now)
+
+    def _forget(self, session: str) -> None:
+        person = self._all.pop(session)
+        own = self._own[person]
+        own.pop(session, None)
+        if not own:
+            del self._own[person]
