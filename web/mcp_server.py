@@ -56,18 +56,14 @@ class McpServer:
     def __init__(self, demo: Screens) -> None:
         self._caller = ToolCaller(demo)
         self._server: Server[Any, Any] = Server("cirque", __version__, _INSTRUCTIONS)
-        # One JSON answer instead of a stream: the library ends its streams as soon as a stop begins.
+        # One JSON answer instead of a stream: the library ends its streams as soon as a stop of the server begins, and
+        # a request is waited for.
         self._manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True,
                                                      max_request_body_size=MOST_AT_WORK)
         self._sse = SseServerTransport(f"{_AT}/messages/", max_request_body_size=MOST_AT_WORK)
         self._server.list_tools()(self._list)  # type: ignore[no-untyped-call, unused-ignore]
         # Arguments are checked by the caller, with sentences of its own: the library's quote all that was sent.
         self._server.call_tool(validate_input=False)(self._call)
-
-    @property
-    def unfinished(self) -> int:
-        """Calls of tools that are under way."""
-        return self._caller.unfinished
 
     def attach(self, app: FastAPI) -> None:
         """Let ``app`` serve it. To be done before anything is mounted at the app's root."""

@@ -70,13 +70,12 @@ class NamedTool:
 
 
 class ToolCaller:
-    """Calls tools for people. ``unfinished`` tells how many calls are under way."""
+    """Calls tools for people."""
 
     def __init__(self, demo: Screens) -> None:
         self._demo = demo
         self._searching = CapacityLimiter(ENCODER["concurrency_limit"])
         self.tools = {tool.name: tool for tool in map(_tool_of, demo.fns.values()) if tool is not None}
-        self.unfinished = 0
 
     async def call(self, name: str, given: Mapping[str, Any], request: Request | None) -> dict[str, Any]:
         """The answer of the named call to the visitor of ``request``.
@@ -86,18 +85,14 @@ class ToolCaller:
         tool = self.tools.get(name)
         if tool is None:
             raise BadArguments(f"There is no tool “{name[:_SHOWN]}” here. There are: {', '.join(self.tools)}.")
-        self.unfinished += 1
-        try:
-            arguments = tool.checked(given)
-            if any(arguments[name] for name in tool.files):
-                require(request, "search")   # as for an upload: before anything is fetched or written
-                arguments = await self._with_files(tool, arguments)
-            work = partial(tool.event.fn, **arguments, request=request)
-            if inspect.iscoroutinefunction(tool.event.fn):
-                return dict(await work())
-            return dict(await run_sync(work, limiter=self._searching))
-        finally:
-            self.unfinished -= 1
+        arguments = tool.checked(given)
+        if any(arguments[name] for name in tool.files):
+            require(request, "search")   # as for an upload: before anything is fetched or written
+            arguments = await self._with_files(tool, arguments)
+        work = partial(tool.event.fn, **arguments, request=request)
+        if inspect.iscoroutinefunction(tool.event.fn):
+            return dict(await work())
+        return dict(await run_sync(work, limiter=self._searching))
 
     async def _with_files(self, tool: NamedTool, arguments: dict[str, Any]) -> dict[str, Any]:
         """``arguments`` as Gradio hands them to the function: files by their path, after all that it checks of

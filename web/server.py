@@ -93,9 +93,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         if settings.mcp:
             from web.mcp_server import McpServer  # its library is an extra
 
-            tools = McpServer(demo)
-            tools.attach(app)
-            doors.left_behind = lambda: demo.unfinished + tools.unfinished
+            McpServer(demo).attach(app)
         app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,

@@ -7,7 +7,10 @@ import base64
 import io
 import json
 import shutil
+import socket
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from tests.fakes.studies import make_preference_study, make_study, rated, solved
 from tests.integration.processes import App
 from web.bodies import MOST_AT_WORK
 
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="starts servers")]
 TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}
 ROLES = {"Rhea": "researcher", "Ann": "annotator", "Bob": "annotator", "Lys": "analyst"}
 JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
@@ -59,7 +63,7 @@ def gallery(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
-def serve(gallery: Path, home: Path, people: dict[str, str]) -> Iterator[Served]:
+def begin(gallery: Path, home: Path, people: dict[str, str]) -> App:
     shutil.copytree(gallery, home, dirs_exist_ok=True)
     stores = open_stores(settings_of(home))
     make_study(stores.studies, home, name="Valid", items=12, seats=3, edge=16)
@@ -68,12 +72,7 @@ def serve(gallery: Path, home: Path, people: dict[str, str]) -> Iterator[Served]
     for name, role in people.items():
         service.add(name, PASSWORD, role)
     stores.close()
-    app = App(home, home / "app.log", MCP="1", GALLERY="atelier")
-    try:
-        cookies = {name: sign_in(app.url, name) for name in people}
-        yield Served(app.url, "Rhea", "Ann", cookies)
-    finally:
-        app.end()
+    return App(home, home / "app.log", MCP="1", GALLERY="atelier", METRICS="1", METRICS_FROM="127.0.0.1")
 
 
 def sign_in(url: str, name: str) -> str:
@@ -83,13 +82,25 @@ def sign_in(url: str, name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def open_one(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    yield from serve(gallery, tmp_path_factory.mktemp("open"), {})
+def apps(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[App, App]]:
+    """One where nobody has an account, and one with people. They load their models at the same time."""
+    with ExitStack() as ends:
+        started = []
+        for name, people in (("open", {}), ("closed", {"Ada": "admin", **ROLES})):
+            started.append(begin(gallery, tmp_path_factory.mktemp(name), people))
+            ends.callback(started[-1].end)
+        yield started[0], started[1]
 
 
 @pytest.fixture(scope="module")
-def closed_one(gallery: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    yield from serve(gallery, tmp_path_factory.mktemp("closed"), {"Ada": "admin", **ROLES})
+def open_one(apps: tuple[App, App]) -> Served:
+    return Served(apps[0].url, "local", "local")
+
+
+@pytest.fixture(scope="module")
+def closed_one(apps: tuple[App, App]) -> Served:
+    url = apps[1].url
+    return Served(url, "Rhea", "Ann", {name: sign_in(url, name) for name in ROLES})
 
 
 @pytest.fixture(scope="module", params=["open", "signed in"])
@@ -218,7 +229,7 @@ def test_images_come_as_data_or_as_uploads(served: Served) -> None:
 def test_the_image_is_no_file_of_the_machine_and_no_address_inside(served: Served) -> None:
     drawing = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
     images = (str(drawing), "/etc/passwd", "http://127.0.0.1:7860/media/full", "http://169.254.169.254/latest",
-              "file:///etc/passwd", "data:", "data:image/png;base64,A", "../../x.png")
+              "file:///etc/passwd", "../../x.png")
 
     async def story() -> list[str]:
         said = []
@@ -242,6 +253,8 @@ def test_the_image_is_no_file_of_the_machine_and_no_address_inside(served: Serve
     ("search", {"text": "in red", "colour": "red"}, "“colour”"),
     ("search", {"text": "in red", "x" * 5000: "red"}, "“" + "x" * 20),
     ("pass_gate", {"study": "Shops", "kind": "check", "token": "token-0001", "answer": {}}, "“answer”"),
+    ("search", {"text": "in red", "image": "data:image/png;base64,????"}, "is empty (0 bytes)"),
+    ("search", {"text": "in red", "image": "data:image/png;base64,bm8gaW1hZ2U="}, "not an image cirque can read"),
     ("progress", {}, "“study”"),
     ("progress", {"study": "Nowhere"}, "No study 'Nowhere'"),
     ("save_judgement", {"study": "Valid", "item": "x", "answer": {}, "token": "t"}, "8 to 64 letters"),
@@ -283,9 +296,8 @@ def test_each_tool_asks_for_the_rights_of_its_person(closed_one: Served) -> None
         said = []
         async with mcp_session(closed_one.url, closed_one.headers(name)) as session:
             for tool in tools:
-                needed: dict[str, Any] = {"study": "Valid", "kind": "guidelines", "token": "token-0001", "item": "x", "answer": {}}
-                if tool == "pass_gate":
-                    needed["answer"] = True
+                needed = {"study": "Valid", "kind": "guidelines", "token": "token-0001", "item": "x",
+                          "answer": True if tool == "pass_gate" else {}}
                 taken = (await session.list_tools()).tools
                 names = next(each.inputSchema["properties"] for each in taken if each.name == tool)
                 arguments = {key: value for key, value in needed.items() if key in names} if tool != "search" else {
@@ -362,6 +374,20 @@ def test_what_guards_the_calls_guards_the_tools(served: Served) -> None:
     for path in ("", "http"):
         looked = httpx.get(served.url + ENDPOINT + path, headers=headers, timeout=60)
         assert looked.status_code == 405 and looked.headers["allow"] == "POST"
+
+
+def test_the_server_calls_nobody_whom_a_header_names(closed_one: Served) -> None:
+    """It would hand on everybody's sign-in, from then on."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.5)
+        host = f"127.0.0.1:{other.getsockname()[1]}"
+        called = {**LIST, "method": "tools/call", "params": {"name": "search", "arguments": {"text": "in red"}}}
+        for more in ({}, {"X-Forwarded-Host": host}):
+            answer = httpx.post(closed_one.url + ENDPOINT, json=called, timeout=60,
+                                headers={**JSON, **closed_one.headers("Rhea"), "Host": host, **more})
+            assert answer.json()["result"]["content"][0]["text"].startswith("Give a reference")
+        with pytest.raises(TimeoutError):
+            other.accept()
 
 
 def test_another_name_of_this_machine_is_refused_while_nobody_has_an_account(open_one: Served) -> None:
