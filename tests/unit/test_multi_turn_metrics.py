@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cir_core.metrics.consistency import rank_setbacks, repeated_texts
-from cir_core.metrics.multi_turn import multi_turn_scores
+from cir_core.metrics.multi_turn import multi_turn_scores, session_values
 from cir_core.metrics.recall import recall_at
 
 
@@ -31,6 +31,21 @@ def test_hits_stay_after_a_session_ends_but_final_recall_looks_at_the_last_turn(
     assert scores.hits_at_10 == (1.0, 1.0)
     assert scores.final_recall_at_10 == 0.5
     assert scores.max_turns == 2
+
+
+def test_a_rank_of_exactly_ten_is_a_hit_also_at_the_last_turn():
+    # By turn 1, 2, 3, as it stays after a session's end: (0, 1, 1), (1, 1, 1), (0, 0, 1), (1, 1, 1).
+    ranks = [[40, 10], [10, 11], [12, 30, 9], [10]]
+    scores = multi_turn_scores(ranks)
+    assert scores is not None
+    assert scores.hits_at_10 == (0.5, 0.75, 1.0)
+    assert scores.final_recall_at_10 == 0.75                        # last ranks 10, 11, 9, 10
+    assert scores.auc == pytest.approx((0.625 + 0.875) / 2)
+    # What each session adds: Hits@10 by turn 1, 2, 3, final recall, and the area of (0, 1, 1) is (½ + 1) / 2.
+    values = session_values(ranks, 3)
+    assert values.tolist() == [[0, 1, 1, 1, 0.75], [1, 1, 1, 0, 1], [0, 0, 1, 1, 0.25], [1, 1, 1, 1, 1]]
+    np.testing.assert_allclose(values.mean(axis=0), [*scores.hits_at_10, scores.final_recall_at_10, scores.auc])
+    assert session_values([[10], [11]], 1).tolist() == [[1, 1, 1], [0, 0, 0]]   # one turn: its hit is the area
 
 
 def test_one_turn_has_no_area_and_says_so():
