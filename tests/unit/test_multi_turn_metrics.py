@@ -6,6 +6,7 @@ import pytest
 from cir_core.metrics.consistency import rank_setbacks, repeated_texts
 from cir_core.metrics.multi_turn import multi_turn_scores, session_values
 from cir_core.metrics.recall import recall_at
+from cir_core.metrics.subset_recall import subset_rank
 
 
 def test_auc_of_one_session_that_hits_at_turn_two():
@@ -73,4 +74,19 @@ def test_repeated_texts_name_the_earlier_turn():
 
 def test_recall():
     assert recall_at([1, 2, 11], 10) == pytest.approx(2 / 3)
+    assert recall_at([9, 10, 11, 12], 10) == 0.5   # rank k is within k
     assert np.isnan(recall_at([], 10))
+
+
+def test_the_rank_in_a_subset_counts_its_members_alone():
+    ranking, members = ["x", "a", "y", "b", "target", "c"], {"a", "b", "c", "d", "target"}
+    found = subset_rank(ranking, members, "target")
+    assert found.rank == 3                                   # after a and b; x and y are no members
+    assert [found.hit(k) for k in (1, 2, 3, 4)] == [False, False, True, True]
+    assert found.known(1) and found.known(5)
+    short = subset_rank(ranking[:4], members, "target")      # the list ends after two members
+    assert short.rank is None and short.before == 2
+    assert [short.known(k) for k in (1, 2, 3)] == [True, True, False]
+    assert not any(short.hit(k) for k in (1, 2, 3))
+    with pytest.raises(ValueError, match="not a member"):
+        subset_rank(ranking, {"a", "b"}, "target")
