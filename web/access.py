@@ -25,8 +25,8 @@ _CALLS: Mapping[str, frozenset[Capability]] = {
 _ANYBODY = frozenset({"me", "config", "theme.css", "assets", "static", "svelte", "robots.txt", "favicon.ico"})
 _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
-                           "startup-events", "theme.css", "app_id", "user", "token", "login_check"})
-_GRADIO_FILES = frozenset({"upload", "upload_progress", "mcp"})
+                           "startup-events", "theme.css", "app_id", "user", "token", "login_check", "mcp"})
+_GRADIO_FILES = frozenset({"upload", "upload_progress"})
 # A browser asks for the manifest without cookies.
 _OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
                    "/manifest.json"})

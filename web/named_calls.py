@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
@@ -17,7 +16,9 @@ from cir_core.search import clean_text
 from cir_core.texts import quoted
 from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
+from web.call_answers import ModelUsage, SearchAnswer
 from web.live import LiveWatch
+from web.present import media_url
 from web.said import said
 from web.search_events import ENCODER
 from web.services import Services
@@ -31,7 +32,7 @@ def wire_api(services: Services) -> None:
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
         method: str = "", more: list[str] | None = None, less: list[str] | None = None,
         request: gr.Request | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
 
         Several calls with the same session id refine one search turn by turn.
@@ -39,19 +40,22 @@ def wire_api(services: Services) -> None:
         Args:
             reference: Id of a gallery image to start from. Leave empty when an image is given,
                 or to go on with the reference of the session's last turn.
-            image: An image file or URL to start from instead of a gallery image.
+            image: An image to start from instead of a gallery image: an http or https URL, a data: URL,
+                or the path that an upload to this server answered.
             text: What should be different from the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
-            k: How many results to return, 1 to 1000.
+            k: How many results to return, a whole number from 1 to 1000 (default 10).
             method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes the usual one.
                 A session keeps the method it began with.
-            more: Ids of earlier results that are close to what is wanted, besides the reference.
-            less: Ids of earlier results that are not.
+            more: Ids of earlier results of this session that are close to what is wanted, besides the
+                reference; at most 50.
+            less: Ids of earlier results of this session that are not what is wanted; at most 50.
 
         Returns:
-            The session id, the turn id, the digest of the protocol, the hits, best first, each
-            with image_id, score and rank; the text that was searched for (merged_text), notes, such
-            as that a language model was away, and what language models did (usage).
+            The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
+            each with image_id, score, rank and the address of its picture, relative to this server; the text that
+            was searched for (merged_text), notes about what was done otherwise than asked, and what language models
+            did (usage).
         """
         try:
             visitor = require(request, "search")
@@ -78,7 +82,7 @@ def wire_api(services: Services) -> None:
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
     method: str = "", marks: Marks = Marks(), person: str = LOCAL,
-) -> dict[str, Any]:
+) -> SearchAnswer:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
     reference_id: str | None = (reference or "").strip() or None
@@ -102,15 +106,17 @@ def run_search(
         session.session_id, text, reference_id=reference_id,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count,
     )
+    shown = service.gallery(session.gallery)
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
-        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits],
+        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank,
+                  "picture": media_url("thumb", session.gallery, h.image_id, shown.digest[:8])} for h in turn.hits],
         "merged_text": turn.merged_text, "notes": list(turn.notes),
         "usage": _usage(turn.composition.usage if turn.composition else Usage()),
     }
 
 
-def _usage(used: Usage) -> dict[str, Any]:
+def _usage(used: Usage) -> ModelUsage:
     return {"calls": used.calls, "cached": used.cached, "prompt_tokens": used.prompt_tokens,
             "completion_tokens": used.completion_tokens, "cost": used.cost}
 

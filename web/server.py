@@ -95,12 +95,16 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
+        if settings.mcp:
+            from web.mcp_server import McpServer  # its library is an extra
+
+            McpServer(demo).attach(app)
         app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
             show_error=False,   # what was not expected may name files of this machine; CirqueErrors are said anyway
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
-            mcp_server=settings.mcp,
+            mcp_server=False,   # Gradio's calls the server at the address that a header names, and as nobody
         )
     sessions.memory = GradioMemory.of(app)
     say_what_cannot_be_read(app)
