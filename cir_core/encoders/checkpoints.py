@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -92,7 +93,8 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        with torch.serialization.safe_globals(_NUMBERS):
+        with torch.serialization.safe_globals(_NUMBERS), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)     # of a TorchScript archive, which is refused all the same
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
         if holds_objects(error):
