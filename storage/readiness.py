@@ -55,6 +55,11 @@ class Readiness:
                 self._wrote = self._clock()
         return self._clock() - self._wrote < _STUCK
 
+    def close(self) -> None:
+        """Close the connections that nobody uses. With the last one of all processes SQLite writes its log into the
+        database, which then is one file."""
+        self._engine.dispose()
+
     @property
     def folder(self) -> Path | None:
         """Where its file is, if it is one."""

@@ -133,6 +133,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     end = threading.Timer(_AT_THE_END, os._exit, (0,))
     end.daemon = True
     end.start()
+    services.database.close()
     if long_threads.leave() or server.warming.is_alive():
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
         json_calls.finish()

@@ -137,3 +137,13 @@ def test_a_start_without_the_database_is_refused(
     assert kept(home) == {"lost-or-not-0000"}
     server.start()
     assert httpx.get(f"{server.url}/", follow_redirects=False).status_code == 303, "to the sign-in"
+
+
+def test_after_a_stop_the_database_is_one_file(running: tuple[Server, httpx.Client, list[str]]) -> None:
+    """So that nobody copies it without its log, or puts another one beside an old log."""
+    server, client, items = running
+    assert save(client, items, 0).status_code == 200
+    assert (server.home / "cirque.db-wal").stat().st_size
+    server.stop()
+    assert [path.name for path in server.home.glob("cirque.db*")] == ["cirque.db"]
+    assert kept(server.home) == {"lost-or-not-0000"}
