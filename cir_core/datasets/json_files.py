@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar
@@ -127,8 +128,7 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
     def unique(pairs: list[tuple[str, Any]]) -> Record:
         record = dict(pairs)
         if len(record) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
             faults.add(path, f"key {twice!r}", "it stands twice in one object", "Keep one of the two")
         return record
 

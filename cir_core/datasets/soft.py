@@ -7,6 +7,7 @@ a language model's, between 0 and 1; they are not calibrated, and compare within
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,7 +115,7 @@ def numbered_single_target(path: Path, faults: Faults | None = None) -> list[tup
     for number, record in found:
         shown = (record.target_id, *record.distractor_ids)
         if len(set(shown)) < len(shown):
-            twice = next(name for name in shown if shown.count(name) > 1)
+            [(twice, _)] = Counter(shown).most_common(1)
             faults.add(path, number, f"{twice!r} stands twice among target and comparison images", "Keep one of them")
             continue
         kept.append((number, record))
@@ -143,7 +144,7 @@ def read_candidates(path: Path, faults: Faults | None = None) -> tuple[Candidate
             problem = f"it has {len(names)} top_k_names and {len(scores)} top_k_scores"
             faults.add(path, number, problem, "Give each name its score")
         elif len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
+            [(twice, _)] = Counter(names).most_common(1)
             faults.add(path, number, f"{twice!r} stands twice in top_k_names", "Keep each image once")
         else:
             kept.append(record)
