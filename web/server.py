@@ -57,6 +57,7 @@ from web.studies_routes import studies_routes
 from web.study_routes import study_routes
 from web.theme import head, make_theme
 from web.unreadable import say_what_cannot_be_read
+from web.url_downloads import bound_downloads
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -107,6 +108,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             mcp_server=False,   # Gradio's calls the server at the address that a header names, and as nobody
         )
     sessions.memory = GradioMemory.of(app)
+    bound_downloads(settings.max_upload_mb)
     say_what_cannot_be_read(app)
     return app
 

@@ -22,6 +22,7 @@ import warnings
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import cycle, islice
 from pathlib import Path
 
 from cir_core.errors import CirqueError
@@ -77,9 +78,11 @@ def bombs() -> Mapping[str, bytes]:
     }
 
 
-def attempts(folder: Path, only: str = "") -> Iterator[Attempt]:
-    """Every bomb in the place of every file of the readers whose names hold ``only``."""
+def attempts(folder: Path, only: str = "", each: int | None = None) -> Iterator[Attempt]:
+    """Every bomb in the place of every file of the readers whose names hold ``only``; or ``each`` for each file, in
+    turn, so that all of them are tried on one file or another."""
     all_bombs = bombs()
+    turns = cycle(all_bombs.items())
     for name, good, read in readers(folder):
         if only not in name:
             continue
@@ -88,7 +91,7 @@ def attempts(folder: Path, only: str = "") -> Iterator[Attempt]:
         for file in files:
             work = folder / "bombed"
             shutil.copytree(good, work)
-            for bomb, content in all_bombs.items():
+            for bomb, content in islice(turns, each or len(all_bombs)):
                 (work / file).write_bytes(content)
                 end, megabytes, seconds = _apart(read, work)
                 yield Attempt(name, str(file), bomb, end, megabytes, seconds)
