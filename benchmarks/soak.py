@@ -93,8 +93,8 @@ async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
             milliseconds.setdefault(kind, []).extend(times)
     return Soaked(
         done, seconds, verdict, milliseconds, app.kills, tuple(app.seconds_to_ready), tuple(app.seconds_to_warm),
-        sum(it.retried for it in people), sum(it.replays for it in people), app.most_memory_mb, tuple(complaints), waiting,
-        len(home.judges) + len(home.raters), len(home.searchers), stored.database,
+        sum(it.retried for it in people), sum(it.replays for it in people), app.most_memory_mb, tuple(complaints),
+        waiting, len(home.judges) + len(home.raters), len(home.searchers), stored.database,
     )
 
 
