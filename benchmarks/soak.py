@@ -92,9 +92,9 @@ async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
         for kind, times in person.milliseconds.items():
             milliseconds.setdefault(kind, []).extend(times)
     return Soaked(
-        done, seconds, verdict, milliseconds, app.kills, tuple(app.seconds_to_ready), sum(it.retried for it in people),
-        sum(it.replays for it in people), app.most_memory_mb, tuple(complaints), waiting,
-        len(home.judges) + len(home.raters), len(home.searchers), stored.database,
+        done, seconds, verdict, milliseconds, app.kills, tuple(app.seconds_to_ready), tuple(app.seconds_to_warm),
+        sum(it.retried for it in people), sum(it.replays for it in people), app.most_memory_mb, tuple(complaints),
+        waiting, len(home.judges) + len(home.raters), len(home.searchers), stored.database,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+import orjson
 import psutil
 
 from benchmarks.driver import Connection, Refused
@@ -20,25 +22,29 @@ _PATIENCE = 120.0    # seconds until it must answer
 
 
 class App:
-    """``python app.py`` over ``home`` and ``database`` (none: the file in ``home``). ``up`` is set while it answers;
-    ``age`` is another number after each start and each end, so that a client can tell whether its call met one."""
+    """``python app.py`` of the checkout ``root`` over ``home`` and ``database`` (none: the file in ``home``). ``up`` is
+    set while it answers, ``warm`` once its model is loaded, too; ``age`` is another number after each start and each
+    end, so that a client can tell whether its call met one."""
 
-    def __init__(self, home: Path, database: str = "") -> None:
-        self._home, self._database = home, database
+    def __init__(self, home: Path, database: str = "", root: Path = ROOT) -> None:
+        self._home, self._database, self._root = home, database, root
         self._port = lasting_port()
         self.address = f"http://127.0.0.1:{self._port}"
-        self.up, self.age = asyncio.Event(), 0
+        self.up, self.warm, self.age = asyncio.Event(), asyncio.Event(), 0
         self.kills = 0
         self.seconds_to_ready: list[float] = []
+        self.seconds_to_warm: list[float] = []
         self.most_memory_mb = 0.0
         self._process: subprocess.Popen[bytes] | None = None
+        self._watching: asyncio.Task[None] | None = None
 
     async def start(self, **changes: str) -> None:
-        """Returns when it answers. ``changes``: settings of this run. Raises RuntimeError with its log otherwise."""
+        """Returns when it answers, which is before its model is loaded. ``changes``: settings of this run. Raises
+        RuntimeError with its log otherwise."""
         log = self._home / f"app-{self.age}.log"
         began = time.monotonic()
         with log.open("w") as stream:
-            self._process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, stdout=stream,
+            self._process = subprocess.Popen([sys.executable, "app.py"], cwd=self._root, stdout=stream,
                                              stderr=subprocess.STDOUT, env=self._environment(changes))
         while not await self._answers() or self._process.poll() is not None:
             if self._process.poll() is not None or time.monotonic() - began > _PATIENCE:
@@ -47,6 +53,12 @@ class App:
         self.seconds_to_ready.append(time.monotonic() - began)
         self.age += 1
         self.up.set()
+        self._watching = asyncio.create_task(self._watch(self.age, began))
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
 
     def kill(self) -> None:
         """kill -9."""
@@ -54,7 +66,7 @@ class App:
         self._note_memory()
         self.age += 1
         self.kills += 1
-        self.up.clear()
+        self._is_down()
         self._process.kill()
         self._process.wait()
 
@@ -64,7 +76,7 @@ class App:
             return
         self._note_memory()
         self.age += 1
-        self.up.clear()
+        self._is_down()
         self._process.terminate()
         try:
             await asyncio.to_thread(self._process.wait, 30)
@@ -73,10 +85,14 @@ class App:
             self._process.wait()
 
     async def trouble(self, over: asyncio.Event, rng: random.Random, least: float, most: float) -> None:
-        """Kill and start, after between ``least`` and ``most`` seconds of work each time, until it is ``over``."""
-        while not over.is_set():
+        """Kill and start, after between ``least`` and ``most`` seconds of work each time, until it is ``over``. Those
+        count from the app's first answer, and every second time from when its model is loaded."""
+        for number in itertools.count():
+            if number % 2:
+                await self._warm_or(over)
             try:
                 await asyncio.wait_for(over.wait(), rng.uniform(least, most))
+                return
             except TimeoutError:
                 self.kill()
                 await self.start()
@@ -92,7 +108,39 @@ class App:
         return "\n".join(path.read_text(errors="replace") for path in sorted(self._home.glob("app-*.log")))
 
     def _environment(self, changes: Mapping[str, str]) -> dict[str, str]:
-        return environment_of(self._home, CIRQUE_PORT=str(self._port), CIRQUE_DATABASE_URL=self._database, **changes)
+        return environment_of(self._home, CIRQUE_PORT=str(self._port), CIRQUE_DATABASE_URL=self._database,
+                              PYTHONPATH=str(self._root), **changes)
+
+    async def _warm_or(self, over: asyncio.Event) -> None:
+        waits = [asyncio.create_task(event.wait()) for event in (self.warm, over)]
+        await asyncio.wait(waits, timeout=_PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+        for wait in waits:
+            wait.cancel()
+
+    async def _watch(self, age: int, began: float) -> None:
+        """Ask until the model is loaded, or this process is no more."""
+        connection = Connection(self.address)
+        try:
+            while self.age == age:
+                try:
+                    checks = orjson.loads(await connection.get("/readyz"))["checks"]
+                except Refused:     # not ready
+                    checks = {}
+                except OSError:
+                    return
+                if self.age == age and checks.get("model", {}).get("state") == "ready":
+                    self.warm.set()
+                    self.seconds_to_warm.append(time.monotonic() - began)
+                    return
+                await asyncio.sleep(0.2)
+        finally:
+            connection.close()
+
+    def _is_down(self) -> None:
+        self.up.clear()
+        self.warm.clear()
+        if self._watching is not None:
+            self._watching.cancel()
 
     async def _answers(self) -> bool:
         connection = Connection(self.address)

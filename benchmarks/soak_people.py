@@ -71,11 +71,14 @@ class Client(ABC):
     async def act(self) -> bool:
         """Do the next thing. False where nothing is left."""
 
-    async def insisting(self, kind: str, ask: Callable[[], Awaitable[bytes]], *, once: bool = False) -> bytes:
+    async def insisting(
+        self, kind: str | Callable[[], str], ask: Callable[[], Awaitable[bytes]], *, once: bool = False,
+    ) -> bytes:
         """``ask``, again while kills come between. With ``once`` a call that a kill met is noted as interrupted
-        before it is made again: whether it was done, nobody knows."""
+        before it is made again: whether it was done, nobody knows. ``kind`` may depend on when ``ask`` begins."""
         while True:
             await self._app.up.wait()
+            of_kind = kind if isinstance(kind, str) else kind()
             age, began = self._app.age, time.perf_counter()
             try:
                 answer = await asyncio.wait_for(ask(), _LONGEST)
@@ -89,7 +92,7 @@ class Client(ABC):
                 if once:
                     self._ledger.write(Line("interrupted", self.name))
                 continue
-            self.milliseconds[kind].append((time.perf_counter() - began) * 1000)
+            self.milliseconds[of_kind].append((time.perf_counter() - began) * 1000)
             return answer
 
     def note(self, line: Line) -> None:
@@ -213,6 +216,8 @@ class Searcher(Client):
     """Searches by the named call, three turns a session, and now and then brings a picture of their own."""
 
     turns, method = 3, ""
+    brings = 0.25         # share of sessions that begin with a picture of their own
+    held_up = False       # on purpose, by a language model that does not answer
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
@@ -222,7 +227,7 @@ class Searcher(Client):
     async def act(self) -> bool:
         if self._turn % self.turns == 0:
             self.begin_session()
-            self._reference = (await self._upload() if self._rng.random() < 0.25
+            self._reference = (await self._upload() if self._rng.random() < self.brings
                                else self._rng.choice(self._home.image_ids))
         found = await self.search()
         self._turn += 1
@@ -239,7 +244,14 @@ class Searcher(Client):
 
     async def search(self) -> dict[str, Any]:
         text = self._rng.choice(_TEXTS)
-        return dict(orjson.loads(await self.insisting("search, named call", lambda: self._searched(text), once=True)))
+
+        return dict(orjson.loads(await self.insisting(self._kind, lambda: self._searched(text), once=True)))
+
+    def _kind(self) -> str:
+        """Of a search that begins now. Cold: the app has not loaded its model yet, and the search waits for that."""
+        if self.held_up:
+            return "search, named call, waiting for a silent language model"
+        return f"search, named call, {'warm' if self._app.warm.is_set() else 'cold'}"
 
     async def asked(self, text: str) -> str:
         """The id of a search that has begun."""

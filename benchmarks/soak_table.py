@@ -28,6 +28,7 @@ class Soaked:
     milliseconds: Mapping[str, Sequence[float]]
     kills: int
     seconds_to_ready: Sequence[float]
+    seconds_to_warm: Sequence[float]
     retried: int
     replays: int
     most_memory_mb: float
@@ -58,7 +59,7 @@ def machine() -> str:
 
 
 def as_markdown(soaked: Soaked) -> str:
-    verdict, ready = soaked.verdict, sorted(soaked.seconds_to_ready)
+    verdict = soaked.verdict
     lines = [
         f"{soaked.annotators} annotators and {soaked.searchers} searchers, {soaked.database}, {machine()}.", "",
         "| Call | answered | p50 | p95 |", "|---|--:|--:|--:|",
@@ -72,9 +73,10 @@ def as_markdown(soaked: Soaked) -> str:
         ("Seconds, starts included", f"{soaked.seconds:,.0f}"),
         ("Actions per second, starts included",
          f"{soaked.done / soaked.seconds:,.1f}" if soaked.seconds else "–"),
-        ("kill -9", f"{soaked.kills}"), ("Starts", f"{len(ready)}"),
-        ("Seconds from start to the first answer", f"median {statistics.median(ready):.1f}, longest {ready[-1]:.1f}"
-         if ready else "–"),
+        ("kill -9", f"{soaked.kills}"), ("Starts", f"{len(soaked.seconds_to_ready)}"),
+        ("Seconds from start to the first answer", _middle_and_most(soaked.seconds_to_ready)),
+        (f"Seconds from start until the model is loaded, of {len(soaked.seconds_to_warm)} starts that lasted so long",
+         _middle_and_most(soaked.seconds_to_warm)),
         ("Calls that met a kill and were made again", f"{soaked.retried:,}"),
         ("Saves sent twice on purpose", f"{soaked.replays:,}"),
         ("Turns kept whose answer a kill cut off", f"{verdict.cut_off:,}"),
@@ -94,6 +96,10 @@ def as_markdown(soaked: Soaked) -> str:
             lines.append(f"| {name} | {timings.rate:,.0f} | {timings.quantile(0.5):,.0f} ms | "
                          f"{timings.quantile(0.95):,.0f} ms |")
     return "\n".join(lines) + "\n"
+
+
+def _middle_and_most(seconds: Sequence[float]) -> str:
+    return f"median {statistics.median(seconds):.1f}, longest {max(seconds):.1f}" if seconds else "–"
 
 
 def _quantile(times: Sequence[float], share: float) -> float:

@@ -87,6 +87,8 @@ async def while_searches_wait(app: App, people: Sequence[Client], seconds: float
             raise RuntimeError("The searches did not wait: they ended, or never asked the language model.")
     # The server is away now: built-in rules answer, and the searches end.
     await asyncio.gather(*begun)
+    for searcher in searchers:
+        searcher.held_up = False
     await drive([person.act_once for person in annotators], seconds, without)
     return Waiting(len(searchers), without, waiting)
 
@@ -94,7 +96,7 @@ async def while_searches_wait(app: App, people: Sequence[Client], seconds: float
 async def begin_searches(searchers: Sequence[Searcher], server: SilentServer) -> list[asyncio.Task[None]]:
     """A search of every one of ``searchers``, once the first of them wait for the server."""
     for searcher in searchers:
-        searcher.method = _METHOD
+        searcher.method, searcher.held_up = _METHOD, True
         searcher.begin_session()
     begun = [asyncio.create_task(searcher.act_once()) for searcher in searchers]
     for _ in range(1200):

@@ -24,6 +24,7 @@ from web.checks import Check, Checks
 from web.doors import RETRY_AFTER, Doors
 from web.gate import FRESH
 from web.meter import Meter
+from web.warming import Warming
 
 _log = logging.getLogger("cirque.health")
 _MB = 2**20
@@ -32,7 +33,9 @@ _MB = 2**20
 _WARNINGS = frozenset({"disk"})
 
 
-def health_routes(settings: Settings, database: Readiness, doors: Doors, meter: Meter) -> APIRouter:
+def health_routes(
+    settings: Settings, database: Readiness, doors: Doors, meter: Meter, warming: Warming | None = None,
+) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     checks = Checks(_checks(settings, database))
     noted: dict[str, str] = {}
@@ -44,8 +47,10 @@ def health_routes(settings: Settings, database: Readiness, doors: Doors, meter: 
     @routes.get("/readyz")
     async def readyz() -> Response:
         found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}
-        ready = not any(reason for name, reason in found.items() if name not in _WARNINGS)
         told = {name: _told(name, reason) for name, reason in found.items()}
+        if warming is not None:
+            told["model"] = _model(warming)
+        ready = all(check["ok"] for check in told.values())
         for name in _WARNINGS:
             if found[name] and found[name] != noted.get(name):
                 _log.warning("Ready, but %s (CIRQUE_MIN_FREE_MB is %g).", found[name], settings.min_free_mb)
@@ -70,6 +75,18 @@ def _told(name: str, reason: str) -> dict[str, object]:
     if not reason:
         return {"ok": True}
     return {"ok": True, "warn": reason} if name in _WARNINGS else {"ok": False, "reason": reason}
+
+
+def _model(warming: Warming) -> dict[str, object]:
+    """A process that loads is not ready: others, if there are any, answer sooner. One that cannot load is: whoever
+    judges needs no model, and the others could not load it either."""
+    found = warming.found
+    told: dict[str, object] = {"ok": not warming.holds_up, "state": found.state}
+    if found.state == "warming":
+        told["reason" if warming.holds_up else "warn"] = "the model of the default gallery is being loaded"
+    elif found.state == "failed":
+        told["warn"] = found.reason
+    return told
 
 
 def _may_count(request: Request, settings: Settings) -> bool:

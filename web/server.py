@@ -21,10 +21,9 @@ from fastapi import FastAPI
 from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from cir_core.errors import CirqueError, SettingsError
+from cir_core.errors import SettingsError
 from cir_core.memory import return_large_blocks
 from cir_core.settings import Settings
-from cir_core.types import MethodSettings
 from cir_core.version import __version__
 from web import json_calls, long_threads
 from web.addresses import Networks
@@ -58,6 +57,7 @@ from web.study_routes import study_routes
 from web.theme import head, make_theme
 from web.unreadable import say_what_cannot_be_read
 from web.url_downloads import bound_downloads
+from web.warming import Warming
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -71,10 +71,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.doors = doors = Doors()
     doors.outdated = lambda: services.database.is_other
+    app.state.warming = warming = Warming(services)
     services.meter.running(lambda: len(services.runs))
     services.meter.unfinished(lambda: doors.unfinished)
     routers = (
-        health_routes(settings, services.database, doors, services.meter),
+        health_routes(settings, services.database, doors, services.meter, warming),
         own_routes(), sign_in_routes(services), people_routes(services), media_routes(services),
         export_routes(services), live_routes(services.runs), audit_routes(services), study_routes(services),
         adjudicate_routes(services), studies_routes(services), quality_routes(services), sample_routes(services),
@@ -127,7 +128,8 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
         app = create_app(settings, services)
         port = listener.getsockname()[1]
         host = "localhost" if settings.host in ("0.0.0.0", "::", "") else settings.host
-        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors,
+        warming: Warming = app.state.warming
+        server = _Server(server_config(app, settings), f"http://{host}:{port}", services, app.state.doors, warming,
                          open_page=open_page)
         server.run(sockets=[listener])
     # Those who were let in have been waited for. What is saved for others is saved whole or not at all, and must not
@@ -136,7 +138,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     end.daemon = True
     end.start()
     services.database.close()
-    if long_threads.leave() or server.warming.is_alive():
+    if long_threads.leave() or warming.loading:
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
         json_calls.finish()
         os._exit(0)
@@ -178,13 +180,13 @@ class _Server(uvicorn.Server):
     """uvicorn, with one friendly line and without raising the signal that stopped it again."""
 
     def __init__(
-        self, config: uvicorn.Config, address: str, services: Services, doors: Doors, *, open_page: bool,
+        self, config: uvicorn.Config, address: str, services: Services, doors: Doors, warming: Warming, *,
+        open_page: bool,
     ) -> None:
         super().__init__(config)
         self._doors = doors
         self._address, self._open_page = address, open_page
-        self._services = services
-        self.warming = threading.Thread(target=self._warm, daemon=True)
+        self._services, self._warming = services, warming
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -193,10 +195,11 @@ class _Server(uvicorn.Server):
             print(said, flush=True)
         if self._open_page:
             threading.Thread(target=webbrowser.open, args=(self._address,), daemon=True).start()
-        self.warming.start()
+        self._warming.start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # The server still listens: who comes now is told to come again.
+        self._warming.stop()
         patience = self._services.settings.grace_seconds
         if not await self._doors.close(patience, lambda: self.force_exit):
             _log.warning("%s request(s) and %s accepted call(s) were cut off after the %g seconds of "
@@ -207,19 +210,6 @@ class _Server(uvicorn.Server):
             if (transport := getattr(connection, "transport", None)) is not None:
                 transport.close()
         await super().shutdown(sockets)
-
-    def _warm(self) -> None:
-        # The first person waits for the models otherwise. Problems are shown there, not here.
-        try:
-            searcher = self._services.search.searcher(self._services.settings.gallery)
-            for image_id in searcher.gallery.ids[:1]:
-                searcher.turn(searcher.gallery_reference(image_id), "in red", MethodSettings(), k=1)
-        except CirqueError:
-            pass
-        except Exception as error:
-            _log.warning("The models could not be loaded ahead of the first search (%s: %s). That search will try "
-                         "again and say what is wrong.", type(error).__name__, error)
-            _log.debug("What went wrong while they were loaded:", exc_info=True)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

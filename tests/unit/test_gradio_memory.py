@@ -212,7 +212,8 @@ def sessions_of(asked: Asked) -> Sessions:
 
 def wait_until_ended(asked: Asked) -> None:
     async def ended() -> None:
-        while asked.queue.event_ids_to_events:
-            await asyncio.sleep(0.005)
+        async with asyncio.timeout(20):
+            while asked.queue.event_ids_to_events:
+                await asyncio.sleep(0.005)
 
     asked.client.portal.call(ended)  # type: ignore[union-attr]

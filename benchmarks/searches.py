@@ -1,0 +1,131 @@
+"""Searches by the named call, flat out, of a warm app: this checkout alone, or in turn with another one.
+
+    python -m benchmarks.searches --against ../cirque-before --searchers 16 --seconds 20 --rounds 4
+
+Each checkout serves a home that it made itself, with the same gallery and the same people, and both are asked by the
+same clients. Sides change after each slice: ABBA, where A is this checkout. The clients share the processor with the
+app, so the table also says how much of it the app itself took for a search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import orjson
+import psutil
+
+from benchmarks.driver import Timings, drive
+from benchmarks.own_settings import without_settings
+from benchmarks.servers import ROOT
+from benchmarks.soak_app import App
+from benchmarks.soak_home import Home
+from benchmarks.soak_people import Searcher
+from benchmarks.soak_table import machine
+
+# Run in each checkout: its own code makes a home that its own server can open.
+_MAKE = """
+import sys
+from dataclasses import asdict
+from pathlib import Path
+import orjson
+from benchmarks.soak_home import make_home
+home = make_home(Path(sys.argv[1]), annotators=2, searchers=int(sys.argv[2]), each=1)
+print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": list(home.image_ids)}).decode())
+"""
+
+
+@dataclass
+class Side:
+    """One checkout at work. ``processor``: seconds that its app took while it was measured."""
+
+    name: str
+    app: App
+    people: list[Searcher]
+    timings: Timings = field(default_factory=lambda: Timings(0))
+    processor: float = 0.0
+
+    async def measure(self, seconds: float) -> None:
+        """A slice; its first second is not counted."""
+        acts = [person.act_once for person in self.people]
+        await drive(acts, 1.0, Timings(len(acts)))
+        before = self._processor()
+        await drive(acts, seconds, self.timings)
+        self.processor += self._processor() - before
+
+    def line(self) -> str:
+        searches = len(self.timings.milliseconds)
+        return (f"| {self.name} | {searches:,} | {self.timings.rate:.1f} | {self.timings.quantile(0.5):,.0f} ms | "
+                f"{self.timings.quantile(0.95):,.0f} ms | {1000 * self.processor / max(1, searches):.1f} ms |")
+
+    def _processor(self) -> float:
+        times = psutil.Process(self.app.pid).cpu_times()
+        return float(times.user + times.system)
+
+
+def make_home(root: Path, folder: Path, searchers: int) -> Home:
+    """A home in ``folder``, made by the code of ``root``. Raises RuntimeError with its words if it cannot."""
+    environment = {**without_settings(os.environ), "PYTHONPATH": str(root)}
+    made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers)], cwd=root, env=environment,
+                          capture_output=True, text=True, check=False)
+    if made.returncode:
+        raise RuntimeError(f"The code in {root} made no home:\n{made.stderr}")
+    fields = orjson.loads(made.stdout.splitlines()[-1])
+    return Home(**{**fields, "folder": Path(fields["folder"])})
+
+
+async def compare(roots: Sequence[Path], folder: Path, searchers: int, seconds: float, rounds: int) -> list[Side]:
+    """``rounds`` slices of each of ``roots``, of which the first goes first and last."""
+    sides: list[Side] = []
+    try:
+        for number, root in enumerate(roots):
+            home = await asyncio.to_thread(make_home, root, folder / f"home-{number}", searchers)
+            ledgers = folder / f"ledgers-{number}"
+            ledgers.mkdir()
+            app = App(home.folder, root=root)
+            people = [Searcher(app, home, name, ledgers, 8) for name in home.searchers]
+            for person in people:
+                person.brings = 0.0
+            sides.append(Side("this checkout" if number == 0 else str(root), app, people))
+            await app.start()
+            await people[0].act_once()       # waits for the model
+        for number in range(rounds):
+            for side in sides if number % 2 == 0 else sides[::-1]:
+                await side.measure(seconds)
+    finally:
+        for side in sides:
+            for person in side.people:
+                person.leave()
+            await side.app.stop()
+    return sides
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.searches", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--against", type=Path, help="another checkout, for example: git worktree add PATH COMMIT")
+    parser.add_argument("--searchers", type=int, default=16)
+    parser.add_argument("--seconds", type=float, default=20.0, help="of each slice")
+    parser.add_argument("--rounds", type=int, default=4, help="slices of each checkout")
+    options = parser.parse_args(arguments)
+    roots = [ROOT, *([options.against.resolve()] if options.against else [])]
+    with tempfile.TemporaryDirectory(prefix="cirque-searches-") as folder:
+        sides = asyncio.run(compare(roots, Path(folder), options.searchers, options.seconds, options.rounds))
+    print(f"{options.searchers} searchers flat out, {machine()}.\n")
+    print("| | searches | per second | p50 | p95 | processor time of the app for each |\n|---|--:|--:|--:|--:|--:|")
+    for side in sides:
+        print(side.line())
+    if len(sides) == 2:
+        ours, theirs = (side.timings.rate for side in sides)
+        print(f"\n{ours / theirs:.2f} times as many searches per second.")
+
+
+if __name__ == "__main__":
+    main()
