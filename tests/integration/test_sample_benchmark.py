@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +25,7 @@ from cir_core.methods.declared import Method, builtin_methods
 from cir_core.metrics.multi_turn import multi_turn_scores
 from cir_core.metrics.recall import recall_at
 from cir_core.sample import NAME
+from cir_core.settings import environment_with
 from cir_core.types import MethodSettings, SoftFilter
 from cli.evaluation_tables import print_report
 
@@ -151,7 +155,7 @@ def test_a_method_made_in_code_and_one_that_cannot_run(home, encoder):
 
 
 def test_the_python_door(home):
-    """The lines of the README."""
+    """Two turns, a branch and an image file as the reference."""
     search = quick.open_search(NAME, home=home)
     first = search.start(search.gallery.ids[0], "in red, with long sleeves")
     second = first.refine(first.hits[2].image_id, "without the belt")
@@ -161,3 +165,15 @@ def test_the_python_door(home):
     assert "red" in first.merged_text and "long sleeves" in first.merged_text
     own = search.start(search.gallery.path_of(search.gallery.ids[5]), "in blue")
     assert own.hits[0].rank == 1
+
+
+def test_the_script_in_the_readme_runs(home):
+    page = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    script, = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120,
+                          env=environment_with({"CIRQUE_HOME": str(home)}))
+    assert done.returncode == 0, done.stderr
+    query, *hits, overlap = done.stdout.splitlines()
+    assert query
+    assert [line.split()[0] for line in hits] == ["1", "2", "3", "4", "5"]
+    assert re.fullmatch(r"\d+ of the top 10 are the same", overlap)
