@@ -2,14 +2,17 @@
 names, for example ``postgresql+psycopg://cirque@/cirque_test?host=/run/postgresql``.
 
 A home gets the same database however often it is asked for, until the fixture or test that asked first is over: then
-it is dropped (``tests/conftest.py``). Those on a server are copies of a migrated one, so that making one costs little.
-Their names begin with the one in the URL, which must hold "test"; what an earlier run left is dropped first, so two
-runs at once need two names. A test that is about SQLite itself asks for ``sqlite_of`` instead.
+it is dropped (``tests/conftest.py``). All are copies of a migrated one, so that making one costs little. Names on a
+server begin with the one in the URL, which must hold "test"; what an earlier run left is dropped first, so two runs at
+once need two names. A test that is about SQLite itself asks for ``sqlite_of`` instead.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -41,8 +44,12 @@ def sqlite_of(home: Path) -> str:
 
 
 def database_of(home: Path, *, empty: bool = False) -> str:
-    """The URL of this home's database, which is made at the first time. ``empty`` is without tables."""
+    """The URL of this home's database, which is made at the first time. ``empty`` is without tables; a SQLite file is
+    not there yet then."""
     if ON_SQLITE:
+        if not empty:
+            home.mkdir(parents=True, exist_ok=True)
+            _copy_migrated(home)
         return sqlite_of(home)
     home = home.resolve()
     if home not in _made:
@@ -109,7 +116,27 @@ def close() -> None:
 
 
 def _named(home: Path) -> str:
-    return "" if ON_SQLITE else database_of(home)   # a SQLite home finds its file by itself
+    if not ON_SQLITE:
+        return database_of(home)
+    if home.is_dir():                # a home that is not there is for a first start, which finds no database either
+        _copy_migrated(home)
+    return ""                        # a SQLite home finds its file by itself
+
+
+def _copy_migrated(home: Path) -> None:
+    """A database for a SQLite home in which there was none."""
+    if not any(home.glob("cirque.db*")):
+        shutil.copyfile(_migrated_file(), home / "cirque.db")
+
+
+@lru_cache(maxsize=1)
+def _migrated_file() -> Path:
+    """Made once by each process, and removed with it. A whole file: the last one who closes it empties the log."""
+    home = Path(tempfile.mkdtemp(prefix="cirque-template-"))
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    open_migrated(sqlite_of(home)).dispose()
+    (file,) = home.iterdir()
+    return file
 
 
 def _forget(home: Path) -> None:

@@ -105,6 +105,16 @@ def test_the_interval_is_the_one_of_drawing_the_queries_again():
     assert gaps(runs, {"full": ids}, seed=7) == report != gaps(runs, {"full": ids}, seed=8)
 
 
+def test_the_interval_of_the_recall_gap_is_that_of_the_difference():
+    """Target ranks by both, text and image: 30 queries of 40 are found by both, 10 of those by the text too. So
+    recall is 0.75 and 0.25, the gap ½; of a query it is 1 for 20 and 0 for 20, so drawn again it has the standard
+    error √(½ · ½ / 40) = 0.0791, and the interval is ½ ± 1.96 · 0.0791 = 0.345 … 0.655."""
+    ranks = [(1, 2, 50)] * 10 + [(10, 11, 50)] * 20 + [(11, 50, 50)] * 10
+    gap = gaps([run(benchmark(40), "a", ranks)], {"full": [f"q{n}" for n in range(40)]}).of("a", "full").recall_gap
+    assert gap.value == pytest.approx(0.5)
+    assert (gap.low, gap.high) == (pytest.approx(0.345, abs=0.03), pytest.approx(0.655, abs=0.03))
+
+
 def test_a_file_with_best_ranks_only_is_told_of():
     one = benchmark(1, targets=2)
     whole, best = run(one, "whole", [((1, 2), (3, 4), (5, 6))]), run(one, "best", [(1, 3, 5)])
