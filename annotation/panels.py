@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from annotation.sources.queries import StudyQuery
+from cir_core.texts import quoted
 
 MOST_USUAL = 30
 Refused = Mapping[str, str]
@@ -71,8 +72,8 @@ def panel_notes(panels: Panels, broad_at: int) -> list[str]:
     if panels.shortest is not None:
         shown = (f"Every panel has {panels.size:,} image{'' if panels.size == 1 else 's'}, not {panels.wanted:,}"
                  if panels.size else f"There are no panels, not even of {panels.wanted:,} images")
-        notes.append(f"{shown}: for the query {panels.shortest!r} no more were found, and all items show equally many, "
-                     "for the number would tell something of the item. Leave that query out to have more.")
+        notes.append(f"{shown}: for the query {quoted(panels.shortest)} no more were found, and all items show equally "
+                     "many, because the number would reveal something about the item. Leave that query out to have more.")
     if 0 < panels.size < broad_at:
         notes.append(f"A panel has fewer images than the {broad_at:,} equally good ones that make a query too broad.")
     return notes
