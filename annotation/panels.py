@@ -73,7 +73,8 @@ def panel_notes(panels: Panels, broad_at: int) -> list[str]:
         shown = (f"Every panel has {panels.size:,} image{'' if panels.size == 1 else 's'}, not {panels.wanted:,}"
                  if panels.size else f"There are no panels, not even of {panels.wanted:,} images")
         notes.append(f"{shown}: for the query {quoted(panels.shortest)} no more were found, and all items show equally "
-                     "many, because the number would reveal something about the item. Leave that query out to have more.")
+                     "many, because the number would reveal something about the item. Leave that query out to "
+                     "have more.")
     if 0 < panels.size < broad_at:
         notes.append(f"A panel has fewer images than the {broad_at:,} equally good ones that make a query too broad.")
     return notes

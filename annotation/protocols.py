@@ -46,8 +46,8 @@ def known_protocols(folder: Path) -> list[str]:
 def check_protocol(stated: str, protocol: str, where: str) -> None:
     """Raises ``StudyError`` where a file states another protocol than its name does."""
     if stated != protocol:
-        raise StudyError(f"{where}, protocol: it is {quoted(stated)}, and the file's name says {quoted(protocol)}. Give "
-                         "a new version a file of its own.")
+        raise StudyError(f"{where}, protocol: it is {quoted(stated)}, and the file's name says {quoted(protocol)}. "
+                         "Give a new version a file of its own.")
 
 
 def _parts(protocol: str) -> tuple[str, int]:
