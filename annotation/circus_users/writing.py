@@ -68,7 +68,8 @@ def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     beyond = [flag.code for flag in load_rubric(study.protocol).flags if flag.code not in FLAGS]
     if beyond:
         raise StudyError(f"{quoted(study.name)} was judged by {study.protocol}, which has the flags "
-                         f"{', '.join(beyond)}. CIRCUS's annotator files have no place for them: export csv or parquet instead.")
+                         f"{', '.join(beyond)}. CIRCUS's annotator files have no place for them: export csv or "
+                         "parquet instead.")
     seats = store.seats(study.study_id)
     if not any(seat.annotator for seat in seats):
         raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator's file to write.")
