@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
@@ -19,6 +18,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cir_core.errors import StudyError
+from cir_core.toml_files import load_toml
 
 CIRCUS = "circus/1"
 INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
@@ -129,8 +129,8 @@ def load_rubric(protocol: str = CIRCUS) -> Rubric:
 def parse_rubric(text: str, where: str) -> Rubric:
     """A rubric from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = load_toml(text)
+    except ValueError as error:
         raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
     try:
         # By way of JSON: strict types, and arrays are tuples.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cir_core.errors import StudyError
+from cir_core.toml_files import load_toml
 
 HS_FASHIONIQ = "hs-fashioniq/1"
 SETTINGS: Mapping[str, Any] = {
@@ -85,8 +85,8 @@ def load_survey(protocol: str = HS_FASHIONIQ) -> Survey:
 def parse_survey(text: str, where: str) -> Survey:
     """A survey from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = load_toml(text)
+    except ValueError as error:
         raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
     try:
         # By way of JSON: strict types, and arrays are tuples.

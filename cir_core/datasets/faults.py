@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cir_core.errors import DatasetError
 
+_LONGEST = 500   # characters of what is said of a record
 KEPT = 1_000  # faults listed; a broken export has the same one on every line
 
 
@@ -39,9 +40,14 @@ class Faults:
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
         """Note a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
         named = f"record {record}" if isinstance(record, int) else record
-        fault = Fault(str(file), named, problem.rstrip("."), remedy.rstrip("."))
+        fault = Fault(str(file), _cut(named), _cut(problem.rstrip(".")), remedy.rstrip("."))
         if not self._collect:
             raise DatasetError(str(fault))
         self.count += 1
         if len(self.found) < KEPT:
             self.found.append(fault)
+
+
+def _cut(text: str) -> str:
+    """``text``, which may quote a file: a value of a megabyte, or the names of 100,000 keys."""
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
