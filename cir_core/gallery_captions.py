@@ -34,7 +34,7 @@ from cir_core.gallery_files import locked
 
 FORMAT = 1
 _COLUMNS = ("sample", "rank", "cosine", "distinct", "first_rank")
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-_LONGEST = 2**20        # characters
+_LONGEST = 2**18        # characters
 _LONGEST_LINE = 10_000
 _DEEPEST = 50
 
