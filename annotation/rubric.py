@@ -9,7 +9,6 @@ judged with is never changed; another wording is another version, in a file besi
 from __future__ import annotations
 
 import json
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from annotation.protocols import check_protocol, newest_protocol, protocol_file
 from cir_core.errors import StudyError
 from cir_core.texts import quoted
+from cir_core.toml_files import load_toml
 
 CIRCUS = "circus"
 """The rubric of validity studies, by its name."""
@@ -138,8 +138,8 @@ def _load(folder: Path, protocol: str) -> Rubric:
 def parse_rubric(text: str, where: str) -> Rubric:
     """A rubric from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = load_toml(text)
+    except ValueError as error:
         raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
     try:
         # By way of JSON: strict types, and arrays are tuples.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from annotation.protocols import check_protocol, newest_protocol, protocol_file
 from cir_core.errors import StudyError
+from cir_core.toml_files import load_toml
 
 HS_FASHIONIQ = "hs-fashioniq"
 """The survey of preference studies, by its name."""
@@ -91,8 +91,8 @@ def _load(folder: Path, protocol: str) -> Survey:
 def parse_survey(text: str, where: str) -> Survey:
     """A survey from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = load_toml(text)
+    except ValueError as error:
         raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
     try:
         # By way of JSON: strict types, and arrays are tuples.

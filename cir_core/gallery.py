@@ -203,7 +203,7 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
             try:
                 columns = json.loads(images_path(folder, header.generation).read_bytes())
                 gallery = Gallery(name, folder, header, columns)
-            except (OSError, ValueError, KeyError, TypeError) as error:
+            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
                 if last_try:
                     raise GalleryError(
                         f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "

@@ -35,7 +35,7 @@ from cir_core.texts import quoted
 
 FORMAT = 1
 _COLUMNS = ("sample", "rank", "cosine", "distinct", "first_rank")
-_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError)
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 
 
 @dataclass(frozen=True)

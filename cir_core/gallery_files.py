@@ -78,7 +78,7 @@ def read_header(folder: Path) -> Header | None:
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise GalleryError(
             f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery again."
         ) from error

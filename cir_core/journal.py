@@ -120,7 +120,7 @@ def read_run(folder: Path) -> Run | None:
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
         return Run(EncoderIdentity(**content["encoder"]), content["source"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -141,7 +141,7 @@ def _batches(path: Path) -> list[tuple[list[Record], int]]:
                 if not line.endswith(b"\n"):
                     break
                 batches.append(([Record(*fields) for fields in json.loads(line)], end))
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, RecursionError):
                 break
     return batches
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from cir_core.errors import GalleryError
 from cir_core.scan import Entry, Scan
 from cir_core.texts import quoted
 
+_COLUMNS, _CUT = 30, 60   # names of columns in an error, and characters of what a file has
 _SHOWN = 10  # problems named in one error; a broken file has the same one on every line
 
 
@@ -63,7 +64,7 @@ def _rows(manifest: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
                     continue
                 try:
                     row = json.loads(line)
-                except ValueError as error:
+                except (ValueError, RecursionError) as error:
                     raise ValueError(f"line {number}: not JSON ({error})") from error
                 if not isinstance(row, dict):
                     raise ValueError(f'line {number}: expected {{"id": "a", "path": "a.jpg"}}')
@@ -74,10 +75,15 @@ def _rows(manifest: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         absent = [key for key in ("id", "path") if key not in columns]
         if absent:
             raise ValueError(
-                f"line 1: no column {' or '.join(absent)} among {', '.join(columns) or 'none'}"
+                f"line 1: no column {' or '.join(absent)} among {_named(columns) or 'none'}"
             )
         for row in reader:
             yield reader.line_num, row
+
+
+def _named(columns: Sequence[str]) -> str:
+    shown = [str(column)[:_CUT] for column in columns[:_COLUMNS]]
+    return ", ".join([*shown, "…"] if len(columns) > _COLUMNS else shown)
 
 
 def _text(row: Mapping[str, Any], key: str) -> str:

@@ -123,7 +123,7 @@ def _cards(folder: Path) -> list[Any]:
     try:
         content = json.loads((folder / "summary.json").read_text("utf-8"))
         return list(content["retrievers"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return []
 
 

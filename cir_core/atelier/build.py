@@ -107,7 +107,7 @@ def is_complete(folder: Path) -> bool:
     """Whether ``folder`` holds a finished build of the current version."""
     try:
         marker = json.loads((folder / "build.json").read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return False
     return isinstance(marker, dict) and marker.get("version") == VERSION
 

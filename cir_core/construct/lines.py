@@ -94,7 +94,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
         for content in file:
             try:
                 line = json.loads(content)
-            except ValueError:
+            except (ValueError, RecursionError):
                 return
             if not content.endswith(b"\n") or not isinstance(line, dict):
                 return

@@ -58,7 +58,7 @@ def read_array(path: Path) -> list[Any]:
 def _read(path: Path) -> Any:
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise EncoderUnavailable(f"{path} cannot be read as JSON: {error}. Copy it again or mend it.") from error
 
 

@@ -142,7 +142,7 @@ def _pair(spec: EncoderSpec) -> _Source:
         content = json.loads(path.read_text(encoding="utf-8"))
         model_config = content.get("model_cfg", content)
         model_config["embed_dim"], model_config["vision_cfg"], model_config["text_cfg"]
-    except (OSError, ValueError, AttributeError) as error:
+    except (OSError, ValueError, AttributeError, RecursionError) as error:
         raise EncoderUnavailable(f"Config {path} cannot be read as JSON: {error}.") from error
     except (KeyError, TypeError) as error:
         raise EncoderUnavailable(f"Config {path} is no open_clip model config: it lacks {error}.") from error

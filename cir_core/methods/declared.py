@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
@@ -23,6 +22,7 @@ from pydantic.dataclasses import dataclass as checked
 from cir_core.errors import MethodError
 from cir_core.method_types import MethodSettings, Reflection, SoftFilter
 from cir_core.texts import quoted
+from cir_core.toml_files import load_toml
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
@@ -94,8 +94,8 @@ def name_of(settings: MethodSettings, methods: Mapping[str, Method]) -> str | No
 
 def _parse(text: str, where: str) -> dict[str, Method]:
     try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        content = load_toml(text)
+    except ValueError as error:
         raise MethodError(f"{where} is not valid TOML: {error}.") from error
     declared = content.get("methods")
     if not isinstance(declared, dict) or set(content) != {"methods"}:

@@ -31,6 +31,7 @@ from tests.fuzz.files import Read, readers
 MOST_MB = 100.0     # that reading one may take: its megabyte, and objects of Python's for every few bytes
 LONGEST = 30.0      # seconds
 _SIZE = 2**20   # bytes of a bomb at most
+_LONGEST_SAID = 20_000   # characters: twenty faults with the names of two files
 _SKIPPED = (".png", ".jpg", ".lock")
 
 
@@ -128,7 +129,7 @@ def _read(read: Read, folder: Path) -> str:
         end = "read"
     except CirqueError as error:
         said = str(error)
-        end = "refused" if 0 < len(said) < 3000 else f"refused in {len(said)} characters: {said[:300]}"
+        end = "refused" if 0 < len(said) < _LONGEST_SAID else f"refused in {len(said)} characters: {said[:300]}"
     except BaseException:
         end = traceback.format_exc()[-1500:]
     return f"{end}\n{(_kilobytes('VmHWM') - before) / 1024:.1f}"

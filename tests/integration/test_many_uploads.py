@@ -24,8 +24,8 @@ def a_picture(mode: str, colour: int) -> bytes:
 
 
 def test_many_large_uploads_at_one_time_stay_within_the_budget(tmp_path: Path) -> None:
-    """Without a budget 8 of them take 640 MB and more. With one of 100 MB an RGBA picture is decoded alone, in 160 MB and
-    what scaling takes. 100 MB are added for the bodies and the threads of the first uploads ever, half of that later."""
+    """Without a budget 8 of them take 640 MB and more. With one of 100 MB an RGBA picture is decoded alone, in 160 MB
+    and what scaling takes. 100 MB are added for bodies and threads of the first uploads, half of that later."""
     app = App(tmp_path / "home", tmp_path / "app.log", DECODE_MEMORY_MB=str(BUDGET))
     try:
         url, memory = app.url, psutil.Process(app.process.pid).memory_info
