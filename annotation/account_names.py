@@ -8,7 +8,7 @@ import unicodedata
 from annotation.records import LOCAL as LOCAL
 from annotation.records import is_blank, looks_like, name_key
 from cir_core.errors import AccessError
-from cir_core.texts import composed
+from cir_core.texts import composed, shortened
 
 MAX_NAME = 64
 _APART, _TOGETHER, _EMOJI = "\u200c", "\u200d", "\ufe0f"   # the joiners are parts of words and of emoji
@@ -51,8 +51,8 @@ def new_name(name: object) -> str:
     for word in re.findall(r"[^\W\d_]+", tidy):
         scripts = sorted({script for script in map(_script, word) if script in _PASSING})
         if len(scripts) > 1:
-            raise AccessError(f"“{word}” in the name mixes {' and '.join(map(str.capitalize, scripts))} letters. "
-                              "Write each word in one script.")
+            both = " and ".join(map(str.capitalize, scripts))
+            raise AccessError(f"“{shortened(word)}” in the name mixes {both} letters. Write each word in one script.")
     if looks_like(tidy, LOCAL):
         raise _kept()
     return tidy

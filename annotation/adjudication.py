@@ -199,7 +199,7 @@ def _item(fixed: _Fixed, item_id: str) -> Item:
 
 
 def _reason(reason: object) -> str:
-    text = tidy(reason).strip() if isinstance(reason, str) else ""
+    text = tidy(incoming.checked_text(reason, "reason")).strip() if isinstance(reason, str) else ""
     if len(text) < SHORTEST_REASON:
         raise IncompleteJudgement("Say in a few words why: the reason is kept with the decision.")
     if len(text) > LONGEST_REASON:

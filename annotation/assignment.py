@@ -14,6 +14,7 @@ from typing import TypeVar
 
 from annotation.records import Assignment, Item, OpenWork, Place, Seat, StudyPlan, Taken
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 _KEPT_AHEAD = 3  # of somebody at work: these may be on the screen or loaded already
 _T = TypeVar("_T")
@@ -84,7 +85,7 @@ def _check(items: Sequence[Item], plan: StudyPlan) -> None:
     for what, values in (("id", [item.item_id for item in items]), ("number", [item.number for item in items])):
         value, times = Counter(values).most_common(1)[0]
         if times > 1:
-            raise StudyError(f"{times} items have the {what} {value!r}. Every item needs its own.")
+            raise StudyError(f"{times} items have the {what} {quoted(value)}. Every item needs its own.")
 
 
 def _deal(items: Sequence[Item], plan: StudyPlan) -> dict[int, list[str]]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol, get_args
 from annotation.exports.tables import csv_file
 from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, NotedAct
 from cir_core.errors import LogError
+from cir_core.texts import quoted
 
 LogForm = Literal["csv", "jsonl"]
 LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
@@ -37,7 +38,7 @@ def read_filter(person: str = "", kind: str = "", since: str = "", until: str = 
     """A filter of what a person typed. ``until`` a day includes that day. Raises ``LogError``."""
     kind, begin, end = kind.strip(), _moment(since), _moment(until, whole_day=True)
     if kind and kind not in ASKED_FOR:
-        raise LogError(f"The log has no kind {kind[:40]!r}. Take one of: {', '.join(ASKED_FOR)}.")
+        raise LogError(f"The log has no kind {quoted(kind)}. Take one of: {', '.join(ASKED_FOR)}.")
     if begin is not None and end is not None and begin >= end:
         raise LogError(f"No time is both from {since.strip()} on and up to {until.strip()} (UTC). Exchange the two, or "
                        "take a later end.")
@@ -78,5 +79,5 @@ def _moment(text: str, *, whole_day: bool = False) -> datetime | None:
         moment = datetime.fromisoformat(text)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise LogError(f"{text[:40]!r} is no time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
+        raise LogError(f"{quoted(text)} is no time. Write a day, 2026-05-01, or a time in UTC, 2026-05-01T14:30."
                           ) from None

@@ -1,10 +1,9 @@
-"""A validity study from queries: pictures frozen, panels scrambled, the plan laid out, all stored at once."""
+"""A validity study from queries: pictures frozen, panels filled, the plan laid out, all stored at once."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,26 +11,27 @@ from typing import Any
 
 from annotation.assignment import plan_places
 from annotation.circus_users import ImportedStudy, study_of
-from annotation.freezing import FindPicture, Freezer, Frozen, clear_leftovers, freezing
+from annotation.freezing import FindPicture, Freezer, freezing
+from annotation.naming import check_name, cleared
+from annotation.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.records import Item, Place, Study, StudyPlan
-from annotation.rubric import CIRCUS
+from annotation.rubric import newest_rubric
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.store import StudyStore
-from cir_core.errors import StorageError, StudyError, UnknownStudy
+from cir_core.errors import StudyError
 from cir_core.ids import new_id
-from cir_core.texts import composed, counted
+from cir_core.texts import counted
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
-LONGEST_NAME = 80
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Created:
     """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
-    panels) and places; of an import items, people, assignments and judgements."""
+    panels), panel (images in each) and places; of an import items, people, assignments and judgements."""
 
     study: Study
     counts: Mapping[str, int]
@@ -41,84 +41,44 @@ class Created:
 def create_validity_study(
     store: StudyStore, home: Path, name: str, queries: Sequence[StudyQuery], find_picture: FindPicture,
     plan: StudyPlan, *, created_by: str, source: Mapping[str, Any], settings: Mapping[str, Any] | None = None,
-    max_megapixels: float = 64.0, skip_missing: bool = False, progress: Progress | None = None,
+    max_megapixels: float = 64.0, skip_missing: bool = False, panel_size: int | None = None,
+    progress: Progress | None = None,
 ) -> Created:
     """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.freezing`).
 
     Without the picture of its reference or target nobody can judge a query: all such queries are listed
-    and nothing is made, or with ``skip_missing`` they are left out and counted. Pictures of a panel that
-    cannot be had are left out of it. Raises ``StudyError`` for a name that is taken and a plan that
-    cannot be laid out, before any work is done; ``StorageError`` for a full disk.
+    and nothing is made, or with ``skip_missing`` they are left out and counted. In the place of a panel's picture
+    that cannot be had stands the next one that was found. Raises ``StudyError`` for a name that is taken and a
+    plan that cannot be laid out, before any work is done; ``StorageError`` for a full disk.
 
     Args:
         plan: its ``agreement_items`` are drawn from all strata alike. All that is drawn follows from its seed, but
             for the order of panels, which nobody is to know.
         source: where the queries came from, in plain JSON.
         settings: over :data:`SETTINGS`.
+        panel_size: images in the panel of every item; None: as :func:`annotation.panels.usual_size` has it. Fewer
+            where a query has fewer, which ``notes`` say.
         progress: pictures looked at, and of how many.
     """
     name = check_name(store, name)
     if not queries:
         raise StudyError("There is no query to judge. Choose other categories, or another source.")
-    study = Study(new_id(), name, "validity", CIRCUS, plan, True, {**SETTINGS, **(settings or {})}, dict(source),
-                  created_by, datetime.now(UTC))
+    study = Study(new_id(), name, "validity", newest_rubric().protocol, plan, True, {**SETTINGS, **(settings or {})},
+                  dict(source), created_by, datetime.now(UTC))
     _lay_out(study, queries, [new_id() for _ in queries])   # a bad plan is refused before the work
     with cleared(store, home), freezing(home, study.study_id) as freezer:
-        kept, frozen, dropped = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, progress)
+        kept, panels = _freeze(queries, find_picture, freezer, max_megapixels, skip_missing, panel_size, progress)
+        study = replace(study, settings={**study.settings, "panel_size": panels.size})
         items, places = _lay_out(study, kept, [new_id() for _ in kept])
-        items = [replace(item, shown=_shown(query, freezer))
+        items = [replace(item, shown=_shown(query, panels.images[query.key], freezer))
                  for item, query in zip(items, kept, strict=True)]
-        freezer.keep_only({image_id for query in kept for image_id in _pictures(query)})
+        freezer.keep_only({image_id for query in kept
+                           for image_id in (query.reference_id, query.target_id, *panels.images[query.key])})
         freezer.finish()
         store.create(study, items, list(freezer.images.values()), places)
-    missing = {image_id for query in kept for image_id in _panel(query)} & set(frozen.refused)
-    counts = {"items": len(items), "pictures": len(freezer.images), "dropped": dropped, "missing": len(missing),
-              "places": len(places)}
-    return Created(study, counts, tuple(_notes(counts)))
-
-
-def check_name(store: StudyStore, name: str) -> str:
-    """``name`` as it is kept. Raises ``StudyError`` where a study cannot be called that, or another one is."""
-    clean = kept_name(name)
-    try:
-        there = store.study(clean)
-    except UnknownStudy:
-        return clean
-    raise StudyError(f"There is a study {there.name!r} already. Choose another name.")
-
-
-def kept_name(name: str) -> str:
-    """Raises ``StudyError`` where no study can be called that."""
-    clean = composed(name.strip(), LONGEST_NAME)
-    if not clean or len(clean) > LONGEST_NAME or not clean.isprintable():
-        raise StudyError(f"A study cannot be called {name[:LONGEST_NAME]!r}. Give it a name of 1 to {LONGEST_NAME} "
-                         "characters on one line.")
-    return clean
-
-
-@contextmanager
-def cleared(store: StudyStore, home: Path) -> Iterator[None]:
-    """Without pictures of studies that are not stored: before, of creations that were killed, and of this one
-    if it fails."""
-    clear_pictures(store, home)
-    try:
-        yield
-    except BaseException:
-        with suppress(StorageError):   # a database that is away cannot be asked; the next creation will
-            clear_pictures(store, home)
-        raise
-
-
-def clear_pictures(store: StudyStore, home: Path) -> None:
-    """Remove pictures of studies that are not stored: never were, or are no more."""
-    clear_leftovers(home, lambda study_id: _is_study(store, study_id))
-
-
-def _is_study(store: StudyStore, study_id: str) -> bool:
-    try:
-        return store.study(study_id).study_id == study_id
-    except UnknownStudy:
-        return False
+    counts = {"items": len(items), "pictures": len(freezer.images), "dropped": len(queries) - len(kept),
+              "missing": len(panels.missing), "panel": panels.size, "places": len(places)}
+    return Created(study, counts, (*_notes(counts), *panel_notes(panels, int(study.settings["broad_at"]))))
 
 
 def _lay_out(
@@ -139,27 +99,38 @@ def _lay_out(
 
 def _freeze(
     queries: Sequence[StudyQuery], find: FindPicture, freezer: Freezer, max_megapixels: float, skip_missing: bool,
-    progress: Progress | None,
-) -> tuple[list[StudyQuery], Frozen, int]:
-    """The queries that can be judged, what was frozen and refused, how many queries were dropped.
+    panel_size: int | None, progress: Progress | None,
+) -> tuple[list[StudyQuery], Panels]:
+    """The queries that can be judged, and their panels.
 
     References and targets come first: when one is missing, nobody has waited for the panels."""
+    size = usual_size(queries) if panel_size is None else panel_size
     needed = list(dict.fromkeys(image_id for query in queries for image_id in (query.reference_id, query.target_id)))
-    panels = list(dict.fromkeys(image_id for query in queries for image_id in _panel(query)))
-    total = len(dict.fromkeys((*needed, *panels)))
+    total = done = 0
 
-    def looked(first: int) -> Progress:
-        return lambda done, _: progress(first + done, total) if progress else None
+    def freeze(image_ids: Sequence[str]) -> Refused:
+        nonlocal total, done
+        new = [image_id for image_id in image_ids if image_id not in freezer.images]
+        total = max(total, done + len(new))
 
-    refused = freezer.freeze(needed, find, max_megapixels=max_megapixels, progress=looked(0)).refused
+        def looked(now: int, _: int) -> None:
+            if progress:
+                progress(done + now, total)
+
+        refused = freezer.freeze(new, find, max_megapixels=max_megapixels, progress=looked).refused
+        done += len(new)
+        return refused
+
+    total = len({image_id for query in queries
+                 for image_id in (query.reference_id, query.target_id, *candidates(query)[:size])})
+    refused = freeze(needed)
     kept = [query for query in queries if query.reference_id not in refused and query.target_id not in refused]
     if refused and (not skip_missing or not kept):
         raise StudyError(_refusal(queries, refused, kept))
-    rest = [image_id for query in kept for image_id in _panel(query) if image_id not in refused]
-    more = freezer.freeze(rest, find, max_megapixels=max_megapixels, progress=looked(len(needed)))
+    panels = fill_panels(kept, size, freeze)
     if progress:
         progress(total, total)
-    return kept, Frozen(freezer.images, {**refused, **more.refused}), len(queries) - len(kept)
+    return kept, panels
 
 
 def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Sequence[StudyQuery]) -> str:
@@ -176,23 +147,8 @@ def _refusal(queries: Sequence[StudyQuery], refused: Mapping[str, str], kept: Se
             f"target; nothing was made. {remedy}.\n" + "\n".join(lines[:LISTED]) + more)
 
 
-def _panel(query: StudyQuery) -> list[str]:
-    """Neither reference nor target: whether the target was found is what judges must not know.
-
-    For each of the two that was not found the last image goes, or the number of images would tell.
-    Lists of fewer than three are left empty.
-    """
-    found = list(dict.fromkeys(query.panel))
-    others = [image_id for image_id in found if image_id not in (query.reference_id, query.target_id)]
-    return others[:max(len(found) - 2, 0)]
-
-
-def _pictures(query: StudyQuery) -> list[str]:
-    return [query.reference_id, query.target_id, *_panel(query)]
-
-
-def _shown(query: StudyQuery, freezer: Freezer) -> dict[str, Any]:
-    panel = [freezer.images[image_id].token for image_id in _panel(query) if image_id in freezer.images]
+def _shown(query: StudyQuery, found: Sequence[str], freezer: Freezer) -> dict[str, Any]:
+    panel = [freezer.images[image_id].token for image_id in found]
     # The order of retrieval is a rank, and who knows a seed can undo what it has shuffled.
     random.SystemRandom().shuffle(panel)
     return {"text": query.text, "reference": freezer.images[query.reference_id].token,
@@ -215,8 +171,8 @@ def _notes(counts: Mapping[str, int]) -> list[str]:
         notes.append(f"{left_out}: the picture of the reference or of the target is not at hand or cannot be read.")
     if counts["missing"]:
         notes.append(counted(
-            counts["missing"], "picture of a panel is not at hand or cannot be read, and is not shown.",
-            "pictures of panels are not at hand or cannot be read, and are not shown."))
+            counts["missing"], "picture of a panel is not at hand or cannot be read; the next one stands in its place.",
+            "pictures of panels are not at hand or cannot be read; the next ones stand in their place."))
     return notes
 
 

@@ -13,6 +13,7 @@ from typing import Any
 from annotation.quality import PersonQuality, flagged
 from annotation.records import Judgement, name_key
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 TOGETHER = "together"
 
@@ -32,13 +33,13 @@ class Rules:
         for name, least in (("failed_checks", 0), ("straight_lining", 2)):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-                raise StudyError(f"The rule {shown(name)} takes a whole number from {least}, not {value!r}.")
+                raise StudyError(f"The rule {shown(name)} takes a whole number from {least}, not {quoted(value)}.")
         if self.median_seconds is not None and not (_is_number(self.median_seconds) and self.median_seconds > 0):
-            raise StudyError(f"The rule median-seconds takes a number above 0, not {self.median_seconds!r}.")
+            raise StudyError(f"The rule median-seconds takes a number above 0, not {quoted(self.median_seconds)}.")
         if self.one_side is not None and not (_is_number(self.one_side) and 0.5 < self.one_side <= 1):
-            raise StudyError(f"The rule one-side takes a share above 0.5, up to 1, not {self.one_side!r}.")
+            raise StudyError(f"The rule one-side takes a share above 0.5, up to 1, not {quoted(self.one_side)}.")
         if not isinstance(self.irrelevant, bool):
-            raise StudyError(f"The rule irrelevant is on or off, not {self.irrelevant!r}.")
+            raise StudyError(f"The rule irrelevant is on or off, not {quoted(self.irrelevant)}.")
 
     @property
     def set(self) -> tuple[str, ...]:
@@ -117,7 +118,7 @@ def parse_rules(texts: Iterable[str]) -> Rules:
             raise StudyError(f"The rule {shown(name)} is there twice. Give it once.")
         if (name == "irrelevant") == bool(has_value):
             raise StudyError(f"Write the rule as {'irrelevant' if name == 'irrelevant' else shown(name) + '=NUMBER'}, "
-                             f"not {text!r}.")
+                             f"not {quoted(text)}.")
         given[name] = True if name == "irrelevant" else _number(name, value.strip())
     return Rules(**given)
 
@@ -160,14 +161,14 @@ def _removal(taken: set[str], judgements: Sequence[Judgement], *, recorded: bool
 def _check_names(names: Iterable[str]) -> None:
     known = [field.name for field in fields(Rules)]
     if unknown := next((name for name in names if name not in known), None):
-        raise StudyError(f"There is no rule {unknown!r}. There are: {', '.join(map(shown, known))}.")
+        raise StudyError(f"There is no rule {quoted(unknown)}. There are: {', '.join(map(shown, known))}.")
 
 
 def _number(name: str, text: str) -> float:
     try:
         return int(text) if name in ("failed_checks", "straight_lining") else float(text)
     except ValueError:
-        raise StudyError(f"The rule {shown(name)} takes a number, not {text!r}.") from None
+        raise StudyError(f"The rule {shown(name)} takes a number, not {quoted(text)}.") from None
 
 
 def _is_number(value: object) -> bool:

@@ -17,13 +17,11 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from PIL import Image
-
 from annotation.records import StudyImage
 from cir_core.errors import ImageUnreadable, StorageError, nothing_saved
 from cir_core.files import why_not_written
 from cir_core.gallery_files import try_lock
-from cir_core.images import open_image, reason_of
+from cir_core.images import process_image, reason_of, within
 
 SMALL_EDGE, LARGE_EDGE = 288, 1280
 THREADS = 4
@@ -189,26 +187,20 @@ class Freezer:
                 refused[image_id] = reason_of(error, image_id).rstrip(".")
 
     def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
-        image = open_image(path, name=image_id, max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE)
-        profile, token = image.info.get("icc_profile"), self.token(image_id)
+        image, profile = process_image(
+            path, lambda image: (within(image, LARGE_EDGE, gap=2.0), image.info.get("icc_profile")), name=image_id,
+            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None,
+        )
+        token = self.token(image_id)
         small, large = _paths(self.folder, token)
-        image = _within(image, LARGE_EDGE)
         with _explained(self.folder.parent):
             image.save(large, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
-            _within(image, SMALL_EDGE).save(small, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
+            within(image, SMALL_EDGE, gap=2.0).save(small, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
         return StudyImage(token, image_id, image.width, image.height)
 
 
 def _paths(folder: Path, token: str) -> Sequence[Path]:
     return folder / f"{token}-s.webp", folder / f"{token}-l.webp"
-
-
-def _within(image: Image.Image, edge: int) -> Image.Image:
-    if max(image.size) <= edge:
-        return image
-    small = image.copy()
-    small.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=2.0)
-    return small
 
 
 @contextmanager

@@ -17,21 +17,25 @@ from pathlib import Path
 from typing import Any
 
 from annotation.circus_users import StudyParts
-from annotation.creation import Created, check_name
+from annotation.creation import Created
 from annotation.imports import HP_ANSWERS
+from annotation.naming import check_name
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.sources.queries import refuse
 from annotation.store import StudyStore
-from annotation.survey import HS_FASHIONIQ, SETTINGS
+from annotation.survey import SETTINGS
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 
 FORM = HP_ANSWERS
 """``Study.source["form"]`` of an imported study."""
 KEPT = "hp"
 """In ``Item.hidden`` of an imported study: ``{"question_set", "number", "released_text"}``."""
+PROTOCOL = "hs-fashioniq/1"
+"""The survey that the released answers count as, whatever version is the newest."""
 _DATASET = "fashioniq"
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
@@ -69,7 +73,7 @@ def hp_study_of(
     people = list(dict.fromkeys(question.user for question in questions))
     settings = {**SETTINGS, "check": "none", "reason_every": 0, "shared_every": 0}
     study = Study(
-        study_id, name, "preference", HS_FASHIONIQ, StudyPlan(len(people), 1, 0, 0), False, settings,
+        study_id, name, "preference", PROTOCOL, StudyPlan(len(people), 1, 0, 0), False, settings,
         {"form": FORM, "file": file, "people": len(people), "questions": len(questions)}, created_by, at)
     seat_of = {user: number for number, user in enumerate(people, 1)}
     forms: dict[str, dict[str, int]] = {user: {} for user in people}
@@ -158,7 +162,8 @@ def _question(item: Item, judgement: Judgement, name: str, number: int) -> Quest
     for image_id in question.image_ids:
         if not image_id or "/" in image_id:
             raise DatasetError(f"Question {question.question_id}: HP-FashionIQ's form cannot hold the image id "
-                               f"{image_id!r}, for it makes file names of ids. Export the study as csv or preferences.")
+                               f"{quoted(image_id)}, for it makes file names of ids. Export the study as csv or "
+                               "preferences.")
     return question
 
 
@@ -191,7 +196,7 @@ def _judgement(study_id: str, item_id: str, question: Question, at: datetime) ->
         "irrelevant": {"image": None, "text": None}, "reason": "", "first": None, "contradiction_confirmed": False,
     }
     token = hashlib.sha256(json.dumps([question.question_id, answer]).encode()).hexdigest()[:32]
-    return Judgement(new_id(), study_id, item_id, question.user, 1, token, HS_FASHIONIQ, answer, 0.0, at,
+    return Judgement(new_id(), study_id, item_id, question.user, 1, token, PROTOCOL, answer, 0.0, at,
                      {"imported": FORM})
 
 
@@ -204,7 +209,7 @@ def _check(questions: Sequence[Question], path: Path, faults: Faults) -> None:
         if not question.user.strip():
             faults.add(path, "a person", "the name is empty", "Give each person a name")
         if first != question.user:
-            faults.add(path, question.user, f"it is the name of {first!r} too, letter case apart",
+            faults.add(path, question.user, f"it is the name of {quoted(first)} too, letter case apart",
                        "Give each person another name")
         if question.question_id in keys:
             faults.add(path, question.question_id, "another question has the same name", "Rename its question set")

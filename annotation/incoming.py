@@ -58,6 +58,17 @@ def checked_answer(answer: object) -> object:
     return answer
 
 
+def checked_text(text: str, what: str) -> str:
+    """A text that people write, as it came. Raises ``IncompleteJudgement`` for one with NUL, which not every database
+    keeps: nobody sees it, and to leave it out silently would change what was written. ``what``: as in "note"."""
+    if (at := text.find("\0")) < 0:
+        return text
+    before = "".join(character if character.isprintable() else " " for character in text[max(0, at - 20):at]).strip()
+    where = f"behind “{before}”" if before else f"at its character {at + 1:,}"
+    raise IncompleteJudgement(f"The {what} has a character that nobody sees and that cannot be stored (NUL), {where}. "
+                              "Type that place again, then save; what you wrote stays on the page until then.")
+
+
 def checked_revision(revision: object) -> int | None:
     """The revision a page had shown; 0 for an item without an answer, None where nobody says.
     Raises ``StudyError``."""

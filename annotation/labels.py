@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from annotation.records import Decision, Item, Judgement
-from annotation.rubric import Rubric, load_rubric
+from annotation.rubric import Rubric
 from annotation.validity import signature
 
 LabelRule = Literal["majority", "single_kept"]
@@ -60,20 +60,19 @@ class Case:
 
 def final_labels(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (),
-    rule: LabelRule = "majority", *, rubric: Rubric | None = None,
+    rule: LabelRule = "majority", *, rubric: Rubric,
 ) -> Mapping[str, FinalLabel]:
     """A label for each item, by item id, in the order of ``items``.
 
     Args:
         judgements: what counts now, by item and seat, as :meth:`StudyStore.judgements` gives it.
-        rubric: whose order of severity counts; that of CIRCUS if not given.
+        rubric: the study's own, whose order of severity counts.
 
     Under ``majority`` an invalid item has the flags that more than half of its invalid votes set, and of these the
     reasons that more than half of them gave; a flag whose reasons they differ on is in ``reasons_differ``. So an item
     may be invalid without any flag all agree on; the queue has
     it as "flags". A decision that gives no verdict is passed over.
     """
-    rubric = rubric or load_rubric()
     votes, decided = _by_item(judgements), _verdicts(decisions)
     return {item.item_id: _label(item.item_id, votes.get(item.item_id, []), decided.get(item.item_id), rule, rubric)
             for item in items}
@@ -81,7 +80,7 @@ def final_labels(
 
 def queue(
     items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision] = (), *,
-    rubric: Rubric | None = None,
+    rubric: Rubric,
 ) -> list[Case]:
     """Items an adjudicator should see, the most pressing first: undecided before decided ones, then by why, then in
     the order of ``items``. Each item once, under the first that holds:
@@ -91,7 +90,6 @@ def queue(
     - "split": votes on both sides, but more on one
     - "flags": all votes say invalid, for different flags
     """
-    rubric = rubric or load_rubric()
     votes, decided = _by_item(judgements), _verdicts(decisions)
     cases = [Case(item.item_id, why, item.item_id in decided) for item in items
              if (why := _why(votes.get(item.item_id, []), rubric)) is not None]

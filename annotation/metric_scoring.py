@@ -30,7 +30,7 @@ from cir_core.methods.soft_filter import soft_score
 from cir_core.query_steps import Problem, composed_together, each
 from cir_core.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.search import Searcher
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted, shortened
 from cir_core.types import MethodSettings
 
 _TOGETHER = 64   # queries that are encoded together
@@ -83,7 +83,8 @@ def method_scores(
             progress(method.title, min(start + _TOGETHER, len(queries)), len(queries))
     if not scores:
         query, reason = next(iter(failed.items()))
-        raise StudyError(f"{method.title} failed at every query; at {query[1]!r} of the image {query[0]}: {reason}")
+        raise StudyError(f"{method.title} failed at every query; at {quoted(query[1])} of the image {query[0]}: "
+                         f"{reason}")
     spec, card = encoder.identity.spec, searcher.card(settings)
     return MetricScores(
         name, f"Mean over a set's images of what {method.title} scores them for the query (eq. 7 of CIRQRS with this "
@@ -95,10 +96,10 @@ def checked_name(name: str) -> str:
     """``name`` as that of a metric. Raises ``StudyError``."""
     name = name.strip()
     if not name or len(name) > NAME_LIMIT or not name.isprintable():
-        raise StudyError(f"{name!r} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line, "
+        raise StudyError(f"{quoted(name)} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line, "
                          "none of them invisible.")
     if name.casefold().startswith("recall@"):
-        raise StudyError(f"{name!r} is a name of cirque's own, which computes recall itself. Take another name.")
+        raise StudyError(f"{quoted(name)} is a name of cirque's own, which computes recall itself. Take another name.")
     return name
 
 
@@ -206,5 +207,5 @@ def _notes(
         (_, text), reason = next(iter(failed.items()))
         lost = sum(len(asked[query]) for query in failed)
         notes.append(f"Sets without a score, because {method.title} failed at their query: {lost:,} of "
-                     f"{2 * len(items):,}. The first such query is “{text}”: {reason}")
+                     f"{2 * len(items):,}. The first such query is “{shortened(text)}”: {reason}")
     return tuple(notes)

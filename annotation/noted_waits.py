@@ -25,9 +25,10 @@ class NotedWaits:
     def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
         name = "" if wait.counted == "address" else name
         key = name_key(name), "" if wait.counted == "name" else place_of(address)
-        if now < (self._noted.get(key) or now):
+        noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
+        if noted is not None and abs(now - noted) < quiet:   # further ahead: the clock was set back since
             return
-        self._noted.put(key, now + max(_EVERY, timedelta(seconds=wait.seconds)))
+        self._noted.put(key, now)
         person = self._store.person(name) if name else None   # no other name: it may be a password
         self._store.note(Act("sign-in.throttled", "", person.name if person is not None else "", details={
             **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

@@ -30,6 +30,7 @@ from annotation.roles import as_role
 from annotation.store import PeopleStore
 from annotation.throttle import Throttle
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
+from cir_core.texts import quoted, shortened
 
 MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
@@ -100,8 +101,8 @@ class PeopleService:
             return None
         person, sign_in = found
         left = sign_in.expires_at - now
-        if left <= self._lifetime - min(_EXTEND_EVERY, self._lifetime / 4):
-            left = self._lifetime
+        if not self._lifetime - min(_EXTEND_EVERY, self._lifetime / 4) < left <= self._lifetime + _EXTEND_EVERY:
+            left = self._lifetime   # also of one that began while the clock was far ahead
             self._store.extend(digest, now + left)
         self._recognised.put(digest, person, left.total_seconds(), changes)
         return person
@@ -149,7 +150,8 @@ class PeopleService:
         """Raises ``AccessError`` for a name that nobody has."""
         found = self._store.person(name)
         if found is None:
-            raise AccessError(f"Nobody here is called “{name}”. See them all: cirque user list, or the people page.")
+            raise AccessError(f"Nobody here is called “{shortened(name)}”. See them all: cirque user list, or the "
+                              "people page.")
         return found
 
     def add(self, name: object, password: object, role: Role, *, by: str = LOCAL) -> Person:
@@ -193,9 +195,10 @@ class PeopleService:
     def _check_free(self, name: str) -> None:
         """Before a password is hashed; the store asks again."""
         if self._store.person(name) is not None:
-            raise AccessError(f"The name “{name}” is taken. Take another one.")
+            raise AccessError(f"The name “{shortened(name)}” is taken. Take another one.")
         if like := lookalike(name, (person.name for person in self._store.people())):
-            raise AccessError(f"“{name}” looks like “{like}”, and that name is taken. Take another one.")
+            raise AccessError(f"“{shortened(name)}” looks like “{shortened(like)}”, and that name is taken. "
+                              "Take another one.")
 
     # --- invitations ----------------------------------------------------------------------
 
@@ -231,7 +234,7 @@ class PeopleService:
         for one in self.invitations() if len(asked) >= HANDLE else ():
             if one.digest.startswith(asked) and self._store.withdraw(one.digest, by=by):
                 return one
-        raise AccessError(f"There is no invitation {handle[:40]!r} that can still be used. See those there are: "
+        raise AccessError(f"There is no invitation {quoted(handle)} that can still be used. See those there are: "
                           "cirque user invitations, or the people page.")
 
     def accept(self, secret: str, name: object, password: object, address: str = "") -> str:

@@ -22,12 +22,14 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from annotation import survey_plan
+from annotation.incoming import checked_text
 from annotation.kinds import Settled
 from annotation.records import Item, OpenWork, Study, Taken
 from annotation.survey import as_page, load_survey, set_names
 from annotation.survey_stand import SurveyFlow
 from annotation.validity import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
+from cir_core.texts import shortened
 
 SIDES = ("A", "B")
 TIE = "tie"
@@ -70,7 +72,8 @@ class Preference:
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> Mapping[str, Any]:
-        """What can be kept of an answer that is not finished, in shown terms."""
+        """What can be kept of an answer that is not finished, in shown terms. Raises ``IncompleteJudgement`` for a
+        reason that cannot be stored."""
         given = answer if isinstance(answer, Mapping) else {}
         ratings = given["ratings"] if isinstance(given.get("ratings"), Mapping) else {}
         marks = given["irrelevant"] if isinstance(given.get("irrelevant"), Mapping) else {}
@@ -79,7 +82,7 @@ class Preference:
             "ratings": {side: rating if _is_rating(rating := ratings.get(side)) else None for side in SIDES},
             "preferred": preferred if preferred in (*SIDES, TIE) else None,
             "irrelevant": {to: marks.get(to) is True for to in IRRELEVANT_TO},
-            "reason": printable(reason[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
+            "reason": printable(checked_text(reason, "reason")[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
             "confirmed": False,
         }
 
@@ -143,7 +146,7 @@ def _object(value: object, fields: tuple[str, ...], what: str) -> Mapping[str, A
     if not isinstance(value, Mapping):
         raise IncompleteJudgement(f"{what} is an object with {', '.join(fields)}.")
     if unknown := [name for name in value if name not in fields]:
-        raise IncompleteJudgement(f"{what} has no field “{printable(str(unknown[0]))[:40]}”. Its fields are "
+        raise IncompleteJudgement(f"{what} has no field “{printable(shortened(unknown[0], 40))}”. Its fields are "
                                   f"{', '.join(fields)}.")
     return value
 
@@ -186,7 +189,7 @@ def _marks(value: object) -> dict[str, bool]:
 def _reason(value: object, asked: bool) -> str:
     if value is not None and not isinstance(value, str):
         raise IncompleteJudgement("“reason” must be a text.")
-    reason = tidy(value or "")
+    reason = tidy(checked_text(value or "", "reason"))
     if len(reason) > NOTE_LIMIT:
         raise IncompleteJudgement(f"The reason has {len(reason):,} characters; {NOTE_LIMIT:,} is the most. Nothing was "
                                   "saved yet: shorten it and save again.")

@@ -10,19 +10,21 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.creation import Created, Progress, check_name, cleared
+from annotation.creation import Created, Progress
 from annotation.freezing import FindPicture, Freezer, freezing
 from annotation.method_pairs import DrawnPairs, Pair, draw_pairs
+from annotation.naming import check_name, cleared
 from annotation.preference_sources import SurveyQuery
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED
 from annotation.store import StudyStore
-from annotation.survey import HS_FASHIONIQ
+from annotation.survey import newest_survey
 from annotation.survey_flow import SECRET, new_secret
 from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from annotation.survey_settings import checked_settings
 from cir_core.errors import StudyError
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def make_questions(
     """
     key, times = Counter(query.key for query in queries).most_common(1)[0] if queries else ("", 0)
     if times > 1:
-        raise StudyError(f"{times} queries have the key {key!r}. Every query needs its own.")
+        raise StudyError(f"{times} queries have the key {quoted(key)}. Every query needs its own.")
     drawn = draw_pairs({query.key: query.results for query in queries}, methods, seed)
     questions = [Question(query, drawn.methods[query.key]) for query in queries if query.key in drawn.methods]
     if not questions:
@@ -104,7 +106,7 @@ def create_preference_study(
         forecast = plan_survey(len(items), layout)
         kept_settings = {**checked, **layout.settings(len(items)), SECRET: new_secret()}
         plan = StudyPlan(forecast.people, 1, 0, layout.seed, kept_settings["lease_hours"])
-        study = Study(study_id, name, "preference", HS_FASHIONIQ, plan, True, kept_settings,
+        study = Study(study_id, name, "preference", newest_survey().protocol, plan, True, kept_settings,
                       {**source, "pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}},
                       created_by, datetime.now(UTC))
         store.create(study, items, images, places)

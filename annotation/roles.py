@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from annotation.records import Role
 from cir_core.errors import AccessError
+from cir_core.texts import quoted
 
 Capability = Literal["search", "annotate", "adjudicate", "manage", "results", "people"]
 
@@ -38,4 +39,4 @@ def as_role(text: object) -> Role:
     for role in ROLES:
         if text == role:
             return role
-    raise AccessError(f"There is no role {str(text)[:40]!r}. Take one of: {', '.join(ROLES)}.")
+    raise AccessError(f"There is no role {quoted(text)}. Take one of: {', '.join(ROLES)}.")

@@ -2,13 +2,13 @@
 
 A rubric is text to be reviewed, so it is a TOML file. Its name and version are a study's
 ``protocol``: judgements say with them what their author had read. A version that people have
-judged with is never changed; another wording is another version.
+judged with is never changed; another wording is another version, in a file beside it
+(:mod:`annotation.protocols`).
 """
 
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -18,9 +18,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from annotation.protocols import check_protocol, newest_protocol, protocol_file
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
-CIRCUS = "circus/1"
+CIRCUS = "circus"
+"""The rubric of validity studies, by its name."""
 INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
 """Found invalid, but no flag says why: so in some released annotations (Trap T-24)."""
 UNLABELLED = "UNLABELLED"
@@ -31,6 +34,7 @@ _Code = Annotated[str, Field(pattern=r"^[A-Z][A-Z_]*$")]
 _Key = Annotated[str, Field(pattern=r"^[1-9]$")]
 _Letter = Annotated[str, Field(pattern=r"^[a-z]$")]
 _EXAMPLES = 2   # at least, of each category
+_SCREEN_KEYS = frozenset("djknopruz")   # letters that the screens use for other things
 _FOLDER = Path(__file__).resolve().parents[1] / "assets" / "rubrics"
 
 
@@ -112,17 +116,22 @@ class Rubric(_Part):
         return self.valid.code if validated else next(iter(self.by_severity(flags)), INVALID_UNSPECIFIED)
 
 
+def load_rubric(protocol: str) -> Rubric:
+    """The rubric of a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    return _load(_FOLDER, protocol)
+
+
+def newest_rubric(name: str = CIRCUS) -> Rubric:
+    """What a new study is made with; a study that is there has its own."""
+    return load_rubric(newest_protocol(_FOLDER, name))
+
+
 @lru_cache
-def load_rubric(protocol: str = CIRCUS) -> Rubric:
-    """A rubric that comes with cirque. Raises ``StudyError`` for one that does not, or is broken."""
-    name = protocol.partition("/")[0]
-    path = _FOLDER / f"{name}.toml"
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or not path.is_file():
-        raise StudyError(f"There is no rubric {protocol!r}, only {CIRCUS!r}. Update cirque, or make the study again.")
-    rubric = parse_rubric(path.read_text("utf-8"), f"rubrics/{name}.toml")
-    if rubric.protocol != protocol:
-        raise StudyError(f"This cirque has the rubric {rubric.protocol!r}, not {protocol!r}. Use the version of cirque"
-                         " that the study was made with.")
+def _load(folder: Path, protocol: str) -> Rubric:
+    path = protocol_file(folder, protocol, "rubric")
+    where = f"rubrics/{path.name}"
+    rubric = parse_rubric(path.read_text("utf-8"), where)
+    check_protocol(rubric.protocol, protocol, where)
     return rubric
 
 
@@ -168,9 +177,12 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
     for number, flag in enumerate(rubric.flags):
         if twice := _twice([reason.key for reason in flag.reasons]):
             yield f"flags.{number}.reasons.key", f"{twice} stands there twice", "Give each reason its own letter"
+        if taken := sorted(_SCREEN_KEYS.intersection(reason.key for reason in flag.reasons)):
+            yield (f"flags.{number}.reasons.key", f"{taken[0]} is a key of the screen",
+                   f"Take a letter other than {', '.join(sorted(_SCREEN_KEYS))}")
         for reason in flag.reasons:
             if reason.code != flag.key + reason.key:
-                yield (f"flags.{number}.reasons.code", f"{reason.code!r} is not {flag.key + reason.key!r}",
+                yield (f"flags.{number}.reasons.code", f"{quoted(reason.code)} is not {quoted(flag.key + reason.key)}",
                        "Leave the code out: it is made of the two keys")
     if [flag.key for flag in rubric.flags] != sorted(flag.key for flag in rubric.flags):
         yield "flags", "the flags are not in order of their keys", "Put them in the order in which they are asked"
@@ -187,7 +199,7 @@ def _unfit_examples(rubric: Rubric, categories: Iterable[Flag | Valid]) -> Itera
             if example.verdict not in known:
                 yield field, f"the verdict {example.verdict} is no category", "Name one of the rubric's"
             if unknown := [code for code in example.reasons if rubric.reason(code) is None]:
-                yield field, f"{unknown[0]!r} is no reason", "Name one like 1a"
+                yield field, f"{quoted(unknown[0])} is no reason", "Name one like 1a"
         own = sum(example.verdict == category.code for example in category.examples)
         if own < _EXAMPLES:
             yield field, f"{own} of them have its verdict", f"Write at least {_EXAMPLES}"

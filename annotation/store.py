@@ -134,6 +134,11 @@ class StudyStore(Protocol):
         """A person's assignments in their order."""
         ...
 
+    def is_member(self, study_id: str, annotator: str) -> bool:
+        """Whether a person has a seat with items, also handed-on ones, which they may still answer. False for a
+        study that is not there."""
+        ...
+
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         """A person's drafts, each with their answer to its item that counts now."""
         ...
@@ -222,7 +227,7 @@ class PeopleStore(TriesStore, Protocol):
     What is done is noted in the audit log by the same transaction; ``by``: who does it."""
 
     def any(self) -> bool:
-        """Whether there is an account at all, active or not."""
+        """Whether there is an account at all, active or not. Raises ``StorageError`` where there is none any more."""
         ...
 
     def add(self, person: Person, *, by: str = LOCAL) -> None:
@@ -246,7 +251,7 @@ class PeopleStore(TriesStore, Protocol):
         ...
 
     def begin(self, sign_in: SignIn, address: str = "") -> None:
-        """Keep a sign-in; those that have expired are cleared away. ``address``: where it came from."""
+        """Keep a sign-in; those that have long expired are cleared away. ``address``: where it came from."""
         ...
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:

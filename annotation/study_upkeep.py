@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from annotation.creation import check_name, clear_pictures, kept_name
 from annotation.freezing import leave_to_clear
+from annotation.naming import check_name, clear_pictures, kept_name
 from annotation.records import Study, name_key
 from annotation.store import StudyStore
 

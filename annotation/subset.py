@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from annotation.labels import FinalLabel
 from annotation.records import Item
-from annotation.rubric import INVALID_UNSPECIFIED, UNLABELLED, Rubric, load_rubric
+from annotation.rubric import INVALID_UNSPECIFIED, UNLABELLED, Rubric
 
 TOTAL = "Total"
 SOLVED, UNSOLVED = "composition_required", "unresolved"
@@ -61,10 +61,9 @@ class Subset:
 
 
 def count_subset(
-    items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric | None = None,
+    items: Iterable[Item], labels: Mapping[str, FinalLabel], *, rubric: Rubric,
 ) -> Subset:
     """Table 2 over ``labels`` (:func:`annotation.labels.final_labels`), which has every item."""
-    rubric = rubric or load_rubric()
     items = list(items)
     of: dict[str, list[Item]] = {}
     for item in items:

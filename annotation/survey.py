@@ -1,8 +1,8 @@
 """What people read in a preference study, as it is written in ``assets/surveys``.
 
 A survey's name and version are a study's ``protocol``: a version that people have answered is never
-changed, another wording is another version. A study may have its own names of the two sets, its own
-guidelines and a text of consent.
+changed, another wording is another version, in a file beside it (:mod:`annotation.protocols`). A study may
+have its own names of the two sets, its own guidelines and a text of consent.
 """
 
 from __future__ import annotations
@@ -17,9 +17,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from annotation.protocols import check_protocol, newest_protocol, protocol_file
 from cir_core.errors import StudyError
 
-HS_FASHIONIQ = "hs-fashioniq/1"
+HS_FASHIONIQ = "hs-fashioniq"
+"""The survey of preference studies, by its name."""
 SETTINGS: Mapping[str, Any] = {
     "set_names": ["Set A", "Set B"],   # of what stands first and second
     "allow_tie": False,
@@ -67,18 +69,22 @@ class Survey(_Part):
     questions: Questions
 
 
+def load_survey(protocol: str) -> Survey:
+    """The survey of a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    return _load(_FOLDER, protocol)
+
+
+def newest_survey(name: str = HS_FASHIONIQ) -> Survey:
+    """What a new study is made with; a study that is there has its own."""
+    return load_survey(newest_protocol(_FOLDER, name))
+
+
 @lru_cache
-def load_survey(protocol: str = HS_FASHIONIQ) -> Survey:
-    """A survey that comes with cirque. Raises ``StudyError`` for one that does not, or is broken."""
-    name = protocol.partition("/")[0]
-    path = _FOLDER / f"{name}.toml"
-    if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or not path.is_file():
-        raise StudyError(f"There is no survey {protocol!r}, only {HS_FASHIONIQ!r}. Update cirque, or make the study "
-                         "again.")
-    survey = parse_survey(path.read_text("utf-8"), f"surveys/{name}.toml")
-    if survey.protocol != protocol:
-        raise StudyError(f"This cirque has the survey {survey.protocol!r}, not {protocol!r}. Use the version of cirque "
-                         "that the study was made with.")
+def _load(folder: Path, protocol: str) -> Survey:
+    path = protocol_file(folder, protocol, "survey")
+    where = f"surveys/{path.name}"
+    survey = parse_survey(path.read_text("utf-8"), where)
+    check_protocol(survey.protocol, protocol, where)
     return survey
 
 

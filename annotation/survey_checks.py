@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from cir_core.errors import IncompleteJudgement, StudyError
+from cir_core.texts import quoted
 
 CheckForm = Literal["sum", "instruction"]
 ADDENDS = range(2, 10)
@@ -50,7 +51,7 @@ def draw_check(form: object, seed: str, number: int, attempt: int) -> Check:
         rng.shuffle(options)
         expected = options[attempt % len(options)]
         return Check("instruction", number, attempt, f"Please choose {expected}.", expected)
-    raise StudyError(f"The study asks for checks of the form {form!r}. Set check to sum, instruction or none.")
+    raise StudyError(f"The study asks for checks of the form {quoted(form)}. Set check to sum, instruction or none.")
 
 
 def given_number(answer: object, check: Check) -> int:

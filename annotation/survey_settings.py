@@ -7,6 +7,7 @@ from typing import Any
 
 from annotation.survey import SETTINGS
 from cir_core.errors import StudyError
+from cir_core.texts import can_be_stored, quoted
 
 LONGEST_NAME = 40          # of a set: it stands on buttons
 LONGEST_TEXT = 20_000      # of consent and guidelines
@@ -18,14 +19,14 @@ _YEAR = 8760               # hours
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``settings`` over :data:`annotation.survey.SETTINGS`. Raises ``StudyError`` for the first that cannot be."""
     if unknown := sorted(set(settings) - set(SETTINGS)):
-        raise StudyError(f"A preference study has no setting {unknown[0]!r}. There are: {', '.join(SETTINGS)}.")
+        raise StudyError(f"A preference study has no setting {quoted(unknown[0])}. There are: {', '.join(SETTINGS)}.")
     found = {**SETTINGS, **settings}
     for name, (holds, what) in _RULES.items():
         if not holds(found[name]):
-            raise StudyError(f"{name} is {str(found[name])[:60]!r}. {what}.")
+            raise StudyError(f"{name} is {quoted(str(found[name]))}. {what}.")
     first, second = (str(name).strip() for name in found["set_names"])
     if first.casefold() == second.casefold():
-        raise StudyError(f"Both sets are called {first!r}. Give them two names.")
+        raise StudyError(f"Both sets are called {quoted(first)}. Give them two names.")
     return {**found, "set_names": [first, second], "consent": found["consent"].strip()}
 
 
@@ -36,7 +37,7 @@ def _names(value: object) -> bool:
 
 
 def _text(value: object) -> bool:
-    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT and can_be_stored(value)
 
 
 def _hours(value: object) -> bool:

@@ -35,11 +35,12 @@ class Patience:
         return WrongTries(1 if old or before is None else before.count + 1, now)
 
     def left(self, wrong: WrongTries | None, now: datetime) -> float:
-        """Seconds still to wait: never more than the whole wait, should the clock have been set back meanwhile."""
+        """Seconds still to wait. Should the clock have been set back meanwhile, they are never more than the whole
+        wait, and none where it was set back for longer: nobody waits until it has caught up."""
         if wrong is None:
             return 0.0
-        wait = self.wait(wrong.count)
-        return min(wait, (wrong.last_at - now).total_seconds() + wait)
+        wait, ahead = self.wait(wrong.count), (wrong.last_at - now).total_seconds()
+        return min(wait, ahead + wait) if ahead <= wait else 0.0
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,12 @@ from types import MappingProxyType
 from typing import Any
 
 from annotation import assignment
+from annotation.incoming import checked_text
 from annotation.kinds import Settled
 from annotation.records import Item, OpenWork, Study, Taken
 from annotation.rubric import Rubric, as_page, load_rubric
 from cir_core.errors import IncompleteJudgement
+from cir_core.texts import shortened
 
 NOTE_LIMIT = 20_000
 DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved must survive a reload, to be shortened
@@ -53,7 +55,7 @@ class Validity:
         flags = _known("flags", fields["flags"], rubric.severity)
         reasons = _known("reasons", fields["reasons"], _reason_codes(rubric))
         _check_reasons(reasons, flags, rubric)
-        unsure, validated, note = fields["unsure"], fields["validated"], tidy(fields["note"])
+        unsure, validated, note = fields["unsure"], fields["validated"], tidy(checked_text(fields["note"], "note"))
         if len(note) > NOTE_LIMIT:
             raise IncompleteJudgement(f"The note has {len(note):,} characters; {NOTE_LIMIT:,} is the most. Nothing was"
                                       " saved yet: shorten it and save again.")
@@ -72,7 +74,8 @@ class Validity:
     def draft(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> Mapping[str, Any]:
-        """What can be kept of an answer that is not finished; it need not make sense yet."""
+        """What can be kept of an answer that is not finished; it need not make sense yet. Raises
+        ``IncompleteJudgement`` for a note that cannot be stored."""
         rubric = load_rubric(study.protocol)
         given = answer if isinstance(answer, Mapping) else {}
         lists = {name: {value for value in of if isinstance(value, str)} if isinstance(of := given.get(name), list)
@@ -82,7 +85,7 @@ class Validity:
             "validated": validated if isinstance(validated, bool) else None,
             "flags": list(rubric.by_severity(lists["flags"])),
             "reasons": sorted(lists["reasons"] & _reason_codes(rubric)),
-            "note": printable(note[:DRAFT_NOTE_LIMIT]) if isinstance(note, str) else "",
+            "note": printable(checked_text(note, "note")[:DRAFT_NOTE_LIMIT]) if isinstance(note, str) else "",
             "alternatives": sorted(lists["alternatives"] & _panel(item)),
             **{name: given.get(name) is True for name in _SWITCHES},
         }
@@ -99,20 +102,19 @@ class Validity:
         return as_page(load_rubric(study.protocol), study.settings) | {"note_limit": NOTE_LIMIT}
 
 
-def primary(answer: Mapping[str, Any], rubric: Rubric | None = None) -> str:
+def primary(answer: Mapping[str, Any], rubric: Rubric) -> str:
     """The one category of a canonical answer: "VALIDATED", its most severe flag, "INVALID_UNSPECIFIED" where
     it is invalid without a flag, "UNLABELLED" where it gives no verdict (unsure, or never answered)."""
-    return (rubric or load_rubric()).category(answer.get("validated"), answer.get("flags", ()))
+    return rubric.category(answer.get("validated"), answer.get("flags", ()))
 
 
-def signature(answer: Mapping[str, Any], rubric: Rubric | None = None) -> tuple[str, ...] | None:
+def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | None:
     """All categories of a canonical answer, for the question whether two judges set the same ones.
 
     The flags in order of severity, or the one category that stands for none; None without a verdict.
     """
     if (validated := answer.get("validated")) is None:
         return None
-    rubric = rubric or load_rubric()
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))
     return flags or (rubric.category(validated, ()),)
 
@@ -234,8 +236,7 @@ def _kind(value: object) -> str:
 
 
 def _shown(value: object) -> str:
-    text = printable(str(value))
-    return f"“{text if len(text) <= 40 else text[:39] + '…'}”"
+    return f"“{printable(shortened(value, 40))}”"
 
 
 def _listed(names: Iterable[str]) -> str:

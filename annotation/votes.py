@@ -10,6 +10,7 @@ from typing import Protocol
 from annotation.records import MethodVote
 from cir_core.errors import SearchError
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 
 
 class VoteStore(Protocol):
@@ -44,7 +45,7 @@ def make_vote(
     if len(shown) < 2:
         raise SearchError("Fewer than two methods had results, so there is nothing to choose between.")
     if chosen is not None and chosen not in shown:
-        raise SearchError(f"{chosen!r} is not one of the methods in this comparison. Reload the page.")
+        raise SearchError(f"{quoted(chosen)} is not one of the methods in this comparison. Reload the page.")
     return MethodVote(
         new_id(), comparison_id, annotator, tuple(shown), chosen, blind, max(0.0, seconds), datetime.now(UTC)
     )

@@ -19,14 +19,15 @@ _RERANKED = 100_000  # the largest gallery whose turns are also reranked
 
 
 def main() -> None:
-    from benchmarks import agreement, indexing, ranks, reading, rerank, start, studies, turns
+    from benchmarks import agreement, bounds, indexing, ranks, reading, rerank, start, studies, turns
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies"]
+    everything = ["turns", "ranks", "rerank", "indexing", "reading", "start", "agreement", "studies", "bounds"]
     parser.add_argument("what", nargs="*", default=everything)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
-    parser.add_argument("--quick", action="store_true", help="start, agreement, studies: seconds, to see that they run")
+    parser.add_argument("--quick", action="store_true",
+                        help="start, agreement, studies, bounds: seconds, to see that they run")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:
@@ -45,6 +46,8 @@ def main() -> None:
             agreement.run(Path(folder), agreement.QUICK if options.quick else agreement.FULL)
         if "studies" in options.what:
             studies.run(Path(folder), studies.QUICK if options.quick else studies.FULL)
+        if "bounds" in options.what:
+            bounds.run(Path(folder), bounds.QUICK if options.quick else bounds.FULL)
 
 
 main()

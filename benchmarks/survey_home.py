@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Any
 
 from annotation.records import Item, Seat, Study, StudyEvent, StudyImage, StudyPlan
-from annotation.survey import HS_FASHIONIQ
+from annotation.survey import newest_survey
 from annotation.survey_plan import SurveyLayout, survey_places
 
 QUESTIONS, FORMS = 50, 2     # of one person in one study, as HS-FashionIQ's people had
@@ -33,7 +33,7 @@ def make_surveys(store: Any, names: Sequence[str], people: Sequence[str], at: da
     for name in names:
         study_id = "bench" + name.replace(" ", "0")
         study = Study(
-            study_id, name, "preference", HS_FASHIONIQ, StudyPlan(len(people), 1, 0, 1, 3.0), True,
+            study_id, name, "preference", newest_survey().protocol, StudyPlan(len(people), 1, 0, 1, 3.0), True,
             {"check": "none", **_LAYOUT.settings(QUESTIONS * len(people))}, {}, people[0], at,
         )
         items = [_item(study, number) for number in range(QUESTIONS * len(people))]

@@ -17,7 +17,7 @@ from cir_core.references import Previous, Reference
 from cir_core.search import Searcher
 from cir_core.service import SearchService
 from cir_core.stages import Stages
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from cir_core.turn_watch import PartWatch, TurnWatch
 from cir_core.types import Exclude, MethodSettings, Turn
 
@@ -106,7 +106,7 @@ def _check(methods: Sequence[Method]) -> None:
     names = [method.name for method in methods]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"The method {twice!r} is there twice. Choose different ones.")
+        raise SearchError(f"The method {quoted(twice)} is there twice. Choose different ones.")
 
 
 def _column(

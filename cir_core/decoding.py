@@ -15,7 +15,7 @@ from PIL import Image
 
 from cir_core.errors import ImageUnreadable
 from cir_core.gallery_files import thumbnail_path
-from cir_core.images import THUMBNAIL_EDGE, for_encoder, open_image, reason_of, save_thumbnail
+from cir_core.images import THUMBNAIL_EDGE, for_encoder, process_image, reason_of, save_thumbnail
 from cir_core.journal import Record
 
 _In = TypeVar("_In")
@@ -64,20 +64,21 @@ def read_file(
         record = Record(path, state.st_size, state.st_mtime_ns, hashlib.sha256(content).hexdigest(), 0, 0)
         if (earlier := known(path, record.sha256)) is not None:
             return Reusable(_sized(record, earlier.width, earlier.height))
-        image = open_image(content, max_megapixels=max_megapixels, name=file.name)
+        # In the background: it waits for those who wait for an answer, however long.
+        small, size = process_image(content, lambda image: (for_encoder(image), image.size),
+                                    max_megapixels=max_megapixels, name=file.name, patience=None)
     except ImageUnreadable as error:
         return Skipped(path, reason_of(error, file.name))
     except FileNotFoundError:
         return Skipped(path, "is not there (any more).")
     except OSError as error:
         return Skipped(path, f"cannot be read: {error.strerror or error}.")
-    small = for_encoder(image)
     thumbnail = thumbnail_path(folder, record.sha256)
     # A small image's thumbnail costs several times its decoding here and two milliseconds
     # when it is first shown, so it is made then (``Gallery.thumbnail_of``).
-    if max(image.size) > THUMBNAIL_EDGE and not thumbnail.exists():
+    if max(size) > THUMBNAIL_EDGE and not thumbnail.exists():
         save_thumbnail(small, thumbnail)
-    return Decoded(_sized(record, *image.size), small)
+    return Decoded(_sized(record, *size), small)
 
 
 def ahead(work: Callable[[_In], _Out], inputs: Iterable[_In], *, threads: int, depth: int) -> Iterator[_Out]:

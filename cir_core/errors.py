@@ -3,6 +3,9 @@
     CirqueError
     ├── SettingsError            a setting is missing or cannot be used
     ├── ImageUnreadable          an image file or upload that cannot be decoded safely
+    ├── TryLater                 more is asked than may be done now; says how long to wait
+    │   ├── DecodingBusy         too many large images are being decoded
+    │   └── QuotaExceeded        somebody has uploaded what they may in a day
     ├── GalleryError             a gallery is missing, damaged or wrongly named
     │   ├── UnknownImage         an id that the gallery does not hold
     │   └── EncoderMismatch      a gallery searched with another encoder's vectors
@@ -49,6 +52,22 @@ class SettingsError(CirqueError):
 
 
 class ImageUnreadable(CirqueError):
+    pass
+
+
+class TryLater(CirqueError):
+    """``seconds``: after which it is worth trying again."""
+
+    def __init__(self, message: str, seconds: int = 5) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class DecodingBusy(TryLater):
+    pass
+
+
+class QuotaExceeded(TryLater):
     pass
 
 

@@ -34,7 +34,7 @@ from cir_core.query_steps import Problem, composed_together, each, ranked_togeth
 from cir_core.rank_composed import Ranked
 from cir_core.runs.records import Run
 from cir_core.search import Searcher
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from cir_core.types import MethodSettings
 
 _TOGETHER = 64   # queries that are encoded and ranked together, always the same ones
@@ -145,8 +145,9 @@ def _outcomes(
 def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Asked:
     for target in query.target_ids:
         if target not in searcher.index:
-            raise SearchError(f"The target {target!r} is not among the {len(searcher.index)} images that are ranked.")
+            raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
+                              "ranked.")
         if target in query.excluded_ids:
-            raise SearchError(f"The target {target!r} is excluded from the results, so it has no rank.")
+            raise SearchError(f"The target {quoted(target)} is excluded from the results, so it has no rank.")
     text = clean_text(query.modification_text, required=settings.base != "image-only")
     return searcher.asked(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())

@@ -36,7 +36,7 @@ from cir_core.methods.declared import Method
 from cir_core.rank_composed import rank_composed
 from cir_core.runs.records import Run
 from cir_core.search import Previous, Searcher
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from cir_core.types import Hit, MethodSettings
 
 
@@ -126,7 +126,8 @@ def _run(
 def _replay(searcher: Searcher, session: CircledSession, settings: MethodSettings, depth: int) -> _Replayed:
     for target in session.target_ids:
         if target not in searcher.index:
-            raise SearchError(f"The target {target!r} is not among the {len(searcher.index)} images that are ranked.")
+            raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
+                              "ranked.")
     so_far = _Replayed()
     previous: Previous | None = None
     references: tuple[str, ...] = ()

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from cir_core.composition import Usage
 from cir_core.encoders.base import Encoder
-from cir_core.evaluate_sessions import FixedSession, digest_of
 from cir_core.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
+from cir_core.fixed_sessions import FixedSession, digest_of
 from cir_core.methods.declared import Method
 from cir_core.metrics.bootstrap import Estimate, estimates
 from cir_core.metrics.multi_turn import session_values

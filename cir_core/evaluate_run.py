@@ -13,6 +13,7 @@ from cir_core.evaluators.checks import Rankings, checked, refuse_hidden
 from cir_core.evaluators.cirr import cirr
 from cir_core.evaluators.records import Columns, Scores, score
 from cir_core.runs.records import Run
+from cir_core.texts import quoted
 
 _EVALUATORS: Mapping[str, Callable[[Benchmark, Rankings], Columns]] = {
     "fashioniq": single_turn.fashioniq,
@@ -73,8 +74,8 @@ def as_the_benchmark_names(benchmark: Benchmark, run: Run) -> Run:
         ids = tuple(image_id for one in ranking if (image_id := canonical_id(one)) is not None)
         if len(ids) < len(ranking):
             other = next(one for one in ranking if canonical_id(one) is None)
-            raise DatasetError(f"Run {run.system!r}, query {query_id!r}: {other!r} is not a number, as CIRCO's image "
-                               "ids are. Write COCO's image ids.")
+            raise DatasetError(f"Run {quoted(run.system)}, query {quoted(query_id)}: {quoted(other)} is not a number, "
+                               "as CIRCO's image ids are. Write COCO's image ids.")
         rankings[query_id] = ids
     return replace(run, rankings=rankings)
 

@@ -34,6 +34,7 @@ from cir_core.metrics.bootstrap import Estimate, Values, estimates
 from cir_core.metrics.multi_turn import MultiTurnScores, multi_turn_scores, session_values
 from cir_core.protocol import make_card
 from cir_core.search import Searcher
+from cir_core.texts import quoted
 from cir_core.types import ProtocolCard
 
 
@@ -81,7 +82,7 @@ def evaluate_sample(
     """
     methods = list({method.name: method for method in methods}.values())
     if against is not None and against not in [method.name for method in methods]:
-        raise MethodError(f"The method {against!r} to compare with is not among those evaluated. Add it.")
+        raise MethodError(f"The method {quoted(against)} to compare with is not among those evaluated. Add it.")
     categories = [
         Category(name, read_split(folder, name, gallery.split), read_queries(folder, name, gallery.split)[:limit])
         for name in CATEGORIES

@@ -18,16 +18,15 @@ The person knows the ground truth; methods see references and texts only.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from cir_core.atelier.captions import relative_captions
 from cir_core.evaluate_single import SEEN, Category, Progress, rank_of_target
+from cir_core.fixed_sessions import FixedSession, FixedTurn
 from cir_core.search import Previous, Searcher
 from cir_core.types import Hit, MethodSettings
 
@@ -36,30 +35,11 @@ Truth = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class FixedTurn:
-    reference_id: str
-    text: str
-
-
-@dataclass(frozen=True)
-class FixedSession:
-    category: str
-    target_id: str
-    turns: tuple[FixedTurn, ...]
-
-
-@dataclass(frozen=True)
 class BuiltSession:
     """A session and the target's rank after each turn, for the method that searched."""
 
     session: FixedSession
     ranks: tuple[int, ...]
-
-
-def digest_of(sessions: Sequence[FixedSession]) -> str:
-    """16 hex digits of everything the sessions say."""
-    text = json.dumps([asdict(session) for session in sessions], sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def build_sessions(

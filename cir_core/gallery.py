@@ -28,7 +28,8 @@ from cir_core.gallery_files import (
     read_header,
     thumbnail_path,
 )
-from cir_core.images import THUMBNAIL_EDGE, open_image, save_thumbnail
+from cir_core.images import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
+from cir_core.texts import quoted
 from cir_core.types import EncoderIdentity
 
 
@@ -105,7 +106,7 @@ class Gallery:
             return self._rows[image_id]
         except KeyError:
             raise UnknownImage(
-                f"No image {image_id!r} in gallery {self.name!r} ({len(self)} images). Check the id; "
+                f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). Check the id; "
                 "if its file is new, index the gallery again."
             ) from None
 
@@ -120,6 +121,10 @@ class Gallery:
         """The original, decoded (see :mod:`cir_core.images`). Raises ``ImageUnreadable``."""
         return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
 
+    def load_for_encoder(self, image_id: str) -> Image.Image:
+        """As :meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        return process_image(self.path_of(image_id), for_encoder, max_megapixels=self.max_megapixels)
+
     def thumbnail_of(self, image_id: str) -> Path:
         """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
         they were indexed; what is missing is made now, from the original.
@@ -130,9 +135,9 @@ class Gallery:
         path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
         if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
             original = self.path_of(image_id)
-            image = open_image(original, max_megapixels=self.max_megapixels, draft_edge=2 * THUMBNAIL_EDGE)
             try:
-                save_thumbnail(image, path)
+                process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
+                              max_megapixels=self.max_megapixels)
             except OSError as error:
                 raise GalleryError(
                     f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "
@@ -145,7 +150,7 @@ class Gallery:
         ours, theirs = self.encoder, encoder.identity
         if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
             raise EncoderMismatch(
-                f"Gallery {self.name!r} was indexed with {_described(ours)}, but the encoder is "
+                f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder is "
                 f"{_described(theirs)}. Search with the first, or index again: "
                 f"cirque index {self.root} --name {self.name} --encoder {theirs.spec}"
             )
@@ -201,7 +206,7 @@ def open_gallery(name: str, *, home: Path) -> Gallery:
             except (OSError, ValueError, KeyError, TypeError) as error:
                 if last_try:
                     raise GalleryError(
-                        f"Gallery {name!r} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
+                        f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
                         f"cirque index {header.source} --name {name}"
                     ) from error
                 continue  # a new generation was published between the two reads
@@ -248,12 +253,12 @@ def remove_gallery(name: str, *, home: Path) -> None:
 def _missing(name: str, folder: Path, home: Path) -> str:
     if journal.read_run(folder) is not None:
         return (
-            f"Gallery {name!r} is not finished: its first index run was interrupted. "
+            f"Gallery {quoted(name)} is not finished: its first index run was interrupted. "
             "Run the same 'cirque index' again; it goes on where it stopped."
         )
     names = [info.name for info in list_galleries(home) if info.status == "complete"]
     there = f"There are: {', '.join(names)}." if names else "There is none yet."
-    return f"No gallery {name!r}. {there} To make it: cirque index DIR --name {name}"
+    return f"No gallery {quoted(name)}. {there} To make it: cirque index DIR --name {name}"
 
 
 def _described(identity: EncoderIdentity) -> str:

@@ -31,6 +31,7 @@ from cir_core.errors import GalleryError
 from cir_core.files import write_durably
 from cir_core.gallery import Gallery
 from cir_core.gallery_files import locked
+from cir_core.texts import quoted
 
 FORMAT = 1
 _COLUMNS = ("sample", "rank", "cosine", "distinct", "first_rank")
@@ -129,7 +130,7 @@ def why_ignored(gallery: Gallery) -> str | None:
         return None
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
     return (
-        f"The captions of gallery {gallery.name!r} were chosen for {what} and are not used. Choose again: "
+        f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
         f"cirque captions build {gallery.name} (what the language model said about the same images is kept)"
     )
 
@@ -204,7 +205,7 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
         except GalleryError as error:
             holder = (folder / "lock").read_text("ascii").strip()
             raise GalleryError(
-                f"The captions of gallery {gallery.name!r} are being made by another process"
+                f"The captions of gallery {quoted(gallery.name)} are being made by another process"
                 f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: what it has is kept."
             ) from error
         yield

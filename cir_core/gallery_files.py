@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from cir_core.errors import GalleryError
 from cir_core.files import write_durably
+from cir_core.texts import quoted
 from cir_core.types import EncoderIdentity
 
 FORMAT = 1
@@ -48,7 +49,7 @@ def gallery_folder(name: str, home: Path) -> Path:
     """The folder of gallery ``name``, which may not exist. Raises ``GalleryError`` on a bad name."""
     if not _NAME.match(name):
         raise GalleryError(
-            f"{name!r} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, dashes "
+            f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, dashes "
             "or underscores, not starting with a dot or dash."
         )
     return home / "galleries" / name
@@ -72,7 +73,7 @@ def read_header(folder: Path) -> Header | None:
         content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
         if content.pop("format") != FORMAT:
             raise GalleryError(
-                f"Gallery {folder.name!r} was written by another version of cirque. Index it again."
+                f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it again."
             )
         return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
     except (FileNotFoundError, NotADirectoryError):
@@ -98,7 +99,7 @@ def locked(folder: Path) -> Iterator[None]:
             file.seek(0)
             holder = file.read().strip()
             raise GalleryError(
-                f"Gallery {folder.name!r} is being indexed by another process"
+                f"Gallery {quoted(folder.name)} is being indexed by another process"
                 f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
                 "what it has encoded is kept."
             )

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
 from cir_core.rank_many import Progress, Question, RankedQuery, rank_many
 from cir_core.scoring import CombinedScores, PlainScores, Products, Rows, Scored, Scoring
+from cir_core.texts import quoted
 from cir_core.types import Hit, Matrix, Vector
 
 _T = TypeVar("_T")
@@ -174,7 +175,7 @@ class FlatIndex:
             return self._row_by_id[image_id]
         except KeyError:
             raise UnknownImage(
-                f"No image {image_id!r} in this index ({len(self)} images). Check the id in the gallery."
+                f"No image {quoted(image_id)} in this index ({len(self)} images). Check the id in the gallery."
             ) from None
 
     def _rows_of(self, ids: Collection[str]) -> Rows:
@@ -197,7 +198,7 @@ class FlatIndex:
 
 
 def _excluded(image_id: str) -> SearchError:
-    return SearchError(f"{image_id!r} is excluded from these results, so it has no rank.")
+    return SearchError(f"{quoted(image_id)} is excluded from these results, so it has no rank.")
 
 
 def _at_least_one(k: int) -> int:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cir_core.texts import quoted
+
 NONE = "none"
 
 
@@ -41,7 +43,7 @@ class Group:
         for value in self.values:
             if value.key == key:
                 return value
-        raise KeyError(f"{self.key} has no value {key!r}")
+        raise KeyError(f"{self.key} has no value {quoted(key)}")
 
     @property
     def keys(self) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from cir_core.errors import GalleryError
 from cir_core.scan import Entry, Scan
+from cir_core.texts import quoted
 
 _SHOWN = 10  # problems named in one error; a broken file has the same one on every line
 
@@ -37,7 +38,7 @@ def read_manifest(manifest: Path, root: Path) -> Scan:
                 problems.append(f"line {line}: no {absent}")
                 continue
             if image_id in lines:
-                problems.append(f"line {line}: id {image_id!r} is already on line {lines[image_id]}")
+                problems.append(f"line {line}: id {quoted(image_id)} is already on line {lines[image_id]}")
                 continue
             lines[image_id] = line
             if (root / path).is_file():

@@ -25,6 +25,7 @@ from cir_core.language.watch import Watch
 from cir_core.protocol import make_card
 from cir_core.runs.records import Run
 from cir_core.search import Searcher
+from cir_core.texts import quoted
 from cir_core.types import MethodSettings, ProtocolCard
 
 Progress = Callable[[str, int, int], None]
@@ -75,8 +76,8 @@ def check_images(name: str, image_ids: Iterable[str], gallery: Gallery) -> None:
     if missing:
         first = ", ".join(map(repr, missing[:3]))
         raise GalleryError(
-            f"Gallery {gallery.name!r} lacks {len(missing)} of the {len(ids)} images of {name}, the first: {first}. "
-            "Make a gallery of the benchmark's own images: cirque datasets index"
+            f"Gallery {quoted(gallery.name)} lacks {len(missing)} of the {len(ids)} images of {name}, the first: "
+            f"{first}. Make a gallery of the benchmark's own images: cirque datasets index"
         )
 
 

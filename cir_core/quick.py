@@ -17,7 +17,7 @@ from PIL import Image
 
 from cir_core.encoders import load_encoder
 from cir_core.gallery import Gallery, open_gallery
-from cir_core.images import for_encoder, open_image
+from cir_core.images import for_encoder, process_image
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
@@ -76,8 +76,9 @@ class Search:
         if isinstance(reference, str):
             return self.searcher.gallery_reference(reference)
         if isinstance(reference, Path):
-            reference = open_image(reference, max_megapixels=get_settings().max_image_megapixels)
-        image = for_encoder(to_rgb(reference))
+            image = process_image(reference, for_encoder, max_megapixels=get_settings().max_image_megapixels)
+        else:
+            image = for_encoder(to_rgb(reference))
         features = self.searcher.encoder.encode_images([image])[0]
         return Reference("own image", features, Picture(features=features, load=lambda: image))
 

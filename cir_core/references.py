@@ -9,6 +9,7 @@ from cir_core.composition import Marks
 from cir_core.errors import SearchError
 from cir_core.gallery import Gallery
 from cir_core.language.tasks import Picture
+from cir_core.texts import quoted
 from cir_core.types import Exclude, Hit, Turn, Vector
 
 
@@ -47,7 +48,7 @@ def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
     """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for one that is not there."""
     both = set(marks.less_like) & {reference.image_id, *marks.more_like}
     if both:
-        raise SearchError(f"{sorted(both)[0]!r} is marked both for and against. Take one mark away.")
+        raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Take one mark away.")
     for image_id in (*marks.more_like, *marks.less_like):
         gallery.row_of(image_id)
 

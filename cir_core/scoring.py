@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import GalleryError
+from cir_core.texts import quoted
 from cir_core.types import Matrix, Vector
 
 Rows = npt.NDArray[np.int64]
@@ -95,7 +96,7 @@ class Products:
         squares = np.einsum("ij,ij->i", self.features, self.features)
         if not np.isfinite(squares).all():
             row = int(np.flatnonzero(~np.isfinite(squares))[0])
-            raise GalleryError(f"The vector of {self._ids[row]!r} is damaged. Index the gallery again.")
+            raise GalleryError(f"The vector of {quoted(self._ids[row])} is damaged. Index the gallery again.")
         return float(np.sqrt(squares.max(initial=0.0)))
 
 

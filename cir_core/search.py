@@ -22,7 +22,6 @@ from cir_core.encoders.base import Encoder
 from cir_core.errors import LanguageModelError, SearchError
 from cir_core.found import Found as Found
 from cir_core.gallery import Gallery
-from cir_core.images import for_encoder
 from cir_core.index import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
@@ -109,7 +108,7 @@ class Searcher:
         image = self.gallery.image(self.gallery.row_of(image_id))
         return Picture(
             image.caption, image.sha256, self.features_of([image_id])[0],
-            lambda: for_encoder(self.gallery.load_image(image_id)),
+            lambda: self.gallery.load_for_encoder(image_id),
         )
 
     def gallery_reference(self, image_id: str) -> Reference:

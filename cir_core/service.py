@@ -28,6 +28,7 @@ from cir_core.protocol import differences, with_method, with_models
 from cir_core.search import Found, Previous, Reference, Searcher, clean_text
 from cir_core.sessions import SessionStore, SessionSummary
 from cir_core.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
+from cir_core.texts import quoted
 from cir_core.turn_watch import TurnWatch
 from cir_core.types import Branch, Hit, MethodSettings, SearchSession, Turn
 from cir_core.uploads import UploadFolder, is_upload
@@ -206,12 +207,12 @@ class SearchService:
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
             raise SearchError(
                 f"This session was made with encoder {session.protocol.encoder.spec!r} "
-                f"(revision {session.protocol.encoder.revision}); gallery {session.gallery!r} now uses "
+                f"(revision {session.protocol.encoder.revision}); gallery {quoted(session.gallery)} now uses "
                 f"revision {searcher.encoder.identity.revision}. Start a new session."
             )
         if session.protocol.gallery_digest != searcher.gallery.digest:
             raise SearchError(
-                f"Gallery {session.gallery!r} has changed since this session began: it had "
+                f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
                 f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
                 "What was found stays; start a new session to go on from here."
             )

@@ -19,6 +19,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cir_core.domains import Domain
 from cir_core.errors import SettingsError
+from cir_core.texts import quoted
 
 
 def default_home() -> Path:
@@ -46,6 +47,9 @@ class Settings(BaseSettings):
     allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")
     max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
+    uploads_per_day: int = Field(1000, ge=0, description="Pictures that a person uploads in a day; 0: any number.")
+    upload_mb_per_day: int = Field(2000, ge=0, description="MB that a person uploads in a day; 0: any amount.")
+    decode_memory_mb: int = Field(400, ge=16, description="Memory for images being decoded at one time.")
     max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
     seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
     sign_in_days: float = Field(14.0, gt=0, le=400, description="Days after its last use that a sign-in ends.")
@@ -71,6 +75,7 @@ class Settings(BaseSettings):
     llm_retries: int = Field(3, ge=0, le=20, description="Tries after the first one.")
     llm_concurrency: int = Field(4, ge=1, description="Requests at a time.")
     llm_image_edge: int = Field(512, ge=32, le=4096, description="Pixels on the longer edge of images sent.")
+    llm_max_reply_mb: float = Field(4.0, gt=0, le=1024, description="Larger replies of that server are dropped.")
     llm_sees: bool = Field(True, description="Whether the model takes images.")
     llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
     llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
@@ -89,7 +94,7 @@ class Settings(BaseSettings):
             try:
                 ipaddress.ip_network(part)
             except ValueError:
-                raise ValueError(f"{part!r} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
+                raise ValueError(f"{quoted(part)} is no IP address (127.0.0.1) and no network (10.0.0.0/8)") from None
         return ",".join(parts)
 
     @property
@@ -102,6 +107,10 @@ class Settings(BaseSettings):
     @property
     def uploads(self) -> Path:
         return self.home / "uploads"
+
+    @property
+    def upload_counts(self) -> Path:
+        return self.home / "upload-counts"
 
     @property
     def resolved_database_url(self) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from cir_core.errors import SearchError
 from cir_core.metrics.consistency import RankSetback, RepeatedText
 from cir_core.search import Searcher
+from cir_core.texts import quoted
 from cir_core.types import SearchSession, Turn
 
 # The start lies beyond the first page of look-alikes of the target but within its
@@ -42,7 +43,7 @@ def deal_challenge(searcher: Searcher, seed: int | None = None) -> Challenge:
     """Draw a target, and a reference from the target's wider neighbourhood."""
     ids = searcher.gallery.ids
     if len(ids) < 2:
-        raise SearchError(f"Gallery {searcher.gallery.name!r} needs at least two images for a target.")
+        raise SearchError(f"Gallery {quoted(searcher.gallery.name)} needs at least two images for a target.")
     rng = random.Random(seed)
     row = rng.randrange(len(ids))
     order = np.argsort(-(searcher.gallery.features @ searcher.gallery.features[row]), kind="stable")

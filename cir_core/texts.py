@@ -1,12 +1,14 @@
-"""What a person typed, as it is searched and stored."""
+"""What a person typed, as it is searched and stored, and as error sentences quote it."""
 
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 
 from cir_core.errors import SearchError
 
 MAX_TEXT = 1000
+MAX_QUOTED = 60   # characters of a caller's text that an error sentence repeats
 _DECOMPOSED = 4   # NFC makes one character of so many at most
 # Marks that reorder the text around them: stored, they would garble every list that shows it.
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -40,6 +42,30 @@ def composed(text: str, most: int) -> str | None:
 
 def _too_long(text: str) -> SearchError:
     return SearchError(f"The text has {len(text)} characters; {MAX_TEXT} is the most. Shorten it.")
+
+
+def shortened(text: object, most: int = MAX_QUOTED) -> str:
+    """``text`` cut to ``most`` characters, the last of them an ellipsis where something was cut.
+
+    For whatever comes from outside and goes into an error sentence: what is composed of sentences reaches logs and
+    browsers, and none of them is to handle a megabyte because somebody sent one.
+    """
+    whole = text if isinstance(text, str) else _as_text(text, str)
+    return whole if len(whole) <= most else whole[:most - 1] + "…"
+
+
+def quoted(value: object, most: int = MAX_QUOTED) -> str:
+    """``value`` in quotation marks for an error sentence, as Python writes it, cut to ``most`` characters."""
+    if isinstance(value, str):
+        return repr(shortened(value, most))
+    return shortened(_as_text(value, repr), most)
+
+
+def _as_text(value: object, written: Callable[[object], str]) -> str:
+    try:
+        return written(value)
+    except (RecursionError, ValueError):    # nested too deep, or a whole number of more digits than Python writes
+        return f"a value of the type {type(value).__name__}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:

@@ -16,8 +16,9 @@ from PIL import Image
 
 from cir_core.errors import StorageError, UnknownImage, nothing_saved
 from cir_core.files import why_not_written, write_durably
-from cir_core.images import for_encoder, open_image
+from cir_core.images import for_encoder, open_image, process_image
 from cir_core.pixels import to_rgb
+from cir_core.texts import quoted
 from cir_core.types import UPLOAD_PREFIX
 
 _ID = re.compile(rf"{UPLOAD_PREFIX}[0-9a-f]{{32}}\Z")
@@ -39,10 +40,9 @@ class UploadFolder:
         original stays with its owner. Raises ``ImageUnreadable``, ``StorageError``.
         """
         if isinstance(source, Image.Image):
-            image = to_rgb(source)
+            image = for_encoder(to_rgb(source))
         else:
-            image = open_image(source, max_megapixels=self.max_megapixels)
-        image = for_encoder(image)
+            image = process_image(source, for_encoder, max_megapixels=self.max_megapixels)
         digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)
@@ -62,7 +62,7 @@ class UploadFolder:
     def path(self, reference_id: str) -> Path:
         """The stored file. Raises ``UnknownImage``."""
         if not is_upload(reference_id):
-            raise UnknownImage(f"{reference_id!r} is not the id of an uploaded image.")
+            raise UnknownImage(f"{quoted(reference_id)} is not the id of an uploaded image.")
         path = self._path(reference_id.removeprefix(UPLOAD_PREFIX))
         if not path.exists():
             raise UnknownImage("That uploaded image is no longer on the server. Upload it again.")

@@ -12,6 +12,7 @@ from rich.table import Table
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.settings import get_settings
+from cir_core.texts import quoted
 from cli.console import open_encoder, out, progress_bar
 from cli.galleries import index_bar, print_index_report
 
@@ -139,8 +140,8 @@ def _refuse_another(name: str, benchmark: Benchmark) -> None:
         return
     if there and frozenset(there).isdisjoint(benchmark.image_ids):
         raise DatasetError(
-            f"Gallery {name!r} holds {len(there):,} images, none of them of {benchmark.name}, and indexing would empty "
-            "it. Give this data set's gallery another name: --name NAME."
+            f"Gallery {quoted(name)} holds {len(there):,} images, none of them of {benchmark.name}, and indexing "
+            "would empty it. Give this data set's gallery another name: --name NAME."
         )
 
 

@@ -49,11 +49,17 @@ def restore(
 ) -> None:
     """Put a backup in the place of the database. cirque must not run; what is there is backed up first. Everybody
     has to sign in again."""
+    from storage.home_record import HomeRecord
+    from storage.opening import note_restored
     from storage.restore import restore as put_back
 
     settings = get_settings()
+    record = HomeRecord(settings.home)
+    record.read()   # one that cannot be read is said before anything is changed
     with _database(settings, new=True) as engine:
         done = put_back(engine, file, force=force, safe=_folder(settings))
+        people, replaced = (held.rows.get("people", 0) for held in (done.contents, done.replaced))
+        closed = note_restored(engine, record, accounts=bool(people or replaced))
         _note(engine, _restored(done, file), done.contents)
     if done.before is not None:
         out.print(f"What was there is in {done.before}.", soft_wrap=True)
@@ -61,6 +67,9 @@ def restore(
     if "sign_ins" in done.contents.rows:
         out.print("Accounts, passwords and invitations are again what they were then: see cirque user list. All "
                   "sign-ins of then were ended, so everybody signs in again.", soft_wrap=True)
+    if closed and not people:
+        out.print("Nobody has an account in it, and people had accounts here: cirque does not start until there is one "
+                  "again. Make an admin's: cirque user add NAME --role admin", soft_wrap=True)
     if done.contents.revision != done.latest:
         out.print(f"The next start of cirque brings it to schema {done.latest}.", soft_wrap=True)
     _complain(done.faults)

@@ -161,7 +161,7 @@ def trec(
         raise typer.BadParameter("Give a run: --run FILE.")
     qrels = read_qrels(annotations)
     answers = from_files(run)
-    names = [name.strip() for name in re.split(r",(?![^(]*\))", measures) if name.strip()]
+    names = [name.strip() for name in re.split(r",(?![^(]{0,300}\))", measures) if name.strip()]
     scores = [evaluate_qrels(qrels, one.run, measures=names, partial=partial, seed=_seed(intervals)) for one in answers]
     show(_protocol("trec", "", file_digest(annotations), len(qrels), (), intervals), answers, scores, as_json)
 

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
-from cir_core.texts import counted
+from cir_core.texts import counted, quoted
 from cli.console import out, progress_bar
 from cli.method_options import DomainOption, Model
 from cli.preference_sources import Asked, open_source
@@ -82,8 +82,8 @@ def create_preference(
     from contextlib import closing
 
     from annotation.account_names import LOCAL
-    from annotation.creation import check_name
     from annotation.exports.results import study_json
+    from annotation.naming import check_name
     from annotation.preference_creation import create_preference_study, make_questions, pair_notes
     from annotation.survey_plan import SurveyLayout, plan_survey
     from annotation.survey_settings import checked_settings
@@ -166,7 +166,7 @@ def _names(text: str) -> list[str]:
     """Both names. Raises ``StudyError``."""
     names = [name.strip() for name in text.split(",")]
     if len(names) != 2:
-        raise StudyError(f"--set-names is {text!r}. Give two names with a comma between them, such as "
+        raise StudyError(f"--set-names is {quoted(text)}. Give two names with a comma between them, such as "
                          "\"Shopping Mall 1,Shopping Mall 2\".")
     return names
 

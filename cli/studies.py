@@ -58,6 +58,8 @@ def create_validity(
     agreement_items: Block = 0,
     seed: Annotated[int | None, typer.Option(help="Of sample, order and plan (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Seconds = 60.0,
+    panel_size: Annotated[int | None, typer.Option(
+        min=0, max=50, help="Found images that every item shows (default: what the source has, 30 at most).")] = None,
     skip_missing: Annotated[bool, typer.Option(
         "--skip-missing", help="Leave out queries whose reference or target has no picture.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and make nothing.")] = False,
@@ -65,8 +67,9 @@ def create_validity(
 ) -> None:
     """A study of whether queries are well-formed, by the rubric of CIRCUS."""
     from annotation.account_names import LOCAL
-    from annotation.creation import check_name, create_validity_study
+    from annotation.creation import create_validity_study
     from annotation.exports.results import study_json
+    from annotation.naming import check_name
     from annotation.planner import plan_study
     from annotation.records import StudyPlan
     from cli.study_tables import print_plan, print_strata
@@ -90,7 +93,7 @@ def create_validity(
                 created = create_validity_study(
                     stores.studies, settings.home, name, queries, found.find_picture, plan, created_by=LOCAL,
                     source=source, max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing,
-                    progress=bar)
+                    panel_size=panel_size, progress=bar)
             notes = [*found.notes, *created.notes]
             result = {**study_json(created.study, created.counts), **result, "notes": notes}
         if as_json:
@@ -103,7 +106,7 @@ def create_validity(
             out.print(f"Note: {note}", soft_wrap=True)
         counts = created.counts
         out.print(f"Made {created.study.name}: {counted(counts['items'], 'item')}, "
-                  f"{counted(counts['pictures'], 'picture')}. "
+                  f"{counted(counts['pictures'], 'picture')}, panels of {counted(counts['panel'], 'image')}. "
                   "To judge them: cirque serve, then the page Annotate.")
 
 

@@ -47,8 +47,9 @@ def import_circus(
     """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
     from annotation.account_names import LOCAL
     from annotation.circus_users import read_circus_users
-    from annotation.creation import check_name, import_circus_study
+    from annotation.creation import import_circus_study
     from annotation.exports.results import study_json
+    from annotation.naming import check_name
     from annotation.sources.queries import refuse
     from cir_core.datasets.faults import KEPT, Faults
     from storage.stores import open_stores

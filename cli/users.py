@@ -47,7 +47,7 @@ def list_() -> None:
             table.add_row(one.name, one.role, "yes" if one.active else "no", f"{one.created_at:%Y-%m-%d}")
         if table.row_count:
             out.print(table)
-        else:
+        elif people.is_open():   # or raises, where people had accounts
             out.print("Nobody has an account: cirque is open, on this machine only. "
                       "Make one: cirque user add NAME --role admin", soft_wrap=True)
         if found := people.invitations():
@@ -151,7 +151,7 @@ def _people() -> Iterator[PeopleService]:
     from annotation.people import PeopleService
     from storage.stores import open_stores
 
-    stores = open_stores(get_settings())
+    stores = open_stores(get_settings(), without_accounts=True)
     try:
         yield PeopleService(stores.people)
     finally:

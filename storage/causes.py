@@ -100,8 +100,8 @@ POSTGRESQL: Mapping[str, Cause] = {
 # Where no connection came about, libpq gives no SQLSTATE but the server's sentence, mostly in English.
 _SAID = tuple((re.compile(pattern, re.I), state) for pattern, state in (
     (r"password authentication failed|no password supplied|no pg_hba\.conf entry|authentication failed", "28P01"),
-    (r"role .* (does not exist|is not permitted to log in)", "28000"),
-    (r"database .* does not exist", "3D000"),
+    (r"role .{1,300} (does not exist|is not permitted to log in)", "28000"),
+    (r"database .{1,300} does not exist", "3D000"),
     (r"permission denied for database", "42501"),
     (r"too many (clients|connections)|remaining connection slots", "53300"),
     (r"system is (starting up|shutting down|not yet accepting|not accepting)|in recovery mode", "57P03"),

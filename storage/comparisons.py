@@ -9,6 +9,7 @@ from sqlalchemy import Engine, Row, insert, select
 from cir_core.comparisons import Column, Comparison
 from cir_core.errors import UnknownSession
 from cir_core.protocol import card_from_dict, card_to_dict
+from cir_core.texts import quoted
 from storage import tables
 from storage.checks import check_comparison
 from storage.compositions import Values, pack_composition, unpack_composition
@@ -50,7 +51,7 @@ class SqlComparisonStore:
 
 
 def unknown_comparison(comparison_id: str) -> UnknownSession:
-    return UnknownSession(f"No comparison {comparison_id!r} here. Compare the methods again from the search "
+    return UnknownSession(f"No comparison {quoted(comparison_id)} here. Compare the methods again from the search "
                           "that it belonged to.")
 
 

@@ -1,17 +1,15 @@
 """Open a database, and read or write it in transactions. All that depends on the dialect is here.
 
 Python's sqlite3 module opens transactions on its own, late and never IMMEDIATE. It is told
-not to (``isolation_level = None``), and the engine's "begin" event says BEGIN instead.
+not to (``storage.sqlite_files``), and the engine's "begin" event says BEGIN instead.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,8 +20,10 @@ from sqlalchemy.engine import URL, make_url
 
 from cir_core.errors import StorageError
 from storage.failures import explained, where
+from storage.file_watch import FileWatch
 from storage.postgres_limits import postgres_options, without_hurry
 from storage.schema_watch import SchemaWatch
+from storage.sqlite_files import prepare_file, set_up
 from storage.turns import WriteTurns
 
 BUSY_TIMEOUT_MS = 10_000
@@ -40,7 +40,8 @@ def open_database(url: str) -> Engine:
     options: dict[str, Any] = {"json_serializer": _compact_json, "hide_parameters": True}
     is_file = parsed.get_backend_name() == "sqlite"
     if is_file:
-        _prepare_file(parsed)
+        if (path := sqlite_path(parsed)) is not None:
+            prepare_file(path)
         options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
         options |= {"execution_options": {"cirque_turns": WriteTurns()}}
     else:
@@ -53,8 +54,10 @@ def open_database(url: str) -> Engine:
                            "example with pip install 'cirque[postgres]', or leave CIRQUE_DATABASE_URL empty "
                            "to use a SQLite file.") from error
     if is_file:
-        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "connect", partial(set_up, timeout_ms=BUSY_TIMEOUT_MS))
         event.listen(engine, "begin", _begin_sqlite)
+        if path is not None:
+            FileWatch(path).attend(engine)
     try:
         with reading(engine):
             pass
@@ -87,20 +90,32 @@ def writing(engine: Engine) -> Iterator[Connection]:
     """
     waited: Callable[[float], None] | None = engine.get_execution_options().get("cirque_waited")
     schema: SchemaWatch | None = engine.get_execution_options().get("cirque_schema")
+    file = file_watch(engine)
     asked = time.perf_counter()
     with explained(engine.url), turn_to_write(engine, BUSY_TIMEOUT_MS / 1000), engine.connect() as connection:
         connection = connection.execution_options(cirque_writes=True)
+        if file is not None:
+            file.check(connection)
         with connection.begin():
             if waited is not None:
                 waited(time.perf_counter() - asked)
             if schema is not None:
                 schema.before_writing(connection)
             yield connection
+            if file is not None:   # it may have been waited for the lock
+                file.check()
+        if file is not None:       # what is in a file that nobody finds again is not acknowledged
+            file.check()
 
 
 def tell_waits(engine: Engine, waited: Callable[[float], None]) -> None:
     """From now on ``waited`` gets the seconds that each writing transaction waited before it could write."""
     engine.update_execution_options(cirque_waited=waited)
+
+
+def file_watch(engine: Engine) -> FileWatch | None:
+    """None where the database is no SQLite file of ``open_database``."""
+    return engine.get_execution_options().get("cirque_file")
 
 
 def waits_for_rows(connection: Connection) -> bool:
@@ -179,56 +194,6 @@ def parse(url: str) -> URL:
         raise StorageError("A SQLite database in memory would be lost, and each thread would see another. "
                            "Name a file: sqlite:////home/me/cirque.db.")
     return parsed
-
-
-def _prepare_file(url: URL) -> None:
-    """Make the folder and an empty file that only its owner may read, or say why not."""
-    path = sqlite_path(url)
-    if path is None:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with suppress(FileExistsError):  # SQLite gives its -wal and -shm files the mode of this one
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except OSError as error:
-        raise StorageError(f"{where(url)} cannot be created: {error.strerror}. Point CIRQUE_HOME or "
-                           "CIRQUE_DATABASE_URL at a folder that you may write in.") from error
-    if path.is_dir():
-        raise StorageError(f"{where(url)} is a folder. Point CIRQUE_DATABASE_URL at a file.")
-    # Asked now, because a file that can only be read would open well and fail at the first save.
-    if not (_may_write(path) and _may_write(path.parent)):
-        raise StorageError(f"{where(url)} cannot be written. Make the file and its folder writable, or point "
-                           "CIRQUE_HOME or CIRQUE_DATABASE_URL somewhere that is.")
-
-
-def _may_write(path: Path) -> bool:
-    return os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids)
-
-
-def _set_up_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    if hasattr(sqlite3, "LEGACY_TRANSACTION_CONTROL"):  # Python 3.12; the default is to change one day
-        connection.autocommit = sqlite3.LEGACY_TRANSACTION_CONTROL  # type: ignore[attr-defined]
-    connection.isolation_level = None
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    connection.execute("PRAGMA foreign_keys = ON")
-    _use_write_ahead_log(connection)
-    # NORMAL, common with WAL, may lose the last saves when the power fails. On macOS so does
-    # fsync alone, which stops at the drive's cache.
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA fullfsync = ON")
-
-
-def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """SQLite does not wait for a lock when two processes switch a new file at once, so we do."""
-    give_up = time.monotonic() + BUSY_TIMEOUT_MS / 1000
-    while connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            return  # a file system without shared memory keeps its own mode, which is as durable
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > give_up:
-                raise
-            time.sleep(0.02)
 
 
 def _begin_sqlite(connection: Connection) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select
@@ -11,6 +11,9 @@ from annotation.records import LOCAL, Act, Invitation, name_key
 from cir_core.errors import AccessError
 from storage import tables
 from storage.audit_log import note_act
+
+KEPT = timedelta(days=7)
+"""How long what has expired stays, unusable: a clock that was far ahead for a while has made nothing go for good."""
 
 _p, _i = tables.people.c, tables.invitations.c
 # Asked at every use and not only when somebody leaves, so that it holds whatever a database went through before.
@@ -23,10 +26,10 @@ def usable(now: datetime) -> Any:
 
 
 def keep(connection: Connection, invitation: Invitation) -> None:
-    """Those that can no longer be used are cleared away."""
+    """Those that are used up, or have long expired, are cleared away."""
     by = _maker(connection, invitation.created_by)
     connection.execute(delete(tables.invitations).where(
-        (_i.expires_at <= invitation.created_at) | (_i.uses_left <= 0)))
+        (_i.expires_at <= invitation.created_at - KEPT) | (_i.uses_left <= 0)))
     connection.execute(insert(tables.invitations).values(
         digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left, created_by=by,
         created_at=invitation.created_at, expires_at=invitation.expires_at))

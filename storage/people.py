@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,22 +27,32 @@ from annotation.records import (
     name_key,
 )
 from cir_core.errors import AccessError, StorageError
+from cir_core.texts import quoted
 from storage import invitations, tables, wrong_tries
 from storage.audit_log import note_act, signed_in_from
 from storage.database import reading, writing
+from storage.home_record import HomeRecord, database_name
+from storage.opening import accounts_are_gone, has_accounts
 
 _p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
 
 
 class SqlPeopleStore:
-    """``annotation.store.PeopleStore`` over an engine of ``open_database``. Thread-safe."""
+    """``annotation.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    ``record`` remembers that there are accounts: without any again, nobody is told that there are none."""
+
+    def __init__(self, engine: Engine, record: HomeRecord | None = None) -> None:
+        self.engine, self._record = engine, record
 
     def any(self) -> bool:
-        with reading(self.engine) as connection:
-            return connection.execute(select(_p.name_key).limit(1)).first() is not None
+        found = has_accounts(self.engine)
+        if self._record is not None and not found and self._record.had_accounts():
+            raise accounts_are_gone(self.engine, self._record)
+        if found:   # perhaps made by a process with another home folder
+            with suppress(StorageError):
+                self._remember()
+        return found
 
     def add(self, person: Person, *, by: str = LOCAL) -> None:
         _check_name(person.name)
@@ -53,6 +64,7 @@ class SqlPeopleStore:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
             raise
+        self._remember()   # on disk before anybody relies on the account
 
     def person(self, name: str) -> Person | None:
         with reading(self.engine) as connection:
@@ -76,7 +88,7 @@ class SqlPeopleStore:
             row = connection.execute(
                 select(tables.people).where(_p.name_key == key).with_for_update()).first()
             if row is None:
-                raise AccessError(f"Nobody here is called {name!r}. Check the name in the list of people.")
+                raise AccessError(f"Nobody here is called {quoted(name)}. Check the name in the list of people.")
             if admins == {key} and (active is False or role not in (None, "admin")):
                 raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
             if values:
@@ -96,7 +108,8 @@ class SqlPeopleStore:
         """Somebody who is not there, or not active, raises ``AccessError``."""
         key = name_key(sign_in.name)
         with writing(self.engine) as connection:
-            connection.execute(delete(tables.sign_ins).where(_s.expires_at <= sign_in.created_at))
+            connection.execute(delete(tables.sign_ins).where(
+                _s.expires_at <= sign_in.created_at - invitations.KEPT))
             active = connection.execute(
                 select(_p.active).where(_p.name_key == key).with_for_update()).scalar_one_or_none()
             if not active:
@@ -181,6 +194,10 @@ class SqlPeopleStore:
         with reading(self.engine) as connection:
             return signed_in_from(connection, name, since)
 
+    def _remember(self) -> None:
+        if self._record is not None:
+            self._record.note_accounts(database_name(self.engine.url, self._record.home))
+
     def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
         """On a server somebody else may take a name between the look and the entry."""
         return isinstance(error.__cause__, IntegrityError) and self.person(person.name) is not None
@@ -198,8 +215,8 @@ def _add(connection: Connection, person: Person) -> None:
     if key in taken:
         raise _taken(person.name)
     if like := lookalike(person.name, taken.values()):
-        raise AccessError(f"{person.name!r} looks like {like!r}, which somebody here is called already. Choose "
-                          "another name.")
+        raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which somebody here is called already. "
+                          "Choose another name.")
     connection.execute(insert(tables.people).values(
         name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
         active=person.active, created_at=person.created_at))
@@ -219,7 +236,7 @@ def _changes(
 
 
 def _taken(name: str) -> AccessError:
-    return AccessError(f"Somebody here is called {name!r} already. Choose another name.")
+    return AccessError(f"Somebody here is called {quoted(name)} already. Choose another name.")
 
 
 def _check_name(name: str) -> None:

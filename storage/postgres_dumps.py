@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,7 +21,11 @@ from cir_core.settings import environment_with
 from storage.contents import Contents, contents_of
 from storage.unfinished import in_the_making
 
+CHANGED = ("Somebody wrote to the database in the meantime. Stop cirque, and other programs that use it; then restore "
+           "again. Nothing was changed.")
+_CHANGED = "cirque: rows were written in the meantime"
 _PATIENCE = 2.0   # seconds
+_LOCK_MS = 10_000
 _INSTALL = "On Debian: apt-get install postgresql-client-{major}."
 # A line of a dump as SQL: "COPY public.turns (turn_id, ...) FROM stdin;", the rows, one in a line, and a line "\.".
 _COPY = re.compile(rb'COPY (?:(?:"(?:[^"]|"")+"|[^". ]+)\.)?(?:"([^"]+)"|([^". ]+)) \(.*\) FROM stdin;\n')
@@ -73,7 +77,9 @@ def read_dump(path: Path, connection: Connection) -> Contents:
     return Contents(revision, dict(sorted(rows.items())))
 
 
-def replace_content(connection: Connection, backup: Path, emptied: Collection[str]) -> None:
+def replace_content(
+    connection: Connection, backup: Path, emptied: Collection[str], expected: Contents,
+) -> None:
     """Drop the tables that are there, make those of the dump and empty some of these, all in one transaction of
     psql's. What pg_restore writes goes to it as it comes, so that it takes no room on a disk; the transaction ends well
     only by what is written last, and not where a program fails or is killed before."""
@@ -85,7 +91,8 @@ def replace_content(connection: Connection, backup: Path, emptied: Collection[st
     writing = [_program("psql", connection), "--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1",
                f"--dbname={reached.by}", "--file=-"]
     connection.rollback()   # what was read is locked until then
-    before = "".join(["BEGIN;\n", *(f"DROP TABLE {quote(name)} CASCADE;\n" for name in there)])
+    before = "".join(["BEGIN;\n", *_as_expected(expected, there, quote),
+                      *(f"DROP TABLE {quote(name)} CASCADE;\n" for name in there)])
     after = "".join([*(f"DELETE FROM {schema}.{quote(name)};\n" for name in emptied), "COMMIT;\n"])
     with (tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as noted,
           subprocess.Popen(writing, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=noted,
@@ -102,7 +109,19 @@ def replace_content(connection: Connection, backup: Path, emptied: Collection[st
         if pg_restore.returncode:   # then psql may complain of what is cut off
             raise StorageError(f"pg_restore failed: {_last_line_of(said)}")
         if psql.wait():
-            raise StorageError(f"psql failed: {_last_line_of(noted)}")
+            said_so = _last_line_of(noted, _CHANGED)
+            raise StorageError(CHANGED if _CHANGED in said_so else f"psql failed: {said_so}")
+
+
+def _as_expected(expected: Contents, there: Collection[str], quote: Callable[[str], str]) -> Iterator[str]:
+    """Statements that keep others from writing to the tables that are ``there``, and fail where these do not hold as
+    many rows as ``expected``."""
+    if not there:
+        return
+    yield f"SET LOCAL lock_timeout = {_LOCK_MS};\nLOCK TABLE {', '.join(map(quote, there))};\n"
+    differs = " OR ".join(f"(SELECT count(*) FROM {quote(name)}) <> {rows}" for name, rows in expected.rows.items())
+    if differs:
+        yield f"DO $$ BEGIN IF {differs} THEN RAISE EXCEPTION '{_CHANGED}'; END IF; END $$;\n"
 
 
 def others_connected(connection: Connection) -> int:
@@ -168,9 +187,11 @@ def _run(command: list[str], environment: Mapping[str, str] | None = None) -> No
         raise StorageError(f"{Path(command[0]).name} failed: {_last_line(done.stderr)}")
 
 
-def _last_line_of(said: IO[bytes]) -> str:
+def _last_line_of(said: IO[bytes], known: str = "") -> str:
+    """The last line, or one before it that holds what is ``known``."""
     said.seek(0)
-    return _last_line(said.read().decode(errors="replace"))
+    text = said.read().decode(errors="replace")
+    return next((line for line in text.splitlines() if known and known in line), _last_line(text))
 
 
 def _last_line(said: str) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
 from sqlalchemy import Connection, Engine, exc
 
-from storage.database import BUSY_TIMEOUT_MS, reading, sqlite_path, turn_to_write
+from cir_core.errors import StorageError
+from storage.database import BUSY_TIMEOUT_MS, file_watch, reading, sqlite_path, turn_to_write
 from storage.failures import explained
 from storage.schema_watch import SchemaWatch
 
@@ -36,6 +38,15 @@ class Readiness:
         with reading(self._engine) as connection:
             return self._schema.look(connection)
 
+    def is_in_place(self) -> bool:
+        """Whether the file at its path is the one that is open; where it is not, the log says what to do."""
+        file = file_watch(self._engine)
+        if file is None:
+            return True
+        with suppress(StorageError), explained(self._engine.url), self._engine.connect() as connection:
+            file.check(connection)
+        return file.is_in_place
+
     def can_be_written(self) -> bool:
         """Tries it, and undoes it. That others are writing just now is no reason to say no; that they have been for a
         minute is. Raises ``StorageError`` where it can only be read."""
@@ -43,6 +54,11 @@ class Readiness:
             if _tries_to_write(self._engine):
                 self._wrote = self._clock()
         return self._clock() - self._wrote < _STUCK
+
+    def close(self) -> None:
+        """Close the connections that nobody uses. With the last one of all processes SQLite writes its log into the
+        database, which then is one file."""
+        self._engine.dispose()
 
     @property
     def folder(self) -> Path | None:

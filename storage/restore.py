@@ -28,11 +28,12 @@ made would be signed in again."""
 @dataclass(frozen=True)
 class Restored:
     """``contents`` are those of the backup; of the rows in ``ENDED`` none is there afterwards. ``before`` is the backup
-    of what was there, None where nothing was; ``log`` is of the audit log in that one, None where there was none.
-    ``latest`` is the schema of this cirque."""
+    of what was there, None where nothing was, and ``replaced`` its contents; ``log`` is of the audit log in that one,
+    None where there was none. ``latest`` is the schema of this cirque."""
 
     contents: Contents
     before: Path | None
+    replaced: Contents
     log: LogExtent | None
     latest: str
     faults: tuple[str, ...]
@@ -73,7 +74,7 @@ def restore(engine: Engine, backup: Path, *, force: bool, safe: Path) -> Restore
     if found.contents != replace(wanted, rows={**wanted.rows, **dict.fromkeys(emptied, 0)}):
         raise StorageError(f"{where(engine.url)} does not hold what {backup} holds. Do not start cirque"
                            + (f"; restore {before}, which holds what was there before." if before else "."))
-    return Restored(wanted, before, log if before else None, found.latest, found.faults)
+    return Restored(wanted, before, there, log if before else None, found.latest, found.faults)
 
 
 _NAMES = {"sqlite": "a SQLite file", "postgresql": "a PostgreSQL database"}
@@ -122,14 +123,13 @@ def _restore_server(
         _check_same(back_up_to(engine, before).contents, there)
     with _alone(engine) as connection:   # again: it took a while
         _check_same(contents_of(connection), there)
-        postgres_dumps.replace_content(connection, backup, emptied)
+        postgres_dumps.replace_content(connection, backup, emptied, there)
 
 
 def _check_same(found: Contents, there: Contents) -> None:
     """What is replaced is what was looked at, and what is in the backup of it."""
     if found != there:
-        raise StorageError("Somebody wrote to the database in the meantime. Stop cirque, and other programs that use "
-                           "it; then restore again. Nothing was changed.")
+        raise StorageError(postgres_dumps.CHANGED)
 
 
 @contextmanager

@@ -14,18 +14,19 @@ from cir_core.errors import SearchError, StorageError, UnknownSession
 from cir_core.ids import new_id
 from cir_core.sessions import SessionSummary
 from cir_core.settings import Settings
+from cir_core.texts import quoted
 from cir_core.types import Branch, SearchSession, Turn
 from storage import tables
 from storage.checks import check_turn, clean_name
 from storage.database import reading, writing
 from storage.loading import load_sessions, select_summaries
-from storage.migrate import open_migrated
+from storage.opening import open_home_database
 from storage.rows import branch_from, session_values, summary_from, turn_values
 
 
 def open_store(settings: Settings) -> SqlSessionStore:
     """The sessions of the database the settings name, brought up to date. Raises StorageError."""
-    return SqlSessionStore(open_migrated(settings.resolved_database_url))
+    return SqlSessionStore(open_home_database(settings)[0])
 
 
 class SqlSessionStore:
@@ -87,7 +88,7 @@ class SqlSessionStore:
                 update(tables.branches).where(b.branch_id == branch_id, b.session_id == session_id)
                 .values(name=clean_name(name)))
             if named.rowcount == 0:
-                raise UnknownSession(f"No branch {branch_id!r} in this session. Reload the page to see its "
+                raise UnknownSession(f"No branch {quoted(branch_id)} in this session. Reload the page to see its "
                                      "branches.")
             return _load(connection, session_id)
 
@@ -138,7 +139,7 @@ def _place(connection: Connection, session_id: str, parent_id: str | None) -> tu
         parent = connection.execute(
             select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
         if parent is None:
-            raise UnknownSession(f"No turn {parent_id!r} here. Reload the session and go on from one of its "
+            raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and go on from one of its "
                                  "turns.")
         if parent.session_id != session_id:
             raise SearchError("That turn belongs to another session. Open its session to go on from it.")
@@ -173,5 +174,5 @@ def _load(connection: Connection, session_id: str) -> SearchSession:
 
 
 def _unknown_session(session_id: str) -> UnknownSession:
-    return UnknownSession(f"No search session {session_id!r} here. Open one from the list, or start a new "
+    return UnknownSession(f"No search session {quoted(session_id)} here. Open one from the list, or start a new "
                           "one.")

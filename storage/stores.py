@@ -11,7 +11,7 @@ from storage.audit_log import SqlActLog
 from storage.audits import SqlAuditStore
 from storage.comparisons import SqlComparisonStore
 from storage.database import tell_waits
-from storage.migrate import open_migrated
+from storage.opening import open_home_database
 from storage.people import SqlPeopleStore
 from storage.readiness import Readiness
 from storage.store import SqlSessionStore
@@ -36,15 +36,18 @@ class Stores:
         self.sessions.close()
 
 
-def open_stores(settings: Settings, *, waited: Callable[[float], None] | None = None) -> Stores:
-    """All stores of the database the settings name, brought up to date. Raises StorageError.
+def open_stores(
+    settings: Settings, *, waited: Callable[[float], None] | None = None, without_accounts: bool = False,
+) -> Stores:
+    """All stores of the database the settings name, brought up to date. Raises StorageError, as
+    ``open_home_database`` does.
 
     ``waited`` gets the seconds that each transaction waited before it could write.
     """
-    engine = open_migrated(settings.resolved_database_url)
+    engine, record = open_home_database(settings, without_accounts=without_accounts)
     if waited is not None:
         tell_waits(engine, waited)
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
-        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine),
+        SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine, record),
         SqlActLog(engine), Readiness(engine))

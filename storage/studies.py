@@ -50,6 +50,7 @@ from storage.study_lookups import (
     count_all,
     find_seat,
     find_study,
+    has_items,
     known_seat,
     own_assignments,
     unknown_study,
@@ -197,6 +198,10 @@ class SqlStudyStore:
     def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
         with reading(self.engine) as connection:
             return own_assignments(connection, study_id, annotator)
+
+    def is_member(self, study_id: str, annotator: str) -> bool:
+        with reading(self.engine) as connection:
+            return has_items(connection, study_id, annotator)
 
     def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
         with reading(self.engine) as connection:

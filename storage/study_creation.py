@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 
 from annotation.records import Act, Item, Judgement, Place, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 from storage import tables
 from storage.audit_log import note_act
 from storage.checks import check_study_texts
@@ -28,7 +29,7 @@ def check_study(
     names = {name_key(seat.annotator) for seat in seats if seat.annotator is not None}
     for judgement in judgements:
         if name_key(judgement.annotator) not in names:
-            raise ValueError(f"a judgement by {judgement.annotator!r}, who has no seat in the study")
+            raise ValueError(f"a judgement by {quoted(judgement.annotator)}, who has no seat in the study")
 
 
 def put_study(
@@ -55,7 +56,7 @@ def put_study(
 
 
 def name_taken(name: str) -> StudyError:
-    return StudyError(f"There is a study with the name {name!r} already. Choose another name.")
+    return StudyError(f"There is a study with the name {quoted(name)} already. Choose another name.")
 
 
 def _answered(

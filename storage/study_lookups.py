@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Row, ScalarSelect, Select, and_, bindparam, f
 
 from annotation.records import Assignment, Study, name_key
 from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
+from cir_core.texts import quoted
 from storage import tables
 from storage.study_rows import assignment_from, study_from
 
@@ -23,6 +24,9 @@ _OWN: Select[Any] = select(_a.item_id, _a.seat, _a.position, _a.state, _a.extra,
     tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
 ).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).order_by(
     _a.position, _a.item_id)
+_ANY_OWN = select(_a.item_id).join(
+    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
+).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).limit(1)
 
 
 def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
@@ -53,6 +57,12 @@ def own_assignments(connection: Connection, study_id: str, annotator: str) -> Se
     if not rows:   # also of somebody who has a seat, and lost all to others
         known_seat(connection, find_study(connection, study_id), annotator)
     return tuple(assignment_from(row, row.annotator) for row in rows)
+
+
+def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
+    """Whether a person has a seat with any item."""
+    return connection.execute(
+        _ANY_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).first() is not None
 
 
 def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
@@ -90,7 +100,7 @@ def recount(connection: Connection, study_id: str, seats: set[int] | None = None
 
 
 def unknown_study(name: str) -> UnknownStudy:
-    return UnknownStudy(f"No study {name!r} here. Choose one from the list of studies.")
+    return UnknownStudy(f"No study {quoted(name)} here. Choose one from the list of studies.")
 
 
 def unknown_item(study_name: str) -> UnknownItem:

@@ -12,6 +12,7 @@ from annotation.records import Act, MetricScores, Study, name_key
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.ids import new_id
+from cir_core.texts import quoted
 from storage import tables
 from storage.audit_log import note_act
 from storage.checks import check_study_texts
@@ -56,7 +57,7 @@ def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> No
         kept = connection.execute(
             select(_c.name).where(_c.study_id == study_id).order_by(_c.name_key)).scalars().all()
         there = f"It has {', '.join(kept)}." if kept else "It has none."
-        raise UnknownScores(f"No scores {name!r} are kept with {study.name}. {there}")
+        raise UnknownScores(f"No scores {quoted(name)} are kept with {study.name}. {there}")
     note_act(connection, Act("scores.removed", by, study.name, study_id, {"scores": known}))
 
 
@@ -64,10 +65,11 @@ def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str
     packed: dict[str, list[float | None]] = {}
     for (item_id, which), value in scores.scores.items():
         if item_id not in ids or which not in (1, 2):
-            raise StudyError(f"{study.name} has no set {which} of an item {item_id!r}. Score the sets that it has.")
+            raise StudyError(f"{study.name} has no set {which} of an item {quoted(item_id)}. Score the sets that it "
+                             "has.")
         if not math.isfinite(value):
-            raise StudyError(f"{scores.name} gives set {which} of the item {item_id!r} {value}, which is no number. "
-                             "Leave sets without a score out.")
+            raise StudyError(f"{scores.name} gives set {which} of the item {quoted(item_id)} {value}, which is no "
+                             "number. Leave sets without a score out.")
         packed.setdefault(item_id, [None, None])[which - 1] = float(value)
     return packed
 
@@ -77,8 +79,8 @@ def _read(connection: Connection, study: Study, score_id: str, name: str) -> Met
         row = connection.execute(select(tables.study_scores).where(_c.score_id == score_id)).one()
         return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
     except (ValueError, TypeError, AttributeError) as error:   # what its JSON says, or that it is none
-        raise StorageError(f"The scores {name!r} of {study.name} are damaged in the database. Remove them and add them "
-                           f"again: cirque report scores {study.name!r} --remove {name!r}",
+        raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "
+                           f"add them again: cirque report scores {study.name!r} --remove {name!r}",
                            f"The scores “{name}” are damaged in the database. Remove them and add them again, or tell "
                            "whoever runs this cirque.") from error
 

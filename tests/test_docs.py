@@ -6,7 +6,7 @@ from pathlib import Path
 import typer.main
 
 from annotation.exports.columns import item_table, judgement_table
-from annotation.rubric import load_rubric
+from annotation.rubric import newest_rubric
 from cir_core.settings import Settings
 from cli.main import app
 from tests.fakes.study_records import STUDY
@@ -85,7 +85,7 @@ def test_the_first_admin_is_made_as_the_service_s_account():
 
 def test_rubric_keys_and_reasons_are_documented():
     page = (ROOT / "docs/studies.md").read_text("utf-8")
-    rubric = load_rubric()
+    rubric = newest_rubric()
     documented = dict(re.findall(r"^\| `(\d)` \| `([A-Z_]+)` \|", page, re.MULTILINE))
     assert documented == {one.key: one.code for one in (*rubric.flags, rubric.valid)}
     assert set(re.findall(r"\b\d[a-z]\b", page)) >= {reason.code for flag in rubric.flags for reason in flag.reasons}

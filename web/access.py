@@ -6,17 +6,12 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from annotation.roles import Capability
+from web.pages import SCREENS
 
 _SEARCH: frozenset[Capability] = frozenset({"search"})
 _JUDGING: frozenset[Capability] = frozenset({"annotate", "adjudicate", "manage", "results"})
-_STUDIES: frozenset[Capability] = frozenset({"manage", "results"})
-_RESULTS: frozenset[Capability] = frozenset({"results"})
 
-PAGES: Mapping[str, frozenset[Capability]] = {
-    "/": _SEARCH, "/annotate": frozenset({"annotate"}), "/studies": _STUDIES, "/analysis": _RESULTS,
-    "/adjudicate": frozenset({"adjudicate"}), "/people": frozenset({"people"}),
-    "/log": frozenset({"people"}),
-}
+PAGES: Mapping[str, frozenset[Capability]] = {page.path: page.needs for page in SCREENS}
 """The screens, in the order in which a person's first one is looked for."""
 
 # By the first part of the path. What is in none of these is not served, whatever routes there are: a library may
@@ -30,8 +25,8 @@ _CALLS: Mapping[str, frozenset[Capability]] = {
 _ANYBODY = frozenset({"me", "config", "theme.css", "assets", "static", "svelte", "robots.txt", "favicon.ico"})
 _GRADIO = "gradio_api"
 _GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
-                           "startup-events", "theme.css", "app_id", "user", "token", "login_check"})
-_GRADIO_FILES = frozenset({"upload", "upload_progress", "mcp"})
+                           "startup-events", "theme.css", "app_id", "user", "token", "login_check", "mcp"})
+_GRADIO_FILES = frozenset({"upload", "upload_progress"})
 # A browser asks for the manifest without cookies.
 _OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
                    "/manifest.json"})

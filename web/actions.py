@@ -12,6 +12,7 @@ from cir_core.composition import Marks
 from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
 from cir_core.search import clean_text
 from cir_core.service import SearchService
+from cir_core.texts import quoted
 from cir_core.types import SearchSession, Turn
 from web.action_parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, text_of
 from web.adjust_actions import ADJUSTING, kept, marks_of
@@ -118,7 +119,7 @@ def surprise(service: SearchService, view: View, data: Data) -> View:
     found = service.random_images(view.gallery, 2)
     others = [image_id for image_id in found if image_id != view.reference_id] or found
     if not others:
-        raise SearchError(f"Gallery {view.gallery!r} is empty. Index some images first.")
+        raise SearchError(f"Gallery {quoted(view.gallery)} is empty. Index some images first.")
     return replace(view, reference_id=others[0])
 
 

@@ -11,7 +11,7 @@ from cir_core.errors import SearchError, UnknownSession
 from cir_core.method_types import FilterMode, SoftFilter
 from cir_core.methods.constraints import checked_constraints, texts_from_attributes
 from cir_core.service import SearchService
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from web.action_parts import Action, Data, fraction_of, session_of, shown
 from web.view import View
 
@@ -113,7 +113,7 @@ def _filtered(made: Composition, before: Adjustment, data: Data) -> Adjustment:
     old = before.soft_filter or made.soft_filter or SoftFilter()
     mode = data.get("mode", old.mode)
     if mode not in MODES:
-        raise SearchError(f"{mode!r} is no way to filter. There are: {', '.join(MODES)}.")
+        raise SearchError(f"{quoted(mode)} is no way to filter. There are: {', '.join(MODES)}.")
     soft_filter = SoftFilter(fraction_of(data, "weight") if "weight" in data else old.weight, mode)
     constraints = before.constraints
     if "constraints" in data:

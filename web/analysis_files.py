@@ -9,8 +9,9 @@ from starlette.responses import Response
 from annotation.analysis.formats import Form, table_file
 from annotation.circus_users import as_zip
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 from web.analysis_reports import Made
-from web.study_downloads import disposition, file_stem
+from web.file_names import disposition, file_stem
 
 if TYPE_CHECKING:
     from annotation.analysis.documents import ReportForm
@@ -24,7 +25,7 @@ def table_answer(made: Made, key: str, form: str) -> Response:
     """One table of the report. ``form``: one of :data:`annotation.analysis.formats.FORMS`. Raises ``StudyError``."""
     tables = {table.key: table for section in made.whole.sections for table in section.tables}
     if key not in tables:
-        raise StudyError(f"This report has no table {key[:80]!r}. It has: {', '.join(tables)}.")
+        raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")
     return _file(table_file(tables[key], cast(Form, form)), made, key, form)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annotation.analysis.about import about_json
 from annotation.analysis.formats import shown_rows
@@ -13,10 +13,8 @@ from annotation.analysis.records import Disputed, Figure, Headline, MetricScores
 from annotation.analysis.selection import Choices
 from annotation.imports import is_imported
 from annotation.records import Study
+from web.analysis_report import Report
 from web.study_pictures import Images
-
-if TYPE_CHECKING:
-    from web.analysis_reports import Made
 
 Json = dict[str, Any]
 
@@ -32,7 +30,7 @@ def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
     }
 
 
-def report(made: Made) -> Json:
+def report(made: Report) -> Json:
     """``report`` in it is what ``cirque report --json`` prints; ``about`` says with which seed and how many draws."""
     about = made.whole.report.about
     return {

@@ -11,6 +11,7 @@ import orjson
 from annotation.analysis.records import Options, Resample, Selection, Undefined
 from annotation.exclusion import Rules, parse_rules
 from cir_core.errors import StudyError
+from cir_core.texts import quoted, shortened
 
 _LONGEST_SELECT = 100_000   # characters of JSON
 _MOST_CHOSEN = 500
@@ -37,7 +38,7 @@ def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Opti
     Raises ``StudyError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
-        raise StudyError(f"This call does not know {', '.join(unknown)[:200]}. It takes {', '.join(known)}.")
+        raise StudyError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
     plan, rules = query.get("plan"), query.get("rules")
     options = Options(
         draws=whole(query, "draws", usual.draws, most=_MOST_DRAWS), seed=whole(query, "seed", usual.seed),
@@ -56,7 +57,7 @@ def whole(query: Mapping[str, str], name: str, usual: int, *, least: int = 0, mo
     """A whole number within bounds. Raises ``StudyError``."""
     text = query.get(name, str(usual)).strip()
     if not (text.isascii() and text.isdigit() and len(text) <= 16 and least <= int(text) <= most):
-        raise StudyError(f"“{name}” must be a whole number from {least:,} to {most:,}, not {text[:40]!r}.")
+        raise StudyError(f"“{name}” must be a whole number from {least:,} to {most:,}, not {quoted(text)}.")
     return int(text)
 
 
@@ -64,7 +65,7 @@ def one_of(query: Mapping[str, str], name: str, choices: Collection[str], usual:
     """One of ``choices``. Raises ``StudyError``."""
     text = query.get(name, usual)
     if text not in choices:
-        raise StudyError(f"“{name}” must be one of {', '.join(choices)}, not {text[:40]!r}.")
+        raise StudyError(f"“{name}” must be one of {', '.join(choices)}, not {quoted(text)}.")
     return text
 
 
@@ -77,7 +78,7 @@ def _selection(text: str) -> Selection:
         raise StudyError("“select” is no JSON that can be read. Reload the page.") from None
     fields = ("datasets", "categories", "people", "block_only")
     if not isinstance(given, dict) or (unknown := sorted(given.keys() - set(fields))):
-        wrong = "it is no object" if not isinstance(given, dict) else f"it has {', '.join(unknown)[:200]}"
+        wrong = "it is no object" if not isinstance(given, dict) else f"it has {shortened(', '.join(unknown), 200)}"
         raise StudyError(f"“select” is an object with {', '.join(fields)}; {wrong}. Reload the page.")
     block = given.get("block_only", False)
     if not isinstance(block, bool):
@@ -102,7 +103,7 @@ def _cutoffs(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) == 1 and 1 <= int(part) <= _LARGEST_K for part in parts):
         raise StudyError(f"“k” is one or more whole numbers from 1 to {_LARGEST_K}, with commas between, not "
-                         f"{text[:40]!r}.")
+                         f"{quoted(text)}.")
     return tuple(dict.fromkeys(int(part) for part in parts))
 
 
@@ -112,5 +113,5 @@ def _width(text: str) -> float:
     except ValueError:
         width = -1.0
     if not _NARROWEST <= width <= _WIDEST:   # nan is outside too
-        raise StudyError(f"“plan” is the width of an interval from {_NARROWEST} to {_WIDEST:g}, not {text[:40]!r}.")
+        raise StudyError(f"“plan” is the width of an interval from {_NARROWEST} to {_WIDEST:g}, not {quoted(text)}.")
     return width

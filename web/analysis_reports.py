@@ -10,11 +10,11 @@ from time import monotonic
 
 import orjson
 
-from annotation.analysis.composing import WholeReport, compose
+from annotation.analysis.composing import compose
 from annotation.analysis.disputes import disputed
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
-from annotation.analysis.selection import Choices, choices
+from annotation.analysis.selection import choices
 from annotation.latest import Latest
 from annotation.records import Study, StudyImage, name_key, same_person
 from annotation.store import StudyStore
@@ -23,20 +23,10 @@ from web import analysis_present as present
 from web.analysis_cache import Newest, Shared
 from web.analysis_pace import Pace
 from web.analysis_query import Asked
+from web.analysis_report import Looked, Report
 
 _KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
 _LARGE = 10_000   # items and answers: a study with more is not read at once
-
-
-@dataclass(frozen=True)
-class Looked:
-    """A study as it was when its stamp was asked for, or later. ``number``: greater than that of every look before
-    that saw another stamp."""
-
-    study: Study
-    stamp: str
-    number: int
-    large: bool
 
 
 @dataclass(frozen=True)
@@ -46,14 +36,8 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A report with all that is shown beside it. ``scores``: without what sets have. ``judges``: who has a seat."""
-
-    looked: Looked
-    whole: WholeReport
-    choices: Choices
-    scores: tuple[MetricScores, ...]
-    judges: tuple[str, ...]
+class Made(Report):
+    """A report with its JSON."""
 
     @cached_property
     def _json(self) -> bytes:

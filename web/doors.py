@@ -15,7 +15,7 @@ from web.guard import refuse
 RETRY_AFTER = 5   # seconds; a restart takes about as long
 _STOPPING = "cirque is being stopped or started again. Nothing that was saved is lost; try again in a few seconds."
 # Streams that end only with the page.
-_ENDLESS = ("/gradio_api/heartbeat/", "/gradio_api/mcp/")
+_ENDLESS = ("/gradio_api/heartbeat/", "/gradio_api/mcp/sse")
 # Whoever was let in fetches what came of it by these; the others tell how cirque is.
 _STILL = ("/gradio_api/queue/data", "/gradio_api/call/")
 _ALWAYS = ("/healthz", "/readyz", "/metrics")

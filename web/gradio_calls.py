@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
 import orjson
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cir_core.errors import QuotaExceeded
+from cir_core.upload_quota import UploadQuota
 from web.access import plain
 from web.bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.gradio_sessions import Sessions
 from web.guard import path_of
 from web.json_calls import reply
 from web.request_ids import request_id
-from web.said import said
+from web.said import retry_after, said, status_of
 from web.session_limits import TooManyRequests
 
 _log = logging.getLogger("cirque.events")
@@ -33,8 +37,9 @@ _GONE = "There is nothing under this name here, or no longer, or it is somebody 
 class GradioCalls:
     """Middleware, inside of the guard, that knows who asks."""
 
-    def __init__(self, app: ASGIApp, max_upload_mb: int, sessions: Sessions | None = None) -> None:
-        self._app, self._max_upload_mb = app, max_upload_mb
+    def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
+                 sessions: Sessions | None = None) -> None:
+        self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota(Path())
         self._sessions = sessions or Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,7 +49,7 @@ class GradioCalls:
             return
         match plain(path_of(scope)).split("/"):
             case ["", "gradio_api", "upload", *_]:
-                await self._upload(scope, receive, send)
+                await self._upload(visitor.name, scope, receive, send)
             case ["", "gradio_api", *rest] if scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._follow(rest, visitor.name, scope, receive, send)
             case ["", "gradio_api", *rest]:
@@ -125,18 +130,27 @@ class GradioCalls:
             _log.info("Request %s asked for the stream of a session that is not here.", request_id())
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _upload(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Gradio has a limit for each file and none for their number."""
+    async def _upload(self, person: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Gradio has a limit for each file and none for their number, nor for a person's in a day."""
         most, came = self._max_upload_mb * 2**20 + _AROUND_A_FILE, 0
         refusal = _refusal(f"What is uploaded is larger than {self._max_upload_mb} MB. Make it smaller.", 413)
         if says_more_than(Request(scope), most):
             await refusal(scope, receive, send)
             return
+        try:
+            self._quota.add_bytes(person, 0)
+        except QuotaExceeded as error:
+            await _too_much(error)(scope, receive, send)
+            return
 
         async def counting() -> Message:
-            nonlocal came
+            nonlocal came, refusal
             message = await receive()
-            came += len(message.get("body", b""))
+            came += (size := len(message.get("body", b"")))
+            try:
+                self._quota.add_bytes(person, size)
+            except QuotaExceeded as error:
+                refusal, came = _too_much(error), most + 1
             if came > most:
                 raise MultiPartException("too large")   # after which Gradio removes what it has got
             return message
@@ -145,7 +159,10 @@ class GradioCalls:
             if came <= most:
                 await send(message)
 
-        await self._app(scope, counting, answering)
+        try:
+            await self._app(scope, counting, answering)
+        finally:
+            await run_in_threadpool(self._quota.end_bytes, person)
         if came > most:
             await refusal(scope, receive, send)
 
@@ -182,9 +199,15 @@ def _set_length(scope: Scope, length: int) -> None:
     scope["headers"] = [*kept, (b"content-length", str(length).encode())]
 
 
-def _refusal(problem: str, status: int, retry_after: int = 0) -> Response:
+def _refusal(problem: str, status: int, seconds: int = 0) -> Response:
     """``error`` is where Gradio's own pages look for the sentence."""
     refused = reply({"problem": problem, "kind": "other", "error": problem}, status)
-    if retry_after:
-        refused.headers["Retry-After"] = str(retry_after)
+    if seconds:
+        refused.headers["Retry-After"] = str(seconds)
+    return refused
+
+
+def _too_much(error: QuotaExceeded) -> Response:
+    refused = _refusal(said(error), status_of(error, 429))
+    refused.headers.update(retry_after(error))
     return refused

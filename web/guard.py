@@ -23,6 +23,9 @@ from web.gate import FRESH, OWN_PAGE, cookie_of, notice
 from web.said import said
 from web.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 
+MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
+_TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send what is long in the body of a "
+             "call, or choose less.")
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
                "http://localhost, with its port. To use another name, make an account: cirque user add NAME "
                "--role admin.")
@@ -42,7 +45,7 @@ class Guard:
             return
         asked = HTTPConnection(scope)
         try:
-            refused = await self._let_in(asked)
+            refused = refuse(asked, 414, _TOO_LONG, "too-long") if _is_too_long(scope) else await self._let_in(asked)
         except StorageError as error:
             refused = refuse(asked, 503, said(error), "storage")
         if refused is None:
@@ -125,6 +128,11 @@ def path_of(scope: Scope) -> str:
     return path[len(root):] or "/" if root and path.startswith(root + "/") else path
 
 
+def _is_too_long(scope: Scope) -> bool:
+    path = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
+    return len(path) + len(scope.get("query_string", b"")) > MOST_ADDRESS
+
+
 def _is_page(asked: HTTPConnection, path: str) -> bool:
     """Whether a person looks at the answer. Over plain http browsers do not say that they navigate."""
     looked_at = asked.scope.get("method") in ("GET", "HEAD") and (
@@ -138,6 +146,8 @@ def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
                              "kind": "signed-out"}, 401, headers=FRESH)
     query = asked.url.query
     wanted = quote(path + (f"?{query}" if query else ""), safe="/")
+    if len(wanted) > MOST_ADDRESS // 2:     # quoted again it is longer, and must not be refused after the sign-in
+        wanted = "/"
     return RedirectResponse(f"{asked.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
 
 

@@ -101,6 +101,8 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
     folders = {settings.home, database.folder or settings.home}
 
     def schema() -> str:
+        if not database.is_in_place():
+            return "the database file was moved, replaced or deleted"
         if not database.is_current():
             return "the database has the schema of another version"
         try:

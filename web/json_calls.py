@@ -20,14 +20,17 @@ from cir_core.errors import (
     GateStands,
     IncompleteJudgement,
     NeedsConfirmation,
+    QuotaExceeded,
     SignInFailed,
     StorageError,
     StudyClosed,
+    TryLater,
     UnknownItem,
     UnknownScores,
     UnknownStudy,
     UsedToken,
 )
+from cir_core.texts import shortened
 from web.bodies import MOST_AT_WORK, TooLarge, json_object
 from web.long_threads import REPORTS
 from web.request_ids import carried
@@ -46,6 +49,7 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
     (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"), (UnknownScores, 404, "unknown"),
     (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
+    (QuotaExceeded, 429, "quota"), (TryLater, 503, "busy"),
     (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
 )
@@ -117,8 +121,8 @@ def check_opener(visitor: Visitor, opener: object) -> None:
     Raises ``AccessError``.
     """
     if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
-        raise AccessError(f"This page was opened by {str(opener)[:80]}, and you are signed in as {visitor.name} now. "
-                          "Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
+        raise AccessError(f"This page was opened by {shortened(opener, 80)}, and you are signed in as {visitor.name} "
+                          "now. Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
 
 
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
@@ -189,5 +193,5 @@ def _checked(found: Fields, required: Collection[str], optional: Collection[str]
         raise CirqueError(f"This call lacks {', '.join(missing)}. Reload the page.")
     if unknown := sorted(found.keys() - {*required, *optional}):
         known = ", ".join([*required, *optional])
-        raise CirqueError(f"This call does not know {', '.join(unknown)[:200]}. It takes {known}.")
+        raise CirqueError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {known}.")
     return found

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from web.adjudicate_page import build_adjudicate_page
-from web.analysis_page import build_analysis_page
-from web.annotate_page import build_annotate_page
+import gradio as gr
+
 from web.event_errors import Screens
-from web.log_page import build_log_page
-from web.people_page import build_people_page
+from web.own_files import own
+from web.pages import SCREENS, Page
 from web.search_tab import build_search_tab
 from web.services import Services
-from web.studies_page import build_studies_page
 from web.study_calls import wire_study_calls
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
@@ -22,10 +20,22 @@ def build_demo(services: Services) -> Screens:
     with Screens(title="cirque", analytics_enabled=False, fill_width=True, delete_cache=_UPLOADS) as demo:
         build_search_tab(demo, services)
         wire_study_calls(services)
-    build_annotate_page(demo, services)
-    build_adjudicate_page(demo, services)
-    build_studies_page(demo, services)
-    build_analysis_page(demo, services)
-    build_people_page(demo, services)
-    build_log_page(demo, services)
+    for page in SCREENS:
+        if page.script:
+            _build_page(demo, page)
     return demo
+
+
+def _build_page(demo: gr.Blocks, page: Page) -> None:
+    """An empty element into which the page's script draws the screen. Content comes by calls that check who asks.
+
+    Outside the ``with`` of ``demo``, as Gradio requires for routes.
+    """
+    with demo.route(page.title, page.path, show_in_navbar=False):
+        # Resolved against the page: a bare import() would start from the folder of Gradio's own script.
+        script = (f"import(new URL('{own(page.script)}', document.baseURI).href)"
+                  ".then((screen) => screen.mount(element));")
+        gr.HTML(
+            "", html_template="${value}", js_on_load=script, apply_default_css=False,
+            elem_id=f"{page.name}-root", elem_classes="cq-panel", container=False, padding=False,
+        )

@@ -12,9 +12,9 @@ from starlette.responses import Response
 from annotation.audit_log import LOG_FORMS, act_json, every_act, log_file, read_filter
 from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter
 from cir_core.errors import LogError
+from web.file_names import disposition
 from web.json_calls import asked
 from web.services import Services
-from web.study_downloads import disposition
 from web.visitor import Visitor, check
 
 _PAGE = 100

@@ -6,9 +6,11 @@ An address names a gallery and an id; which file that is, only the gallery knows
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, BinaryIO, cast
 from urllib.parse import unquote
 
 from fastapi import APIRouter, Request
@@ -16,15 +18,20 @@ from fastapi.responses import FileResponse, JSONResponse, Response
 from PIL import Image
 from starlette.concurrency import run_in_threadpool
 
+from cir_core.decode_budget import PATIENCE
 from cir_core.errors import CirqueError, ImageUnreadable
-from cir_core.images import open_image
+from cir_core.images import process_image
 from web import present
-from web.said import said, status_of
+from web.bodies import TooLarge, says_more_than
+from web.decoding_threads import in_decoding_thread
+from web.said import retry_after, said, status_of
 from web.services import Services
+from web.visitor import visitor_of
 
 _SHOWN_AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
 _FULL_EDGE = 2048
 _PICKED = 36
+_IN_MEMORY = 2**20   # bytes of an upload: many wait for their turn, and larger ones wait on the disk
 # ``v`` in the address changes with the gallery, so what is cached is never stale.
 _HEADERS = {
     "Cache-Control": "private, max-age=604800, immutable", "X-Content-Type-Options": "nosniff",
@@ -60,18 +67,24 @@ def media_routes(services: Services) -> APIRouter:
 
     @routes.post("/upload")
     async def upload(request: Request) -> JSONResponse:
-        limit = settings.max_upload_mb * 2**20
-        content = bytearray()
-        async for chunk in request.stream():
-            content += chunk
-            if len(content) > limit:
-                return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
+        person, limit = visitor_of(request).name, settings.max_upload_mb * 2**20
         name = Path(unquote(request.headers.get("x-file-name", ""))).name[:200]
-        try:
-            reference_id = await run_in_threadpool(service.add_upload, bytes(content), name)
-        except CirqueError as error:
-            return _refused(error, status_of(error, 422))
+        with SpooledTemporaryFile(_IN_MEMORY) as content:
+            try:
+                await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
+                reference_id = await in_decoding_thread(lambda: _kept(person, content, name), PATIENCE)
+            except TooLarge:
+                return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
+            except CirqueError as error:
+                return _refused(error, status_of(error, 422))
+            finally:
+                await run_in_threadpool(services.quota.end_bytes, person)
         return JSONResponse({"reference_id": reference_id})
+
+    def _kept(person: str, content: IO[bytes], name: str) -> str:
+        services.quota.add_picture(person)
+        content.seek(0)
+        return service.add_upload(cast(BinaryIO, content), name)
 
     def _picture(find_path: Any) -> Response:
         try:
@@ -84,6 +97,20 @@ def media_routes(services: Services) -> APIRouter:
             return _refused(error, status_of(error, 404))
 
     return routes
+
+
+async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:
+    """The body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
+    counted(0)
+    came = 0
+    if says_more_than(request, most):
+        raise TooLarge("too large")
+    async for piece in request.stream():
+        came += len(piece)
+        counted(len(piece))
+        if came > most:
+            raise TooLarge("too large")
+        content.write(piece)
 
 
 def _format_of(path: Path) -> str:
@@ -104,8 +131,11 @@ def _format_of(path: Path) -> str:
 
 def _converted(path: Path, max_megapixels: float) -> Response:
     """HEIC, TIFF and whatever else a browser does not show, as JPEG."""
-    image = open_image(path, max_megapixels=max_megapixels, name="The picture")
-    image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
+    def shown(image: Image.Image) -> Image.Image:
+        image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
+        return image
+
+    image = process_image(path, shown, max_megapixels=max_megapixels, name="The picture")
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=90)
     return Response(buffer.getvalue(), media_type="image/jpeg", headers=_HEADERS)
@@ -113,4 +143,5 @@ def _converted(path: Path, max_megapixels: float) -> Response:
 
 def _refused(error: CirqueError | str, status: int) -> JSONResponse:
     problem = error if isinstance(error, str) else said(error)
-    return JSONResponse({"error": problem}, status_code=status, headers={"Cache-Control": "no-store"})
+    after = {} if isinstance(error, str) else retry_after(error)
+    return JSONResponse({"error": problem}, status_code=status, headers={"Cache-Control": "no-store", **after})

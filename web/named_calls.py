@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import gradio as gr
 
+from annotation.account_names import LOCAL
 from cir_core.composition import Marks, Usage
 from cir_core.errors import CirqueError, SearchError
 from cir_core.method_types import MethodSettings
 from cir_core.methods.declared import find_method
 from cir_core.search import clean_text
+from cir_core.texts import quoted
 from cir_core.types import SearchSession
 from web.adjust_actions import marks_of
+from web.call_answers import ModelUsage, SearchAnswer
 from web.live import LiveWatch
+from web.present import media_url
 from web.said import said
 from web.search_events import ENCODER
 from web.services import Services
@@ -29,7 +32,7 @@ def wire_api(services: Services) -> None:
         reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
         method: str = "", more: list[str] | None = None, less: list[str] | None = None,
         request: gr.Request | None = None,
-    ) -> dict[str, Any]:
+    ) -> SearchAnswer:
         """Search a gallery of images with a reference image and a modification text.
 
         Several calls with the same session id refine one search turn by turn.
@@ -37,25 +40,28 @@ def wire_api(services: Services) -> None:
         Args:
             reference: Id of a gallery image to start from. Leave empty when an image is given,
                 or to go on with the reference of the session's last turn.
-            image: An image file or URL to start from instead of a gallery image.
+            image: An image to start from instead of a gallery image: an http or https URL, a data: URL,
+                or the path that an upload to this server answered.
             text: What should be different from the reference, e.g. "in red, with long sleeves".
             session_id: Session to continue; empty begins a new one.
-            k: How many results to return, 1 to 1000.
+            k: How many results to return, a whole number from 1 to 1000 (default 10).
             method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes the usual one.
                 A session keeps the method it began with.
-            more: Ids of earlier results that are close to what is wanted, besides the reference.
-            less: Ids of earlier results that are not.
+            more: Ids of earlier results of this session that are close to what is wanted, besides the
+                reference; at most 50.
+            less: Ids of earlier results of this session that are not what is wanted; at most 50.
 
         Returns:
-            The session id, the turn id, the digest of the protocol, the hits, best first, each
-            with image_id, score and rank; the text that was searched for (merged_text), notes, such
-            as that a language model was away, and what language models did (usage).
+            The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
+            each with image_id, score, rank and the address of its picture, relative to this server; the text that
+            was searched for (merged_text), notes about what was done otherwise than asked, and what language models
+            did (usage).
         """
         try:
-            require(request, "search")
+            visitor = require(request, "search")
             marks = marks_of({"more": more or [], "less": less or []})
             with services.runs.of(LiveWatch()):
-                return run_search(services, reference, image, text, session_id, k, method, marks)
+                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name)
         except CirqueError as error:
             raise gr.Error(said(error), print_exception=False) from error
 
@@ -75,8 +81,8 @@ def wire_api(services: Services) -> None:
 
 def run_search(
     services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
-    method: str = "", marks: Marks = Marks(),
-) -> dict[str, Any]:
+    method: str = "", marks: Marks = Marks(), person: str = LOCAL,
+) -> SearchAnswer:
     """One turn for a program. Raises ``CirqueError``."""
     service, gallery = services.search, services.settings.gallery
     reference_id: str | None = (reference or "").strip() or None
@@ -85,6 +91,7 @@ def run_search(
     clean_text(text, required=settings.base != "image-only")  # before anything is stored
     count = _whole(k)
     if image:
+        services.quota.add_picture(person)
         reference_id = service.add_upload(Path(image), Path(image).name)
     elif reference_id:
         service.image_path(session.gallery if session else gallery, reference_id)
@@ -99,15 +106,17 @@ def run_search(
         session.session_id, text, reference_id=reference_id,
         parent_id=parent.turn_id if parent else None, marks=marks, k=count,
     )
+    shown = service.gallery(session.gallery)
     return {
         "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
-        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits],
+        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank,
+                  "picture": media_url("thumb", session.gallery, h.image_id, shown.digest[:8])} for h in turn.hits],
         "merged_text": turn.merged_text, "notes": list(turn.notes),
         "usage": _usage(turn.composition.usage if turn.composition else Usage()),
     }
 
 
-def _usage(used: Usage) -> dict[str, Any]:
+def _usage(used: Usage) -> ModelUsage:
     return {"calls": used.calls, "cached": used.cached, "prompt_tokens": used.prompt_tokens,
             "completion_tokens": used.completion_tokens, "cost": used.cost}
 
@@ -117,8 +126,8 @@ def _method(services: Services, name: str, session: SearchSession | None) -> Met
         return session.method if session else MethodSettings()
     wanted = find_method(name, services.methods).settings
     if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
-        raise SearchError(f"A session keeps its method, and this one was not begun with {name!r}. Leave the method "
-                          "out, or begin a new session.")
+        raise SearchError(f"A session keeps its method, and this one was not begun with {quoted(name)}. Leave the "
+                          "method out, or begin a new session.")
     return wanted
 
 

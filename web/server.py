@@ -22,6 +22,7 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import SettingsError
+from cir_core.memory import return_large_blocks
 from cir_core.settings import Settings
 from cir_core.version import __version__
 from web import json_calls, long_threads
@@ -55,6 +56,7 @@ from web.studies_routes import studies_routes
 from web.study_routes import study_routes
 from web.theme import head, make_theme
 from web.unreadable import say_what_cannot_be_read
+from web.url_downloads import bound_downloads
 from web.warming import Warming
 
 _log = logging.getLogger("cirque.server")
@@ -82,8 +84,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     for routes in routers:
         app.include_router(routes)
     sessions = Sessions()
-    # The last one stands outermost.
-    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, sessions=sessions)
+    # The one that is added last stands outermost.
+    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
@@ -95,14 +97,19 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
+        if settings.mcp:
+            from web.mcp_server import McpServer  # its library is an extra
+
+            McpServer(demo).attach(app)
         app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
             show_error=False,   # what was not expected may name files of this machine; CirqueErrors are said anyway
             max_file_size=settings.max_upload_mb * 2**20, blocked_paths=[str(settings.home)],
-            mcp_server=settings.mcp,
+            mcp_server=False,   # Gradio's calls the server at the address that a header names, and as nobody
         )
     sessions.memory = GradioMemory.of(app)
+    bound_downloads(settings.max_upload_mb)
     say_what_cannot_be_read(app)
     return app
 
@@ -113,6 +120,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     Raises ``SettingsError`` when the address cannot be had.
     """
     begin_logging(settings)
+    return_large_blocks()
     listener = _listen(settings.host, settings.port)
     with contextlib.closing(listener):
         services = open_services(settings)
@@ -129,6 +137,7 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     end = threading.Timer(_AT_THE_END, os._exit, (0,))
     end.daemon = True
     end.start()
+    services.database.close()
     if long_threads.leave() or warming.loading:
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
         json_calls.finish()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
+from pathlib import Path
 
 from annotation.audit_log import ActLog
 from annotation.people import PeopleService
@@ -14,13 +15,16 @@ from annotation.votes import VoteStore
 from cir_core.audit.late_encoder import Load
 from cir_core.audit.store import AuditStore
 from cir_core.compare import ComparisonService
+from cir_core.decode_budget import set_budget
 from cir_core.errors import SettingsError, StorageError
 from cir_core.methods.declared import Method, all_methods
 from cir_core.service import SearchService
 from cir_core.settings import Settings
+from cir_core.upload_quota import UploadQuota
 from storage.readiness import Readiness
 from web.live import Runs
 from web.meter import Meter
+from web.study_members import StudyMembers
 
 
 @dataclass(frozen=True)
@@ -39,6 +43,11 @@ class Services:
     database: Readiness
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
+    quota: UploadQuota = field(default_factory=lambda: UploadQuota(Path()))   # no limits
+
+    @cached_property
+    def study_members(self) -> StudyMembers:
+        return StudyMembers(self.study_store)
 
 
 def open_services(settings: Settings) -> Services:
@@ -52,6 +61,7 @@ def open_services(settings: Settings) -> Services:
     from storage.stores import open_stores
 
     methods = all_methods(settings.methods)
+    set_budget(settings.decode_memory_mb)
     meter = _meter(settings)
     _make_home(settings)
     stores = open_stores(settings, waited=meter.waited)
@@ -71,6 +81,8 @@ def open_services(settings: Settings) -> Services:
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
         stores.readiness, meter,
+        quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,
+                          megabytes=settings.upload_mb_per_day),
     )
 
 

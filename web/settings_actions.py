@@ -10,6 +10,7 @@ from cir_core.encoders.base import composes
 from cir_core.errors import EncoderUnavailable, SearchError
 from cir_core.method_types import FilterMode, Fusion, Reflection, SoftFilter
 from cir_core.methods.declared import find_method
+from cir_core.texts import quoted
 from cir_core.types import MethodSettings
 from web.action_parts import WALL, Data, fraction_of, fresh, number_of, propose, text_of
 from web.services import Services
@@ -94,5 +95,5 @@ def _whole(data: Data, key: str, before: int, least: int, most: int) -> int:
 
 def _one_of(allowed: Sequence[str], value: str) -> str:
     if value not in allowed:
-        raise SearchError(f"{value!r} is not one of {', '.join(allowed)}.")
+        raise SearchError(f"{quoted(value)} is not one of {', '.join(allowed)}.")
     return value

@@ -17,6 +17,7 @@ from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.access import after_sign_in
 from web.bodies import Unreadable, form, is_json, json_object
 from web.gate import FRESH, OWN_PAGE, cookie_of, notice, page
+from web.pages import pages_for
 from web.said import said
 from web.services import Services
 from web.visitor import visitor_of
@@ -145,7 +146,7 @@ def sign_in_routes(services: Services) -> APIRouter:
     async def me(request: Request) -> Response:
         """Who the page belongs to. The guard answers 401 where that is nobody."""
         known = asdict(visitor_of(request))
-        return JSONResponse({**known, "may": sorted(known["may"])}, headers=FRESH)
+        return JSONResponse({**known, "may": sorted(known["may"]), "pages": pages_for(known["may"])}, headers=FRESH)
 
     return routes
 

@@ -19,6 +19,7 @@ from annotation.releasing import release as release_work
 from annotation.rubric import load_rubric
 from annotation.subset import count_subset
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 from web import studies_present as present
 from web.json_calls import Fields, asked, told
 from web.services import Services
@@ -42,7 +43,8 @@ def studies_routes(services: Services) -> APIRouter:
         progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
                                  store.events(study.study_id, kind="finish"))
         cases = ([] if study.kind == "preference" else
-                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id)))
+                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
+                       rubric=load_rubric(study.protocol)))
         return {
             "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
             "queue": present.queue(cases),
@@ -88,6 +90,7 @@ def studies_routes(services: Services) -> APIRouter:
             same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
         released = release_work(store, study, name, by=visitor.name)
+        services.study_members.forget(study.study_id)
         return {"released": released.items, "block": released.block, "freed": released.freed}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
@@ -117,7 +120,7 @@ def studies_routes(services: Services) -> APIRouter:
 def rule_of(query: Mapping[str, str]) -> LabelRule:
     rule = query.get("rule") or "majority"
     if rule not in get_args(LabelRule):
-        raise StudyError(f"There is no rule {rule[:40]!r}. Take one of: {', '.join(get_args(LabelRule))}.")
+        raise StudyError(f"There is no rule {quoted(rule)}. Take one of: {', '.join(get_args(LabelRule))}.")
     return cast(LabelRule, rule)
 
 

@@ -9,6 +9,7 @@ import gradio as gr
 
 from cir_core.errors import CirqueError
 from web import study_present as present
+from web.call_answers import GateAnswer, ProgressAnswer, SaveAnswer
 from web.json_calls import in_shared_thread
 from web.said import said
 from web.services import Services
@@ -22,13 +23,13 @@ def wire_study_calls(services: Services) -> None:
     ``/save_rating``, and ``/progress``. Inside a ``gr.Blocks``."""
     studies = services.studies
 
-    async def look(request: gr.Request, study: str, item: str) -> dict[str, Any]:
+    async def look(request: gr.Request, study: str, item: str) -> Any:
         name = _who(request)
         return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)), name, study)
 
     async def keep(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
-    ) -> dict[str, Any]:
+    ) -> Any:
         name = _who(request)
 
         def save() -> dict[str, Any]:
@@ -40,14 +41,15 @@ def wire_study_calls(services: Services) -> None:
         return await _run(save, name, study)
 
     async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
-        """The next item to judge in a study, or one of one's own again. The first call joins the study.
+        """Get the next item to judge in a validity study, or one of one's own items again. The first call joins the
+        study.
 
         Args:
-            study: The study's name.
+            study: The study's name or id.
             item: Id of an item of one's own to look at again; empty takes the first open one.
 
         Returns:
-            The study, one's progress, the item (null when nothing is left) with its text and the
+            The study, one's progress, the item (null when nothing is left) with its id, its text and the
             addresses of its pictures, relative to this server, one's answer to it if there is one
             with its revision, and one's draft.
         """
@@ -55,17 +57,19 @@ def wire_study_calls(services: Services) -> None:
 
     async def save_judgement(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
-    ) -> dict[str, Any]:
-        """Keep a judgement of one's own; it is on disk when the call returns. Saving an item again revises it.
+    ) -> SaveAnswer:
+        """Save one's judgement of an item; it is on disk when the call returns. Saving an item again revises it.
 
         Args:
-            study: The study's name.
-            item: The item's id.
-            answer: The judgement. In a validity study: validated (true, false or null), flags, reasons,
-                note, alternatives, unsure.
+            study: The study's name or id.
+            item: The item's id, as next_item gives it.
+            answer: The judgement. In a validity study an object of validated (true, false or null), flags (codes
+                such as "INVALID_TEXT_QUERY"; none where validated is true), reasons (such as "1a"), note (text),
+                alternatives (tokens of panel pictures that fit just as well) and unsure (true leaves the item to
+                an adjudicator).
             token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A call that
-                is repeated with the same token is kept once.
-            seconds: How long one looked at the item; 0 if nobody measured it.
+                is repeated with the same token is saved once.
+            seconds: How long one looked at the item, in seconds (default 0, not measured).
 
         Returns:
             What was saved (its revision; repeated, if nothing was new) and the desk with the next
@@ -74,10 +78,10 @@ def wire_study_calls(services: Services) -> None:
         return await keep(request, study, item, answer, token, seconds)
 
     async def next_question(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
-        """The next question of a preference study, or one of one's own again. The first call joins the study.
+        """Get the next question of a preference study, or one of one's own again. The first call joins the study.
 
         Args:
-            study: The study's name.
+            study: The study's name or id.
             item: Id of a question of one's own to look at again; empty takes the first open one.
 
         Returns:
@@ -89,18 +93,18 @@ def wire_study_calls(services: Services) -> None:
 
     async def save_rating(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
-    ) -> dict[str, Any]:
-        """Keep one's answer to a question; it is on disk when the call returns. Saving again revises it.
+    ) -> SaveAnswer:
+        """Save one's answer to a question; it is on disk when the call returns. Saving again revises it.
 
         Args:
-            study: The study's name.
-            item: The question's id.
-            answer: ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
-                allows it), irrelevant ({"image": false, "text": false}), reason; and confirmed, true to
-                keep a preference for the set that is rated lower.
+            study: The study's name or id.
+            item: The question's id, as next_question gives it.
+            answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
+                allows it), irrelevant ({"image": false, "text": false}), reason (text); and confirmed, true to
+                save a preference for the set that is rated lower.
             token: 8 to 64 letters, digits, hyphens and underscores, new for every answer. A call that is
-                repeated with the same token is kept once.
-            seconds: How long one looked at the question; 0 if nobody measured it.
+                repeated with the same token is saved once.
+            seconds: How long one looked at the question, in seconds (default 0, not measured).
 
         Returns:
             What was saved (its revision; repeated, if nothing was new) and the desk with what comes
@@ -110,17 +114,17 @@ def wire_study_calls(services: Services) -> None:
 
     async def pass_gate(
         request: gr.Request, study: str, kind: str, token: str, number: int | None = None,
-        attempt: int | None = None, answer: Any = None,
-    ) -> dict[str, Any]:
-        """Answer what stands before the next question of a preference study.
+        attempt: int | None = None, answer: bool | int | str | None = None,
+    ) -> GateAnswer:
+        """Answer what comes before the next question of a preference study: the gate that next_question names.
 
         Args:
-            study: The study's name.
-            kind: The gate's kind: guidelines (one has read them), consent, or check.
+            study: The study's name or id.
+            kind: The gate's kind: "guidelines" (one has read them), "consent", or "check".
             token: 8 to 64 letters, digits, hyphens and underscores, new for every answer.
-            number: Of a check, its number.
-            attempt: Of a check, its attempt.
-            answer: To consent, true; to a check, the number.
+            number: For a check, its number, as the gate gives it.
+            attempt: For a check, its attempt, as the gate gives it.
+            answer: To consent, true; to a check, the number; nothing to guidelines.
 
         Returns:
             Whether it is passed, and the desk with what comes next, as next_question gives it.
@@ -133,11 +137,11 @@ def wire_study_calls(services: Services) -> None:
 
         return await _run(answer_it, name, study)
 
-    async def progress(request: gr.Request, study: str) -> dict[str, Any]:
-        """How far one is in a study. Who has not joined it does not join by asking.
+    async def progress(request: gr.Request, study: str) -> ProgressAnswer:
+        """Tell how far one is in a study. Asking does not join it.
 
         Args:
-            study: The study's name.
+            study: The study's name or id.
 
         Returns:
             Whether one has joined, how many of one's items are done, how many there are, how many one was
@@ -182,7 +186,7 @@ def _who(request: gr.Request) -> str:
         raise gr.Error(said(error), print_exception=False) from error
 
 
-async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> dict[str, Any]:
+async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> Any:
     try:
         return await in_shared_thread(work, name, study)
     except CirqueError as error:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
-from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -15,8 +12,8 @@ from annotation.labels import LabelRule
 from annotation.preference_review import preference_files
 from annotation.records import Study
 from annotation.store import StudyStore
+from web.file_names import disposition, file_stem
 
-_LONGEST_NAME = 80
 _TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "text/csv; charset=utf-8",
           "parquet": "application/vnd.apache.parquet"}
 
@@ -42,20 +39,6 @@ def download_preferences(store: StudyStore, study: Study, form: str) -> Response
     """
     files, notes = preference_files(store, study, form)
     return _packed(files, notes, study, form, together=len(files) > 1 or bool(notes))
-
-
-def file_stem(name: str) -> str:
-    """A study's name, which may be anything, as every file system takes it."""
-    shown = "".join(c if unicodedata.category(c)[0] != "C" else " " for c in unicodedata.normalize("NFC", name))
-    plain = " ".join(re.sub(r'[<>:"/\\|?*%]', " ", shown).split())
-    return plain[:_LONGEST_NAME].strip(" .") or "study"
-
-
-def disposition(name: str) -> str:
-    """The Content-Disposition of a file to be kept (RFC 6266): plain letters for whoever reads no others."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    plain = " ".join(re.sub(r"[^\w .()-]", "", plain).split()) or "study"
-    return f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}"
 
 
 def _packed(

@@ -1,4 +1,4 @@
-"""Pictures of studies, as they were frozen when the study was made: small, and for browsers to keep."""
+"""Pictures of studies, as they were frozen when the study was made: for its members alone, and for browsers to keep."""
 
 from __future__ import annotations
 
@@ -10,19 +10,26 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from annotation.latest import Latest
-from web.json_calls import in_thread, reply
+from cir_core.errors import AccessError, StorageError
+from web.json_calls import in_shared_thread, in_thread, refused, reply
+from web.study_members import StudyMembers
+from web.visitor import visitor_of
 
 _STUDY = re.compile(r"[0-9a-z]{8,64}")
 _NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
 _KEPT_BYTES = 64 * 2**20
 _HEADERS = {
-    "Cache-Control": "private, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
+    # By cookie: who signs in at the same browser later gets nothing that was kept for somebody else.
+    "Cache-Control": "private, max-age=31536000, immutable", "Vary": "Cookie", "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; sandbox",
 }
 
 
-def study_image(home: Path) -> Callable[[Request], Awaitable[Response]]:
-    """The endpoint for ``{study_id}/{name}``. What was shown lately is answered from memory at once."""
+def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint for ``{study_id}/{name}``. What was shown lately is answered from memory at once.
+
+    Who is no member gets the answer to a picture that is not there, so that nobody learns which studies there are.
+    """
     kept: Latest[tuple[str, str], Response] = Latest(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def read(study_id: str, name: str) -> Response | None:
@@ -34,9 +41,20 @@ def study_image(home: Path) -> Callable[[Request], Awaitable[Response]]:
 
     async def endpoint(request: Request) -> Response:
         study_id, name = request.path_params["study_id"], request.path_params["name"]
-        answer = kept.get((study_id, name))
-        if answer is None and _STUDY.fullmatch(study_id) and _NAME.fullmatch(name):
-            answer = await in_thread(lambda: read(study_id, name))
-        return answer or reply({"problem": "This picture is not here (any more).", "kind": "unknown"}, 404)
+        missing = reply({"problem": "This picture is not here (any more).", "kind": "unknown"}, 404)
+        if not (_STUDY.fullmatch(study_id) and _NAME.fullmatch(name)):
+            return missing
+        try:
+            visitor = visitor_of(request)
+
+            def ask() -> bool:
+                return members.knows(visitor, study_id) or members.look(visitor, study_id)
+
+            # Of a page of pictures the first ones ask; the others wait, and know by then.
+            if not members.knows(visitor, study_id) and not await in_shared_thread(ask, visitor.name, study_id):
+                return missing
+        except (AccessError, StorageError) as error:
+            return refused(error)
+        return kept.get((study_id, name)) or await in_thread(lambda: read(study_id, name)) or missing
 
     return endpoint

@@ -82,7 +82,7 @@ def study_routes(services: Services) -> APIRouter:
         ("/study/gate", told(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
         ("/study/draft", told(draft, answer, ("seconds", "by")), "POST"),
         ("/study/more", told(more, ("study",)), "POST"),
-        ("/study/image/{study_id}/{name}", study_image(services.settings.home), "GET"),
+        ("/study/image/{study_id}/{name}", study_image(services.settings.home, services.study_members), "GET"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes

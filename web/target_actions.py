@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cir_core.errors import SearchError
 from cir_core.service import SearchService
+from cir_core.texts import quoted
 from web.action_parts import Data, fresh, session_of, text_of
 from web.view import View
 
@@ -19,7 +20,7 @@ def choose_target(service: SearchService, view: View, data: Data) -> View:
     target_id = text_of(data, "image")
     others = [i for i in service.random_images(view.gallery, 2) if i != target_id]
     if not others:
-        raise SearchError(f"Gallery {view.gallery!r} needs at least two images for a target.")
+        raise SearchError(f"Gallery {quoted(view.gallery)} needs at least two images for a target.")
     return _aim(service, view, target_id, others[0])
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import gradio as gr
 
+from web.pages import SCREENS
+
 ASSETS = Path(__file__).resolve().parents[1] / "assets"
 _STYLES = ("app", "methods", "columns", "audit")
 _SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
@@ -42,7 +44,7 @@ def make_theme() -> gr.themes.Base:
 
 
 # The other screens bring scripts of their own, as modules; theirs and the search screen's keys would meet.
-_ELSEWHERE = r"/\/(annotate|adjudicate|studies|analysis|people|log)\/?$/"
+_ELSEWHERE = rf"/\/({'|'.join(page.name for page in SCREENS if page.script)})\/?$/"
 
 
 def head() -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from annotation.analysis.matrix import Codes, Ratings
 from annotation.analysis.records import Estimate, Scale, Undefined
 from cir_core.errors import StudyError
+from cir_core.texts import shortened
 
 NOT_SHARED = "no item was judged by both"
 _SCALES: dict[str, tuple[Scale, str]] = {
@@ -33,7 +34,7 @@ def check_scale(kind: str, scale: str) -> Scale:
     right, why = _SCALES[kind]
     if scale == right:
         return right
-    known = "" if scale in get_args(Scale) else f"There is no scale “{scale}”. "
+    known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
     raise StudyError(f"{known}{why}: Krippendorff's alpha of a {kind} study is {right}. Ask for {right}, or leave the "
                      "scale out.")
 

@@ -16,6 +16,7 @@ from annotation.rubric import UNLABELLED
 from annotation.subset import dataset_of
 from annotation.validity import primary, signature
 from cir_core.errors import StudyError
+from cir_core.texts import shortened
 
 
 def disputed(
@@ -37,7 +38,7 @@ def disputed(
     selected = select(answers, selection)
     found = verdicts(selected, hide_names=options.hide_names)
     if key not in found.keys:
-        raise StudyError(f"There is nothing called “{key}” that people agree or differ on. Choose one of "
+        raise StudyError(f"There is nothing called “{shortened(key)}” that people agree or differ on. Choose one of "
                          f"{', '.join(found.keys)}.")
     ratings = found.ratings(key)
     codes = ratings.codes

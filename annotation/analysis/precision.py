@@ -32,6 +32,7 @@ from annotation.analysis.selection import select
 from annotation.analysis.verdicts import BINARY, verdicts
 from annotation.exclusion import Rules
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 FLEISS_NAME, ALPHA_NAME, RATE = "Fleiss' kappa", "Krippendorff's alpha", "preference rate"
 _AS_NOW = "supposing that what is still to come is like what is there"
@@ -120,7 +121,7 @@ def rate_precision(
     given = {one.name: one for one in scores}
     name, _, k = metric.partition("@")
     if metric not in given and (name != "recall" or not k.isdecimal()):
-        raise StudyError(f"There are no scores of a metric {metric!r}. There are: "
+        raise StudyError(f"There are no scores of a metric {quoted(metric)}. There are: "
                          f"{', '.join(sorted({f'recall@{K}', *given}))}.")
     chosen = given.get(metric) or recall_scores(selected.items, int(k))
     return tuple(_rate_plan(rows, chosen, wanted, replace(options, resample=by)) for by in ("items", "people"))

@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
-from annotation.analysis.spreadsheets import listed, quoted, read_table
+from annotation.analysis.spreadsheets import listed, read_table
 from annotation.exports.tables import as_text
 from annotation.preference_exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
 from cir_core.datasets.faults import Faults
+from cir_core.texts import quoted
 
 _QUESTION = ("item", "query_id")
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -73,7 +74,8 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
                 first = lines.setdefault((name, item.item_id, number), row.line)
                 if before != value:
                     faults.add(path, f"line {row.line}, column {name}",
-                               f"set {number} of {quoted(item.key)} has {value!r} here and {before!r} in line {first}",
+                               f"set {number} of {quoted(item.key)} has {quoted(value)} here and {quoted(before)} in "
+                               f"line {first}",
                                "A metric gives a set one score, whoever rated it")
     for name in metrics:
         if not scores[name] and not faults.count:

@@ -11,6 +11,7 @@ from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.records import Item, Study, name_key
 from cir_core.errors import StudyError
+from cir_core.texts import shortened
 
 _LISTED = 12   # names in a sentence
 UNKNOWN = "unknown"
@@ -92,7 +93,7 @@ def _check(answers: StudyAnswers, selection: Selection) -> None:
 def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) -> None:
     for name in wanted:
         if name not in there:
-            raise StudyError(f"No item of {study.name} is of the {what} “{name}”. "
+            raise StudyError(f"No item of {study.name} is of the {what} “{shortened(name)}”. "
                              + (f"Choose of these: {_listed(there)}." if there else "The study has no items."))
 
 

@@ -53,10 +53,6 @@ def read_table(
                        f"{listed(best)}. {remedy}.")
 
 
-def quoted(text: str) -> str:
-    return repr(_cut(text))
-
-
 def listed(names: Sequence[str], limit: int = 30) -> str:
     return ", ".join([_cut(name) for name in names if name][:limit] + ["…"] * (len(names) > limit))
 

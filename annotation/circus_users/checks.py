@@ -11,6 +11,7 @@ from typing import Any
 
 from annotation.circus_users.form import FLAGS
 from cir_core.datasets.faults import Faults
+from cir_core.texts import quoted
 
 _LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")
 _OF_QUERY = re.compile(r".+::([0-9]+)", re.DOTALL)
@@ -30,7 +31,8 @@ class OneStudy:
     ) -> None:
         self._check(self._queries, assignment_id, path, where, f"query {query_idx} of {dataset}")
         if hidden_category is not None:
-            self._check(self._categories, assignment_id, path, where, f"of the hidden category {hidden_category!r}")
+            self._check(self._categories, assignment_id, path, where,
+                        f"of the hidden category {quoted(hidden_category)}")
 
     def _check(self, known: dict[str, tuple[Path, str]], key: str, path: Path, where: str, here: str) -> None:
         other, there = known.setdefault(key, (path, here))

@@ -14,8 +14,10 @@ from typing import Any
 from annotation.imports import CIRCUS_USERS
 
 FLAGS = ("INVALID_TEXT_QUERY", "INVALID_IMAGE_QUERY", "INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD")
-"""In the order of the files."""
+"""All that the form has, in the order of the files: the release fixes them, whatever a later rubric asks."""
 BY_SEVERITY = ("INVALID_TARGET_IMAGE", "INVALID_IMAGE_QUERY", "INVALID_TEXT_QUERY", "QUERY_TOO_BROAD")
+PROTOCOL = "circus/1"
+"""The rubric of the released annotations, whose flags these are. Later versions may have others."""
 SOURCE = CIRCUS_USERS
 """``Study.source["form"]`` of an imported study."""
 KEPT = "circus"

@@ -14,7 +14,7 @@ from annotation.circus_users.form import FLAGS, time_of
 from annotation.records import name_key
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, read_object
-from cir_core.texts import counted
+from cir_core.texts import counted, quoted
 
 _CHECK = "Check that it is an annotator file of CIRCUS"
 
@@ -109,7 +109,7 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
             continue
         first = people.setdefault(name_key(head.username), path)
         if first is not path or not head.username.strip():
-            problem = f"it is of {head.username!r}, as is {first}" if first is not path else "'username' is empty"
+            problem = f"it is of {quoted(head.username)}, as is {first}" if first is not path else "'username' is empty"
             faults.add(path, "", problem, "Give one file for each person")
         check_values({name: value for name, value in document.items() if name != "assignments"}, path, "", faults)
         found = tuple(_assignments(head, path, study, faults))
@@ -146,7 +146,7 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: Faults) -> It
                 faults.add(path, where, problem, "Keep one of the two")
             _check_id_and_time(one, path, where, faults)
             if one.assigned_user is not None and name_key(one.assigned_user) != name_key(head.username):
-                problem = f"it is assigned to {one.assigned_user!r}, and the file is of {head.username!r}"
+                problem = f"it is assigned to {quoted(one.assigned_user)}, and the file is of {quoted(head.username)}"
                 faults.add(path, where, problem, "Give each person the file of their own assignments")
         if one is not None and faults.count == before:
             yield UserAssignment(one.assignment_id, one.dataset, one.query_idx, one.hidden_category,
@@ -158,7 +158,7 @@ def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: Faults)
         faults.add(path, where, f"it is query {one.query_idx}, and its id says {named}", "Correct one of the two")
     at = one.annotation_updated_at
     if at and time_of(at) is None:
-        faults.add(path, where, f"'annotation_updated_at' is {at[:40]!r}, which is no time",
+        faults.add(path, where, f"'annotation_updated_at' is {quoted(at)}, which is no time",
                    "Write it as 2026-01-02T10:00:00+00:00, or null where it is not known")
 
 
@@ -166,7 +166,7 @@ def _check_annotation(annotation: Record, path: Path, where: str, faults: Faults
     _checked(_Annotation, annotation, path, where, faults, prefix="annotation.")
     for name, value in annotation.items():
         if name not in _Annotation.model_fields and may_be_a_flag(name, value):
-            faults.add(path, where, f"{name!r} is no flag of CIRCUS",
+            faults.add(path, where, f"{quoted(name)} is no flag of CIRCUS",
                        f"Its flags are {', '.join(FLAGS)}, beside 'validated' and 'other'")
 
 
@@ -180,7 +180,7 @@ def _checked(
         for one in error.errors(include_url=False):
             name = prefix + ".".join(str(part) for part in one["loc"])
             missing = one["type"] == "missing"
-            problem = f"{name!r} is missing" if missing else f"{name!r} cannot be used ({one['msg']})"
+            problem = f"{quoted(name)} is missing" if missing else f"{quoted(name)} cannot be used ({one['msg']})"
             faults.add(path, where, problem, _CHECK)
         return None
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from annotation.circus_users.form import KEPT, SOURCE, SOURCE_FIELDS, answer_of, time_of
+from annotation.circus_users.form import KEPT, PROTOCOL, SOURCE, SOURCE_FIELDS, answer_of, time_of
 from annotation.circus_users.reading import ImportedStudy, UserAssignment, UserFile
 from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
-from annotation.rubric import CIRCUS
 from cir_core.ids import new_id
 
 
@@ -50,7 +49,7 @@ def study_of(
     )
     source = {"form": SOURCE, "files": [
         {"name": file.name, "username": file.username, "head": dict(file.head)} for file in imported.files]}
-    study = Study(study_id, name, "validity", CIRCUS, plan, False, dict(settings), source, created_by, at)
+    study = Study(study_id, name, "validity", PROTOCOL, plan, False, dict(settings), source, created_by, at)
 
     items, images = _items(imported, study_id, block)
     ids = {item.key: item.item_id for item in items}
@@ -102,7 +101,7 @@ def _judgement(
     created_at = time_of(one.raw.get("annotation_updated_at")) or time_of(file.head.get("generated_at")) or at
     content = json.dumps([file.username, one.raw], sort_keys=True, ensure_ascii=True)
     return Judgement(
-        new_id(), study_id, item_id, file.username, 1, hashlib.sha256(content.encode()).hexdigest()[:32], CIRCUS,
+        new_id(), study_id, item_id, file.username, 1, hashlib.sha256(content.encode()).hexdigest()[:32], PROTOCOL,
         answer_of(one.annotation), 0.0, created_at, {KEPT: {"index": index, "assignment": dict(one.raw)}},
     )
 

@@ -11,10 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from annotation.circus_users.form import KEPT, SOURCE, annotation_of, changed
+from annotation.circus_users.form import FLAGS, KEPT, SOURCE, annotation_of, changed
 from annotation.records import Assignment, Item, Judgement, Seat, Study, name_key
+from annotation.rubric import load_rubric
 from annotation.store import StudyStore
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 _EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same study gives the same bytes
 
@@ -61,10 +63,15 @@ def write_circus_users(
 
 
 def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
-    """:func:`write_circus_users` over a stored study. Raises ``StudyError`` where nobody has joined it."""
+    """:func:`write_circus_users` over a stored study. Raises ``StudyError`` where nobody has joined it, and for
+    a rubric with flags that CIRCUS's form does not have: they would be lost in silence."""
+    beyond = [flag.code for flag in load_rubric(study.protocol).flags if flag.code not in FLAGS]
+    if beyond:
+        raise StudyError(f"{study.name!r} was judged by {study.protocol}, which has the flags {', '.join(beyond)}. "
+                         "CIRCUS's annotator files have no place for them: export csv or parquet instead.")
     seats = store.seats(study.study_id)
     if not any(seat.annotator for seat in seats):
-        raise StudyError(f"Nobody has joined {study.name!r} yet, so there is no annotator's file to write.")
+        raise StudyError(f"Nobody has joined {quoted(study.name)} yet, so there is no annotator's file to write.")
     return write_circus_users(
         study, store.items(study.study_id), seats, store.assignments(study.study_id),
         store.judgements(study.study_id, history=True))

@@ -25,6 +25,7 @@ from cir_core.datasets.mbeir import usual_mode
 from cir_core.datasets.mbeir_writing import query_record
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import StudyError
+from cir_core.texts import quoted
 
 TRACES = "all_validated_queries.jsonl"
 _PARTS = {"solved": SOLVED, "unsolved": UNSOLVED}
@@ -53,7 +54,7 @@ def validated_files(
     """
     valid = [item for item in items if labels[item.item_id].validated]
     if not valid:
-        raise StudyError(f"No query of {study.name!r} is valid so far, so there is no validated subset to write.")
+        raise StudyError(f"No query of {quoted(study.name)} is valid so far, so there is no validated subset to write.")
     notes_of = _notes_of(valid, judgements, decisions, labels)
     flags = [flag.code for flag in load_rubric(study.protocol).flags]
     files: dict[str, bytes] = {}

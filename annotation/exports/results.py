@@ -8,6 +8,7 @@ from typing import Any
 
 from annotation.labels import FinalLabel, LabelRule
 from annotation.records import Item, Study
+from annotation.rubric import load_rubric
 from annotation.subset import SubsetRow, count_subset
 
 
@@ -22,7 +23,7 @@ def results_json(
     study: Study, counts: Mapping[str, int], items: Sequence[Item], labels: Mapping[str, FinalLabel], rule: LabelRule
 ) -> dict[str, Any]:
     """Table 2 of CIRCUS and the label of every item by its key. ``labels`` by item id, made by ``rule``."""
-    subset = count_subset(items, labels)
+    subset = count_subset(items, labels, rubric=load_rubric(study.protocol))
     return {
         **study_json(study, counts), "rule": rule,
         "rows": [_row_json(row) for row in subset.rows], "total": _row_json(subset.total),

@@ -11,6 +11,7 @@ from annotation.sources.sampling import spread
 from cir_core.datasets.hp_fashioniq import SHOWN as SHOWN
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, StudyError
+from cir_core.texts import quoted
 
 Progress = Callable[[str, int, int], None]
 """Told what is running, and how many of how many queries are done."""
@@ -66,7 +67,7 @@ def refuse_repeated(benchmark: Benchmark) -> None:
     seen: set[str] = set()
     for query in benchmark.queries:
         if query.query_id in seen:
-            raise DatasetError(f"{benchmark.name} has the query {query.query_id!r} twice. Keep one of the two.")
+            raise DatasetError(f"{benchmark.name} has the query {quoted(query.query_id)} twice. Keep one of the two.")
         seen.add(query.query_id)
 
 

@@ -21,7 +21,7 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.evaluate_run import as_the_benchmark_names
 from cir_core.evaluators.checks import check_list, first
 from cir_core.runs.records import Run
-from cir_core.texts import counted
+from cir_core.texts import counted, quoted
 
 
 def from_runs(
@@ -36,8 +36,8 @@ def from_runs(
     names = [run.system for run in runs]
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
-        raise StudyError(f"Two runs are of a system {twice!r}. Give each its own name: the tag of TREC lines, or the "
-                         "name of the file.")
+        raise StudyError(f"Two runs are of a system {quoted(twice)}. Give each its own name: the tag of TREC lines, "
+                         "or the name of the file.")
     if len(runs) < 2:
         raise StudyError("Two sets of images come of two different runs. Name two or more: --from-runs A,B")
     refuse_repeated(benchmark)
@@ -46,7 +46,7 @@ def from_runs(
     for run in runs:
         if unknown := [query_id for query_id in run.rankings if query_id not in known]:
             raise DatasetError(
-                f"Run {run.system!r} answers {len(unknown):,} queries that {benchmark.name} does not have "
+                f"Run {quoted(run.system)} answers {len(unknown):,} queries that {benchmark.name} does not have "
                 f"({first(unknown)}; its own begin {first([query.query_id for query in benchmark.queries])}). Check "
                 "that run and annotations belong to the same data set and split.")
         named.append(as_the_benchmark_names(benchmark, run))

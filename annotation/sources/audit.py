@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import NonNegativeInt
+from pydantic import Field, NonNegativeInt
 
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
@@ -19,7 +19,7 @@ from cir_core.errors import DatasetError
 from cir_core.gallery import Gallery
 
 _ENDING = "_queries.jsonl"
-_NOT_TRACE = ("panel", "panel_paths")
+_NOT_TRACE = ("panel", "panel_paths", "in_turn", "in_turn_paths")
 
 
 class _Line(Strict):
@@ -34,6 +34,8 @@ class _Line(Strict):
     target_ids: list[str]
     panel: list[str]
     panel_paths: list[str]
+    in_turn: list[str] = Field(default_factory=list)   # both empty in files that audits wrote before there were any
+    in_turn_paths: list[str] = Field(default_factory=list)
 
 
 def audit_file(folder: Path) -> Path:
@@ -79,9 +81,12 @@ def read_audit(
     refuse(faults, path.name)
     queries = of_categories(found, categories, free_only=True)
     pictures = Pictures(lambda image_id: relative_paths(paths.get(image_id, image_id)), folder=images, gallery=gallery)
+    notes = ("An earlier version wrote this audit's files: panels are made of the first ten images of each retriever, "
+             "and no more. Run the same `cirque audit` again to have deeper ones; it ranks nothing anew.",
+             ) if any(query.panel and not query.in_turn for query in queries) else ()
     source = {"form": "audit", "file": path.name, "dataset": queries[0].dataset,
               "gallery": gallery.name if gallery else None, **_settings(cards)}
-    return QuerySource(queries, pictures, source)
+    return QuerySource(queries, pictures, source, notes)
 
 
 def _query(
@@ -90,7 +95,8 @@ def _query(
     one = validated(_Line, record, path, where, faults)
     if one is None or not keys.new(key := f"{one.dataset}::{one.query_idx}", where):
         return None
-    if not one.target_ids or len(one.panel) != len(one.panel_paths):
+    uneven = len(one.panel) != len(one.panel_paths) or len(one.in_turn) != len(one.in_turn_paths)
+    if not one.target_ids or uneven:
         problem = "it names no target" if not one.target_ids else "its panel has other numbers of images and paths"
         faults.add(path, where, problem, "Write the audit's files again: run the same `cirque audit`")
         return None
@@ -101,6 +107,7 @@ def _query(
     return StudyQuery(
         key, one.dataset, one.query_idx, one.query_id, one.hidden_category, one.query_text, reference,
         one.target_ids[0], tuple(one.target_ids), tuple(one.panel), trace, mode,
+        tuple(one.in_turn),
     )
 
 
@@ -108,6 +115,7 @@ def _placed(one: _Line, reference: str) -> Iterator[tuple[str, str]]:
     yield reference, one.query_image_path
     yield one.target_ids[0], one.target_image_path
     yield from zip(one.panel, one.panel_paths, strict=True)
+    yield from zip(one.in_turn, one.in_turn_paths, strict=True)
 
 
 def _cards(folder: Path) -> list[Any]:

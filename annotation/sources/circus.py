@@ -45,7 +45,8 @@ def read_circus(
     """Every sample with a label; without ``categories`` the shortcut-free ones.
 
     The panel is what the best retriever found with both inputs, for an aggregate holds no more; of the stored
-    images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would take. Raises
+    images (20 in CIRCUS's files) those that :func:`cir_core.audit.panel.panel` would take. The others fill the places
+    of reference and target. Raises
     ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects them.
     """
     faults = faults or Faults(collect=True)
@@ -86,12 +87,14 @@ def _query(
                    "Take samples and gallery_paths from the same file")
         return None
     targets = tuple(dict.fromkeys((one.target_image_path, *one.positive_target_image_paths)))
+    found = tuple(dict.fromkeys(gallery_paths[place] for place in places))
     panel = dict.fromkeys(gallery_paths[place] for place in places[:DEPTH])
     trace = {"dataset": dataset, "hidden_category": one.aggregation.label,
              **{name: record[name] for name in _TRACE if name in record}}
     return StudyQuery(
         key, dataset, one.query_idx, one.query_id, one.aggregation.label, one.query_text, one.query_image_path,
         one.target_image_path, targets, tuple(panel), trace, mode,
+        found,
     )
 
 

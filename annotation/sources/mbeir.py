@@ -15,7 +15,7 @@ from cir_core.datasets.mbeir import read_benchmark
 from cir_core.datasets.mbeir_layout import find_files
 from cir_core.datasets.records import Benchmark
 from cir_core.gallery import Gallery
-from cir_core.texts import counted
+from cir_core.texts import counted, quoted
 
 NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_id")
 """Fields of M-BEIR's own records that nothing is made of; a trace keeps them under ``mbeir``."""
@@ -46,7 +46,7 @@ def read_mbeir(
         )
         for position, query in enumerate(benchmark.queries) if query.target_ids
         for line, (label, native) in ((benchmark.line_of(position), records.get(query.query_id, (UNKNOWN, {}))),)
-        for key in (f"{dataset}::{line}",) if keys.new(key, f"query {query.query_id!r}")
+        for key in (f"{dataset}::{line}",) if keys.new(key, f"query {quoted(query.query_id)}")
     ]
     refuse(faults, path.name)
     hidden = len(benchmark.queries) - len(found)

@@ -11,6 +11,7 @@ from typing import Any, get_args
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
+from cir_core.texts import quoted
 
 FindPicture = Callable[[str], Path | None]
 """Image id to its file; None where it is not at hand."""
@@ -22,7 +23,9 @@ LISTED = 20   # faults shown to a person; a broken export has the same one on ev
 
 @dataclass(frozen=True)
 class StudyQuery:
-    """``panel``: what retrievers found with both inputs, in the order of retrieval."""
+    """``panel``: what retrievers found with both inputs, in the order of retrieval, as CIRCUS's annotators were shown
+    it. ``in_turn``: the same and more, the retrievers' results in turn, of which the panel of an item is made
+    (:mod:`annotation.panels`); empty where no more than ``panel`` is known."""
 
     key: str                       # "cirr::5": data set and line, or the source's own; unique in a study
     dataset: str
@@ -36,6 +39,7 @@ class StudyQuery:
     panel: tuple[str, ...] = ()
     trace: Mapping[str, Any] = field(default_factory=dict, repr=False)   # CIRCUS's trace fields, as given
     caption_mode: CaptionMode | None = None                              # None: the source does not say
+    in_turn: tuple[str, ...] = ()
 
     @property
     def stratum(self) -> str:
@@ -80,7 +84,7 @@ class Keys:
     def new(self, key: str, where: str) -> bool:
         if (first := self._seen.setdefault(key, where)) == where:
             return True
-        self._faults.add(self._path, where, f"the query {key!r} stands in {first} too", "Keep one of the two")
+        self._faults.add(self._path, where, f"the query {quoted(key)} stands in {first} too", "Keep one of the two")
         return False
 
 
@@ -94,7 +98,7 @@ def of_categories(queries: Iterable[StudyQuery], categories: Collection[str], *,
     counts = Counter(query.hidden_category for query in found)
     there = ", ".join(f"{name} ({count:,})" for name, count in sorted(counts.items())) or "no query at all"
     if unknown := sorted(set(categories) - set(counts)):
-        raise StudyError(f"No query has the category {unknown[0]!r}. There are: {there}.")
+        raise StudyError(f"No query has the category {quoted(unknown[0])}. There are: {there}.")
     kept = [query for query in found if (query.hidden_category in categories if categories
                                          else not free_only or query.hidden_category != SHORTCUT)]
     if not kept:

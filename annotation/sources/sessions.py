@@ -22,7 +22,8 @@ Wanted = Literal["target", "next reference", "marked"]
 
 def read_sessions(sessions: Iterable[SearchSession], gallery: Gallery, uploads: UploadFolder) -> QuerySource:
     """One query for each turn over ``gallery`` that says what was wanted. Queries are numbered in the
-    order of the sessions and their turns. The panel is the first of a turn's results, as many as in an audit.
+    order of the sessions and their turns. The panel is the first of a turn's results, as many as in an audit;
+    those behind them fill the places of reference and target.
 
     What was wanted is the session's target once it is revealed; else the image that the person took as
     the reference of a later turn from here, or marked as more like it. A turn without any of these, without
@@ -89,7 +90,7 @@ def _query(session: SearchSession, turn: Turn, number: int, wanted: tuple[str, .
     return StudyQuery(
         f"{session.gallery}::{turn.turn_id}", session.gallery, number, turn.turn_id, UNKNOWN, turn.modification_text,
         turn.reference_id, wanted[0], wanted, tuple(hit.image_id for hit in turn.hits[:DEPTH]), trace,
-        "single",
+        "single", tuple(hit.image_id for hit in turn.hits),
     )
 
 

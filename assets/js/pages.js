@@ -1,18 +1,13 @@
 // The other screens, for whoever may see them, in the search page's top bar.
 (() => {
   const { $, make } = cirque;
-  const NAMES = { search: "Search", annotate: "Annotate", adjudicate: "Adjudicate", studies: "Studies", analysis: "Analysis", people: "People", log: "Log" };
   let known = null;
-
-  const RESULTS = ["studies", "analysis"];
-  const open = (may) => Object.keys(NAMES).filter((page) =>
-    RESULTS.includes(page) ? may.includes("manage") || may.includes("results") : may.includes(page === "log" ? "people" : page));
 
   function draw() {
     const place = $("[data-pages]");
     if (!known || !place || place.childElementCount) return;
-    const links = () => open(known.may).map((page) => make("a", {
-      class: "cq-page", href: page === "search" ? "./" : page, text: NAMES[page], "aria-current": page === "search" ? "page" : null,
+    const links = () => known.pages.map(({ page, title, path }) => make("a", {
+      class: "cq-page", href: path || "./", text: title, "aria-current": page === "search" ? "page" : null,
     }));
     const who = known.open
       ? make("p", { class: "cq-quiet", text: "Open without a sign-in, on this machine only. The first account closes it: cirque user add NAME --role admin" })

@@ -23,6 +23,7 @@ from cir_core.atelier.queries import PER_CATEGORY, make_triplets
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.files import write_atomically
 from cir_core.lexicon import CATEGORY
+from cir_core.texts import quoted
 
 #: Raised whenever drawing or catalogue change, so that old builds are not mixed with new ones.
 VERSION = 1
@@ -82,7 +83,7 @@ def build_atelier(
     for split in splits:
         of_split = [garment for garment in everything if garment.split == split]
         if not of_split:
-            raise DatasetError(f"The catalogue has no split {split!r}; it has {', '.join(sizes)}.")
+            raise DatasetError(f"The catalogue has no split {quoted(split)}; it has {', '.join(sizes)}.")
         chosen[split] = _first(of_split, limit)
     garments = [garment for group in chosen.values() for garment in group]
     counts: dict[str, dict[str, int]] = {}

@@ -23,6 +23,7 @@ from cir_core.audit.records import (
     Variant,
 )
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 _MUST_AGREE: Sequence[tuple[Literal["dataset", "dataset_digest", "pools_digest", "ablation", "caption_mode"], str]] = (
     ("dataset", "the data set"),
@@ -70,7 +71,8 @@ def check_comparable(runs: Sequence[RetrieverRun]) -> None:
     names = [run.card.retriever for run in runs]
     for name in names:
         if names.count(name) > 1:
-            raise DatasetError(f"Two runs are of a retriever called {name!r}. Leave one out, or rename it in its file.")
+            raise DatasetError(f"Two runs are of a retriever called {quoted(name)}. Leave one out, or rename it in "
+                               "its file.")
     check_cards([run.card for run in runs])
     first = runs[0]
     for run in runs[1:]:
@@ -138,6 +140,6 @@ def _first_difference(first: RetrieverRun, run: RetrieverRun) -> tuple[str, str]
 
 def _disagree(first: RunCard, other: RunCard, words: str, one: object, two: object) -> DatasetError:
     return DatasetError(
-        f"{first.retriever} and {other.retriever} differ in {words} ({one!r} and {two!r}), so their ranks cannot be"
-        " counted together. Audit them in the same way, or leave one out."
+        f"{first.retriever} and {other.retriever} differ in {words} ({quoted(one)} and {quoted(two)}), so their ranks "
+        "cannot be counted together. Audit them in the same way, or leave one out."
     )

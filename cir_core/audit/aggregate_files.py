@@ -37,6 +37,7 @@ from cir_core.audit.summary import INPUTS, summarise
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark
+from cir_core.texts import quoted
 
 _DEFINITION = {
     "composition_required": "best_text_rank > K and best_image_rank > K and multimodal support >= M",
@@ -166,7 +167,7 @@ def read_aggregate(path: Path, faults: Faults | None = None, *, benchmark: Bench
         if lacking := [variant for variant in VARIANTS if variant not in one.ranks]:
             faults.add(path, where, f"it has no rank under {', '.join(lacking)}", "Aggregate the runs again")
         elif query_id in labels:
-            faults.add(path, where, f"query {query_id!r} stands there twice", "Keep one of the two")
+            faults.add(path, where, f"query {quoted(query_id)} stands there twice", "Keep one of the two")
         elif query_id is not None:
             labels[query_id] = _label(query_id, one)
     own = document.get(OURS)

@@ -46,6 +46,7 @@ from cir_core.audit.records import (
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
+from cir_core.texts import quoted
 
 _FILE_NAME = re.compile(r"retrieval_data_.+?_task\d+_(.+)\.json")
 _SWAPPED: dict[Variant, Variant] = {
@@ -121,7 +122,7 @@ def read_run(path: Path, faults: Faults | None = None, *, benchmark: Benchmark |
     document = read_object(path, faults)
     own = None
     if OURS in document:
-        own = validated(_Own, document[OURS], path, f"key {OURS!r}", faults)
+        own = validated(_Own, document[OURS], path, f"key {quoted(OURS)}", faults)
     samples = read_samples(path, document, faults)
     if own is not None and len(own.gallery_ids) != len(document.get("gallery_paths", [])):
         faults.add(path, "key 'cirque'", "it has other images than gallery_paths", "Write the file again")

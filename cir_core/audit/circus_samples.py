@@ -11,6 +11,7 @@ from cir_core.audit.records import Variant
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.texts import quoted
 
 
 class Strict(BaseModel):
@@ -84,9 +85,10 @@ class QueryFinder:
         query = self._by_id.get(query_id or "") or self.at(position)
         if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
             return query.query_id
-        here = (f"query {query.query_id!r} of {self._benchmark.name} asks {query.modification_text!r}" if query
+        here = (f"query {quoted(query.query_id)} of {self._benchmark.name} asks "
+                f"{quoted(query.modification_text)}" if query
                 else f"{self._benchmark.name} has no query there, of {len(self._by_id)}")
-        faults.add(path, where, f"query_idx {position} asks {text or 'nothing'!r}, but {here}",
+        faults.add(path, where, f"query_idx {position} asks {quoted(text or 'nothing')}, but {here}",
                    "query_idx counts the lines of the query file it was made from: read the data set from that file")
         return None
 

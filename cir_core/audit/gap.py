@@ -24,6 +24,7 @@ from cir_core.audit.measures import MEASURES, Measure, Scores, rounded, scores
 from cir_core.audit.records import CUTOFF, VARIANTS, Aggregate, RetrieverRun, Variant
 from cir_core.errors import DatasetError
 from cir_core.metrics.bootstrap import CONFIDENCE, DRAWINGS
+from cir_core.texts import quoted
 
 GapMeasure = Literal["ndcg", "mrr"]
 GAP_MEASURES: tuple[GapMeasure, ...] = ("ndcg", "mrr")
@@ -114,7 +115,7 @@ def subsets_of(aggregate: Aggregate, validated: Collection[str] | None = None) -
     kept = frozenset(validated)
     if unknown := kept - set(of["full"]) - set(aggregate.skipped):
         raise DatasetError(
-            f"{len(unknown)} of {len(kept)} validated queries are not in this audit, {min(unknown)!r} for one."
+            f"{len(unknown)} of {len(kept)} validated queries are not in this audit, {quoted(min(unknown))} for one."
             " Check that they come from the same data set and split."
         )
     for name, source in (("validated", "full"), ("validated_solved", "composition_required"),

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from cir_core.audit.records import CUTOFF, VARIANTS, RetrieverRun
 from cir_core.errors import DatasetError
 from cir_core.metrics.ndcg import ndcg, reciprocal_rank
+from cir_core.texts import quoted
 
 Measure = Literal["recall", "ndcg", "mrr"]
 MEASURES: tuple[Measure, ...] = ("recall", "ndcg", "mrr")
@@ -39,12 +40,13 @@ def scores(runs: Sequence[RetrieverRun], query_ids: Collection[str], k: int = CU
         answers = [query for query in run.queries if query.query_id in wanted]
         if len(answers) < len(wanted):
             missing = min(wanted - {query.query_id for query in answers})
-            raise DatasetError(f"{run.card.retriever} has no query {missing!r}. Take the queries from its aggregate.")
+            raise DatasetError(f"{run.card.retriever} has no query {quoted(missing)}. Take the queries from its "
+                               "aggregate.")
         for column, answer in enumerate(answers):
             for place, variant in enumerate(VARIANTS):
                 if variant not in answer.rankings:
                     raise DatasetError(
-                        f"{run.card.retriever} did not rank query {answer.query_id!r} under {variant}"
+                        f"{run.card.retriever} did not rank query {quoted(answer.query_id)} under {variant}"
                         f" ({answer.problem or 'no reason given'}). Take the queries from its aggregate."
                     )
                 found[row, place, :, column] = one(answer.rankings[variant].ranks)

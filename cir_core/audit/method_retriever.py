@@ -15,14 +15,13 @@ from cir_core.composing import Asked
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.errors import GalleryError, MethodError, SearchError
 from cir_core.gallery import Gallery
-from cir_core.images import for_encoder
 from cir_core.language.base import LanguageModel
 from cir_core.language.strict import QueryWatch
 from cir_core.method_runs import searcher_over
 from cir_core.methods.declared import Method
 from cir_core.query_steps import Problem, composed_together, each, ranked_together
 from cir_core.search import Searcher
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 from cir_core.types import MethodSettings
 
 
@@ -43,7 +42,7 @@ class MethodRetriever:
         self._instruction = instruction if method.settings.base == "joint" else None
         if ablation == "drop" and method.settings.base == "joint":
             raise MethodError(
-                f"{name!r} cannot be audited with --ablation drop: an encoder that composes by itself has no "
+                f"{quoted(name)} cannot be audited with --ablation drop: an encoder that composes by itself has no "
                 "place for one input alone. Use --ablation black, or leave it out."
             )
 
@@ -92,7 +91,7 @@ class MethodRetriever:
         else:
             reference = searcher.gallery_reference(query.reference_id)
             if settings.base == "joint":  # now, so that an image that cannot be read is this query's affair alone
-                image = for_encoder(self._gallery.load_image(query.reference_id))
+                image = self._gallery.load_for_encoder(query.reference_id)
                 reference = replace(reference, picture=replace(reference.picture, load=lambda: image))
         if black and variant == "image_only":
             text = ""
@@ -107,10 +106,10 @@ class MethodRetriever:
             return Problem("its targets are hidden", of_query=True)
         for target in query.target_ids:
             if target not in index:
-                return Problem(f"the target {target!r} is not among the {len(index)} images that are ranked",
+                return Problem(f"the target {quoted(target)} is not among the {len(index)} images that are ranked",
                                of_query=True)
         if query.reference_id not in self._gallery:
-            return Problem(f"the reference {query.reference_id!r} is not in gallery {self._gallery.name!r}",
+            return Problem(f"the reference {quoted(query.reference_id)} is not in gallery {quoted(self._gallery.name)}",
                            of_query=True)
         return None
 
@@ -154,6 +153,8 @@ class MethodRetriever:
         missing = [image_id for image_id in ids if image_id not in self._gallery]
         if missing:
             raise GalleryError(
-                f"Gallery {self._gallery.name!r} lacks {len(missing)} of the {len(ids)} images that are ranked, the "
-                f"first: {missing[0]!r}. Index it from the same images as the others, or leave this retriever out."
+                f"Gallery {quoted(self._gallery.name)} lacks {len(missing)} of the {len(ids)} images that are ranked, "
+                f"the first: {quoted(missing[0])}. Index it from the same images as the others, or leave this "
+                "retriever "
+                "out."
             )

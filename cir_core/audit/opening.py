@@ -24,6 +24,7 @@ from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery import Gallery, list_galleries, open_gallery
 from cir_core.index_progress import IndexProgress
 from cir_core.indexing import index_folder
+from cir_core.texts import quoted
 
 Indexing = Callable[[str, IndexProgress], None]
 
@@ -59,8 +60,8 @@ def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Mo
             continue
         earlier = of_file.setdefault(file_sha256(spec.ranks), card.retriever)
         if earlier != card.retriever:
-            raise DatasetError(f"{earlier!r} and {card.retriever!r} have the same ranks, from one file or a copy of "
-                               "it, and would count twice. Leave one out.")
+            raise DatasetError(f"{quoted(earlier)} and {quoted(card.retriever)} have the same ranks, from one file or "
+                               "a copy of it, and would count twice. Leave one out.")
     return opened
 
 
@@ -101,7 +102,7 @@ def _open(spec: RetrieverSpec, audited: Audited, models: Models) -> Retriever:
     assert spec.method is not None
     base = audited.base
     if base is None:
-        raise GalleryError(f"{spec.name!r} ranks the images of a gallery. Name it with --gallery.")
+        raise GalleryError(f"{quoted(spec.name)} ranks the images of a gallery. Name it with --gallery.")
 
     def gallery() -> Gallery:
         if spec.gallery:

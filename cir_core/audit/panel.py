@@ -1,16 +1,19 @@
 """What the audited retrievers found for one query, all in one list: what annotators are shown.
 
 CIRCUS shows its annotators the de-duplicated union of the top-10 results of all retrievers, and
-does not say in which order.
+does not say in which order. Its length tells how far the retrievers agree, and so something of a query's
+label; cirque's own studies take as many images for every query instead (:func:`in_turn`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from cir_core.audit.records import RetrieverRun
 
 DEPTH = 10
+MOST_IN_TURN = 60   # enough for the largest panel of a study, with some to spare for pictures that cannot be read
 
 
 def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tuple[str, ...]:
@@ -33,3 +36,15 @@ def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tu
             best[image_id] = min(rank, best.get(image_id, rank))
             votes[image_id] = votes.get(image_id, 0) + 1
     return tuple(sorted(best, key=lambda image_id: (best[image_id], -votes[image_id], image_id)))
+
+
+def in_turn(runs: Sequence[RetrieverRun], position: int, most: int = MOST_IN_TURN) -> tuple[str, ...]:
+    """The retrievers' images with both inputs in turn, the first of each, then the second, … as deep as they go, each
+    image once: what panels of one size are made of.
+
+    Args:
+        position: of the query in the runs, from 0.
+    """
+    lists = [ranking.top for run in runs if (ranking := run.queries[position].rankings.get("multimodal"))]
+    found = dict.fromkeys(image_id for rank in zip_longest(*lists) for image_id in rank if image_id is not None)
+    return tuple(found)[:most]

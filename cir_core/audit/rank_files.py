@@ -36,6 +36,7 @@ from cir_core.audit.records import (
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.texts import quoted
 
 _AGAIN = "Export the ranks again, from 1, for every query"
 
@@ -73,12 +74,12 @@ def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -
     if head is None:
         head = _Head(retriever=path.stem, dataset=benchmark.name, ranks={})
     elif head.dataset.casefold() not in names_of(benchmark):
-        faults.add(path, "key 'dataset'", f"it is of {head.dataset!r}, not of {benchmark.name!r}",
+        faults.add(path, "key 'dataset'", f"it is of {quoted(head.dataset)}, not of {quoted(benchmark.name)}",
                    "Name the data set and split that the ranks were made on")
     known = {query.query_id for query in benchmark.queries}
     for query_id in [*head.ranks, *head.top]:
         if query_id not in known:
-            faults.add(path, f"query {query_id!r}", f"{benchmark.name} has no such query",
+            faults.add(path, f"query {quoted(query_id)}", f"{benchmark.name} has no such query",
                        "Use the query ids of the data set's files")
     pools = {name: None if pool is None else frozenset(pool) for name, pool in benchmark.pools.items()}
     answers = []
@@ -97,17 +98,18 @@ def _answer(
     path: Path, query: BenchmarkQuery, head: _Head, pool: Collection[str] | None, faults: Faults,
 ) -> QueryAudit | None:
     """None after a fault."""
-    where = f"query {query.query_id!r}"
+    where = f"query {quoted(query.query_id)}"
     record = head.ranks.get(query.query_id)
     if not isinstance(record, dict):
-        problem = "it is missing" if record is None else f"its ranks are no object but {record!r}"
+        problem = "it is missing" if record is None else f"its ranks are no object but {quoted(record)}"
         faults.add(path, where, problem, 'Add it, or say {"problem": "why there are no ranks"}')
         return None
     if "problem" in record:
         found = validated(_Problem, record, path, where, faults)
         return QueryAudit(query.query_id, {}, found.problem) if found else None
     if unknown := [key for key in record if key not in _KEYS]:
-        faults.add(path, where, f"{unknown[0]!r} is none of {', '.join(VARIANTS)}", "Correct the key, or leave it out")
+        faults.add(path, where, f"{quoted(unknown[0])} is none of {', '.join(VARIANTS)}",
+                   "Correct the key, or leave it out")
         return None
     top = head.top.get(query.query_id, {})
     rankings: dict[Variant, Ranking] = {}
@@ -126,7 +128,7 @@ def _answer(
 def _no_rank(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return ""
-    return "it has no rank" if value is None else f"{value!r} is not a rank: those are whole numbers from 1 on"
+    return "it has no rank" if value is None else f"{quoted(value)} is not a rank: those are whole numbers from 1 on"
 
 
 def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Collection[str] | None) -> str:
@@ -144,6 +146,7 @@ def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Coll
     for target, rank in zip(query.target_ids, () if best_only and targets > 1 else ranks, strict=False):
         at = ranking.top.index(target) + 1 if target in ranking.top else None
         if ranking.top and at != rank and (at is not None or rank <= len(ranking.top)):
-            return f"its results have the target {target!r} {f'at {at}' if at else 'nowhere'}, not at its rank {rank}"
+            there = f"at {at}" if at else "nowhere"
+            return f"its results have the target {quoted(target)} {there}, not at its rank {rank}"
     unknown = [image_id for image_id in ranking.top if pool is not None and image_id not in pool]
-    return f"its results hold {unknown[0]!r}, which is not among the images that are ranked" if unknown else ""
+    return f"its results hold {quoted(unknown[0])}, which is not among the images that are ranked" if unknown else ""

@@ -18,6 +18,7 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import CirqueError, SearchError, StorageError
 from cir_core.method_runs import ENDS_A_RUN
 from cir_core.query_steps import Problem
+from cir_core.texts import quoted
 
 CHUNK = 64      # queries
 IN_A_ROW = 20   # problems of a retriever, after which it is no use to go on
@@ -60,7 +61,8 @@ def run_audit(
     names = [retriever.name for retriever in retrievers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"Two retrievers are called {twice!r}. Give one of them a name of its own: NAME={twice}.")
+        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them a name of its own: "
+                          f"NAME={twice}.")
     runs: list[RetrieverRun] = []
     failed: dict[str, str] = {}
     reused: dict[str, int] = {}

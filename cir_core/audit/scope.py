@@ -9,6 +9,7 @@ from dataclasses import replace
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, GalleryError
 from cir_core.gallery import Gallery
+from cir_core.texts import quoted
 
 _NAMED = 3
 
@@ -60,8 +61,9 @@ def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
         missing += [image_id for image_id in pool or () if image_id not in gallery]
         if not pools[name]:
             raise GalleryError(
-                f"Gallery {gallery.name!r} holds none of the {len(pool or ())} images of {name or benchmark.name!r}. "
-                "Name the gallery that was indexed from this data set with --gallery, or make it: cirque datasets "
+                f"Gallery {quoted(gallery.name)} holds none of the {len(pool or ())} images of "
+                f"{quoted(name or benchmark.name)}. Name the gallery that was indexed from this data set with "
+                "--gallery, or make it: cirque datasets "
                 f"index {benchmark.kind} PATH --images ROOT"
             )
     notes = benchmark.notes

@@ -20,6 +20,7 @@ from pathlib import Path
 from cir_core.encoders.specs import COMPOSING, UNIVERSAL, parse_spec
 from cir_core.errors import EncoderUnavailable, MethodError
 from cir_core.methods.declared import Method
+from cir_core.texts import quoted
 
 JOINT = "joint"
 _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9 ._-]*)=(.+)", re.DOTALL)
@@ -54,8 +55,8 @@ def parse_retrievers(
     for place, spec in enumerate(specs):
         for earlier in specs[:place]:
             if spec.name and spec.name == earlier.name:
-                raise MethodError(f"Two retrievers are called {spec.name!r}. Leave one out, or give it a name of its "
-                                  f"own: NAME={spec.name}.")
+                raise MethodError(f"Two retrievers are called {quoted(spec.name)}. Leave one out, or give it a name "
+                                  f"of its own: NAME={spec.name}.")
             if _what(spec, base) == _what(earlier, base):
                 raise MethodError(f"{earlier.name or earlier.ranks} and {spec.name or spec.ranks} are the same "
                                   "retriever and would count twice. Leave one out.")
@@ -67,7 +68,7 @@ def _parse(text: str, methods: Mapping[str, Method], galleries: Collection[str])
     alias, rest = (named[1].strip(), named[2].strip()) if named else ("", text)
     if rest.startswith("ranks:"):
         if not rest.removeprefix("ranks:"):
-            raise MethodError(f"The retriever {text!r} names no file. Write ranks:/path/to/ranks.json.")
+            raise MethodError(f"The retriever {quoted(text)} names no file. Write ranks:/path/to/ranks.json.")
         return RetrieverSpec(alias, ranks=Path(rest.removeprefix("ranks:")).expanduser())
     if rest in methods:
         return RetrieverSpec(alias or rest, methods[rest])
@@ -78,21 +79,21 @@ def _parse(text: str, methods: Mapping[str, Method], galleries: Collection[str])
         try:
             return RetrieverSpec(alias or f"{name}@{parse_spec(where).name}", methods[name], encoder=where)
         except EncoderUnavailable as error:
-            raise MethodError(f"The retriever {text!r} names neither a gallery nor an encoder after the @. "
+            raise MethodError(f"The retriever {quoted(text)} names neither a gallery nor an encoder after the @. "
                               f"{_galleries(galleries)} {error}") from error
     if ":" in rest and JOINT in methods:
         return _encoder_alone(text, alias, rest, methods)
-    raise MethodError(f"There is no retriever {text!r}. {_there_is(methods, galleries)}")
+    raise MethodError(f"There is no retriever {quoted(text)}. {_there_is(methods, galleries)}")
 
 
 def _encoder_alone(text: str, alias: str, spec: str, methods: Mapping[str, Method]) -> RetrieverSpec:
     try:
         encoder = parse_spec(spec)
     except EncoderUnavailable as error:
-        raise MethodError(f"The retriever {text!r} is no method, and no encoder either: {error}") from error
+        raise MethodError(f"The retriever {quoted(text)} is no method, and no encoder either: {error}") from error
     if encoder.kind not in (*COMPOSING, *UNIVERSAL):
-        raise MethodError(f"The encoder {text!r} does not compose image and text by itself. Say how with a method, "
-                          f"for example slerp@{spec}.")
+        raise MethodError(f"The encoder {quoted(text)} does not compose image and text by itself. Say how with a "
+                          f"method, for example slerp@{spec}.")
     return RetrieverSpec(alias or encoder.name, methods[JOINT], encoder=spec)
 
 

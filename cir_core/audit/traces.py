@@ -18,7 +18,7 @@ from pydantic import NonNegativeInt
 from cir_core.audit.aggregate_files import labelled
 from cir_core.audit.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus_samples import QueryFinder, Strict, names_of
-from cir_core.audit.panel import DEPTH, panel
+from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_lines, read_object, validated
@@ -26,13 +26,15 @@ from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
 from cir_core.spreadsheets import as_text
+from cir_core.texts import quoted
 
 
 def write_queries(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     accepted: Collection[str] | None = None, depth: int = DEPTH,
 ) -> None:
-    """One line for each labelled query: CIRCUS's trace with the panel (ids and paths) beside it.
+    """One line for each labelled query: CIRCUS's trace with the panel beside it, and with all that was
+    found in turn (ids and paths).
 
     ``accepted``: query ids that annotators validated. CIRCUS's fields about annotation are null
     where there is none; for a query outside ``accepted`` nothing is claimed either.
@@ -43,6 +45,7 @@ def write_queries(
     for position, label in _positioned(benchmark, aggregate):
         query = benchmark.queries[position]
         shown = panel(runs, places[query.query_id], depth) if runs else ()
+        found = in_turn(runs, places[query.query_id]) if runs else ()
         lines.append({
             "dataset": benchmark.dataset or benchmark.name, "hidden_category": label.label,
             "query_idx": benchmark.line_of(position),
@@ -54,6 +57,7 @@ def write_queries(
             "target_ids": list(query.target_ids), "aggregation": labelled(label),
             "ranks": dict(label.ranks), "hits_at_k": {v: rank <= aggregate.k for v, rank in label.ranks.items()},
             "panel": list(shown), "panel_paths": [image_path(benchmark, image_id) for image_id in shown],
+            "in_turn": list(found), "in_turn_paths": [image_path(benchmark, image_id) for image_id in found],
         })
     write_atomically(path, _jsonl(lines))
 
@@ -167,7 +171,7 @@ def _called(path: Path, names: Sequence[str], benchmark: Benchmark, dataset: str
         return fitting.pop()
     listed = ", ".join(names)
     if dataset:
-        raise DatasetError(f"{path} has no query of {dataset!r}, only of {listed}. Name one of these with "
+        raise DatasetError(f"{path} has no query of {quoted(dataset)}, only of {listed}. Name one of these with "
                            "--validated-dataset.")
     what = f"is of several data sets ({listed})" if len(names) > 1 else f"is of {listed}"
     how_many = "more than one" if fitting else "none"
@@ -198,7 +202,8 @@ def _positioned(benchmark: Benchmark, aggregate: Aggregate) -> Iterator[tuple[in
     position = {query.query_id: place for place, query in enumerate(benchmark.queries)}
     for label in aggregate.labels:
         if label.query_id not in position:
-            raise DatasetError(f"{benchmark.name} has no query {label.query_id!r}. Use the data set that was audited.")
+            raise DatasetError(f"{benchmark.name} has no query {quoted(label.query_id)}. Use the data set that was "
+                               "audited.")
         yield position[label.query_id], label
 
 

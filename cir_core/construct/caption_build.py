@@ -35,6 +35,7 @@ from cir_core.gallery_files import read_header
 from cir_core.language.base import LanguageModel
 from cir_core.language.conditions import conditions_of
 from cir_core.language.tasks import CaptionTask, Domain
+from cir_core.texts import quoted
 
 
 @dataclass(frozen=True)
@@ -185,8 +186,8 @@ def _check_plan(gallery: Gallery, plan: CaptionPlan, earlier: CaptionPlan | None
     if earlier is not None and earlier != plan:
         now, before = plan.differences(earlier)
         raise GalleryError(
-            f"The captions of gallery {gallery.name!r} were generated with {before}; you ask for {now}. Ask for the "
-            "same to go on with them, or add --restart to start anew (published captions stay until then)."
+            f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for {now}. Ask for "
+            "the same to go on with them, or add --restart to start anew (published captions stay until then)."
         )
 
 
@@ -194,7 +195,7 @@ def _check_unchanged(gallery: Gallery) -> None:
     header = read_header(gallery.folder)
     if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
         raise GalleryError(
-            f"Gallery {gallery.name!r} was indexed again or removed while its captions were made. Run the same "
+            f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
             "command again: what the language model said about images that are still there is kept."
         )
 
@@ -210,7 +211,7 @@ def _ranks(folder: Path) -> Path:
 def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
     image_id, problem = next(iter(problems.items()))
     return (
-        f"No image of gallery {gallery.name!r} got a caption, so nothing is published; the first, {image_id}: "
+        f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, {image_id}: "
         f"{problem} Choose another model or domain."
     )
 

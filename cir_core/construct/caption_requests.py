@@ -19,7 +19,6 @@ from cir_core.errors import (
     UnsupportedTask,
 )
 from cir_core.gallery import Gallery
-from cir_core.images import for_encoder
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionTask, Domain, Picture
 from cir_core.language.watch import Watch
@@ -78,7 +77,7 @@ class CaptionRequests:
 
         @cache  # once for all samples
         def load() -> Image.Image:
-            return for_encoder(self._gallery.load_image(image.image_id))
+            return self._gallery.load_for_encoder(image.image_id)
 
         # The manifest's caption is one more candidate; in the picture it would be the answer.
         picture = Picture(

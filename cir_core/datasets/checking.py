@@ -14,6 +14,7 @@ from cir_core.datasets.image_files import ImageFolder
 from cir_core.datasets.kinds import checked_kind
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import CirqueError, DatasetError
+from cir_core.texts import quoted
 
 NAMED = 20  # missing images named; their number is counted
 
@@ -101,10 +102,12 @@ def _is_empty(content: Content) -> bool:
 def _twice(path: Path, benchmark: Benchmark, faults: Faults) -> None:
     """Ids that readers let pass more than once."""
     for query_id in _repeated(query.query_id for query in benchmark.queries):
-        faults.add(path, f"query {query_id!r}", "its id stands there more than once", "Give each query its own id")
+        faults.add(path, f"query {quoted(query_id)}", "its id stands there more than once",
+                   "Give each query its own id")
     for name, pool in benchmark.pools.items():
         for image_id in _repeated(pool or ()):
-            faults.add(path, f"pool {name!r}", f"image {image_id!r} stands there more than once", "Keep one of them")
+            faults.add(path, f"pool {quoted(name)}", f"image {quoted(image_id)} stands there more than once",
+                       "Keep one of them")
 
 
 def _repeated(ids: Iterable[str]) -> list[str]:

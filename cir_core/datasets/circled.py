@@ -22,6 +22,7 @@ from cir_core.datasets.json_files import first_byte, first_value, read_array, va
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.datasets.soft_benchmark import soft_image_paths
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 _KIND = "Check that it is a file of CIRCLED sessions"
 _DIGITS = 12
@@ -107,7 +108,7 @@ def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
         counts["success"] += not success
         counts["turns"] += record.num_turns is not None and record.num_turns != len(record.turns)
         if problem := _problem(record, sessions):
-            faults.add(path, number, f"session {record.session_id!r} {problem}", _KIND)
+            faults.add(path, number, f"session {quoted(record.session_id)} {problem}", _KIND)
         else:
             sessions[record.session_id] = session = _session(record, counts)
             counts["texts"] += any(not turn.text.strip() for turn in session.turns)

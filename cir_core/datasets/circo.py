@@ -22,6 +22,7 @@ from cir_core.datasets.json_files import read_array, validated
 from cir_core.datasets.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 POOL = "circo"
 ASPECTS = (
@@ -68,7 +69,7 @@ def read_benchmark(
     if pool is None:
         notes.append(f"COCO's {_IMAGES} is not there: all images of a gallery are ranked.")
     if other := Counter(aspect for query in queries for aspect in query.aspects if aspect not in ASPECTS):
-        counts = ", ".join(f"{aspect!r} ({count})" for aspect, count in other.items())
+        counts = ", ".join(f"{quoted(aspect)} ({count})" for aspect, count in other.items())
         notes.append(f"Aspects that CIRCO does not have are kept as they are, with their queries: {counts}.")
     return Benchmark("circo", split, queries, {POOL: pool}, image_paths, tuple(notes))
 
@@ -95,7 +96,7 @@ def _annotations(path: Path, split: str | None) -> tuple[Path, str]:
         return path, split_of_file(path, path.stem if path.stem in ("val", "test") else None, split)
     split = split or "val"
     options = [f"{inside}{folder}{split}.json" for inside in _INSIDE for folder in ("annotations/", "")]
-    return find_file(path, options, f"CIRCO's annotations of the split {split!r}"), split
+    return find_file(path, options, f"CIRCO's annotations of the split {quoted(split)}"), split
 
 
 def _image_list(annotations: Path) -> Path | None:
@@ -114,7 +115,7 @@ def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
             for number, value in enumerate(ijson.items(DepthLimited(source), "images.item.id")):
                 image_id = canonical_id(value)
                 if image_id is None:
-                    faults.add(path, number, f"{value!r} is not an image id", "Download COCO's image list again")
+                    faults.add(path, number, f"{quoted(value)} is not an image id", "Download COCO's image list again")
                 elif image_id in pool:
                     faults.add(path, number, f"the image id {image_id} stands there twice", "Keep one of the two")
                 else:
@@ -163,7 +164,7 @@ def _query(record: _Record, mode: CaptionMode) -> BenchmarkQuery | str:
     written = [record.reference_img_id, *(one for one in record.gt_img_ids or () if one != "")]
     ids = [canonical_id(one) for one in written]
     if None in ids:
-        return f"{written[ids.index(None)]!r} is not an image id"
+        return f"{quoted(written[ids.index(None)])} is not an image id"
     reference, *targets = [one for one in ids if one is not None]
     if len(set(targets)) < len(targets):
         return "an image stands twice in 'gt_img_ids'"

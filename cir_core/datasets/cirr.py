@@ -20,6 +20,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_array, read_object, validated
 from cir_core.datasets.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
+from cir_core.texts import quoted
 
 POOL = "cirr"
 SUBSET = 5  # members of an image set beside the reference
@@ -77,9 +78,10 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path | None, str]:
         return path, next(filter(Path.is_file, listings), None), split
     split = split or "val"
     captions = find_file(path, [f"{inside}captions/cap.rc2.{split}.json" for inside in _INSIDE],
-                         f"CIRR's captions of the split {split!r}")
+                         f"CIRR's captions of the split {quoted(split)}")
     root = captions.parent.parent
-    listing = find_file(root, [f"image_splits/split.rc2.{split}.json"], f"CIRR's image list of the split {split!r}")
+    listing = find_file(root, [f"image_splits/split.rc2.{split}.json"],
+                        f"CIRR's image list of the split {quoted(split)}")
     return captions, listing, split
 
 
@@ -89,7 +91,7 @@ def _read_split(path: Path, faults: Faults) -> dict[str, str]:
     for name, file in read_object(path, faults).items():
         relative = PurePosixPath(file) if isinstance(file, str) else None
         if not name or relative is None or not relative.parts or relative.is_absolute() or ".." in relative.parts:
-            faults.add(path, f"key {name!r}", f"{file!r} is not a path below the images' folder",
+            faults.add(path, f"key {quoted(name)}", f"{quoted(file)} is not a path below the images' folder",
                        f'It should look like "./dev/{name or "name"}.png"; check the kind of file')
         else:
             files[name] = str(relative)
@@ -128,13 +130,13 @@ def _problem(record: _Record, split: str, known: Mapping[str, str] | None) -> st
     if target is None and not hides_targets(split):
         return "'target_hard' is missing, which only test splits hide"
     if record.reference not in members:
-        return f"the reference {record.reference!r} is not among the members of its image set"
+        return f"the reference {quoted(record.reference)} is not among the members of its image set"
     if target is not None and (target not in members or target == record.reference):
-        return f"the target {target!r} is not among the other members of its image set"
+        return f"the target {quoted(target)} is not among the other members of its image set"
     if len(set(members)) != len(members) or len(members) != SUBSET + 1:
         return f"its image set has {len(set(members))} different members, not {SUBSET + 1}"
     outside = [name for name in members if known is not None and name not in known]
-    return f"{outside[0]!r} is not in split.rc2.{split}.json" if outside else None
+    return f"{quoted(outside[0])} is not in split.rc2.{split}.json" if outside else None
 
 
 def _listed_paths(files: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ from cir_core.datasets.soft import (
 from cir_core.datasets.soft_constraints import ConstraintCache, read_constraints, write_constraints
 from cir_core.errors import DatasetError
 from cir_core.runs.trec import read_trec_run, write_trec_run
+from cir_core.texts import quoted
 
 Notes = Sequence[str]
 _Content = TypeVar("_Content")
@@ -56,7 +57,7 @@ def convert(
     """
     if form not in (forms := forms_of(kind)):
         can = f"It can be written as: {', '.join(forms)}." if forms else "Its files have no other form."
-        raise DatasetError(f"{kind} cannot be written as {form!r}. {can}")
+        raise DatasetError(f"{kind} cannot be written as {quoted(form)}. {can}")
     if not path.exists():
         raise DatasetError(f"{path} is missing. Check the path.")
     if any(_would_replace(out.resolve(), given.resolve(), form) for given in (path, pool) if given is not None):

@@ -19,6 +19,7 @@ from cir_core.datasets.json_files import read_array, read_document, validated
 from cir_core.datasets.layouts import check_folder, hides_targets
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 CATEGORIES = ("dress", "shirt", "toptee")
 _INSIDE = ("", "fashioniq", "fashion-iq", "FashionIQ", "fashionIQ_dataset", "fashioniq_dataset")
@@ -101,9 +102,10 @@ def read_split(folder: Path, category: str, split: str, faults: Faults | None = 
     first: dict[str, int] = {}
     for number, name in enumerate(content):
         if not isinstance(name, str) or not name:
-            faults.add(path, number, f"{name!r} is not an image name", "Check the kind of file")
+            faults.add(path, number, f"{quoted(name)} is not an image name", "Check the kind of file")
         elif name in first:
-            faults.add(path, number, f"{name!r} stands there twice, first at record {first[name]}", "Keep one of them")
+            faults.add(path, number, f"{quoted(name)} stands there twice, first at record {first[name]}",
+                       "Keep one of them")
         else:
             first[name] = number
     return list(first)
@@ -132,7 +134,7 @@ def _queries(
         targets = () if record.target is None else (record.target,)
         outside = [name for name in (record.candidate, *targets) if known is not None and name not in known]
         if outside:
-            faults.add(path, number, f"{outside[0]!r} is not in split.{category}.{split}.json", _WRONG_SPLIT)
+            faults.add(path, number, f"{quoted(outside[0])} is not in split.{category}.{split}.json", _WRONG_SPLIT)
             continue
         texts = query_texts(record.captions, mode)
         if not texts:
@@ -158,5 +160,5 @@ def _folder(path: Path, split: str) -> Path:
     found = {file.name.split(".")[-2] for inside in _INSIDE for file in (path / inside).glob("captions/cap.*.*.json")}
     there = f"Splits that are there: {', '.join(sorted(found))}" if found else "Give the folder that holds captions/"
     names = ", ".join(f"captions/cap.{category}.{split}.json" for category in CATEGORIES)
-    raise DatasetError(f"{path} has no captions of the split {split!r}. Looked there, and in folders called "
+    raise DatasetError(f"{path} has no captions of the split {quoted(split)}. Looked there, and in folders called "
                        f"{', '.join(filter(None, _INSIDE))}, for {names}. {there}.")

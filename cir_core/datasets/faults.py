@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cir_core.errors import DatasetError
+from cir_core.texts import shortened
 
+_LONGEST = 2_000  # characters of what a fault says; what it quotes is cut where it is composed
 KEPT = 1_000  # faults listed; a broken export has the same one on every line
 
 
@@ -39,7 +41,8 @@ class Faults:
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
         """Note a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
         named = f"record {record}" if isinstance(record, int) else record
-        fault = Fault(str(file), named, problem.rstrip("."), remedy.rstrip("."))
+        fault = Fault(str(file), shortened(named, _LONGEST), shortened(problem, _LONGEST).rstrip("."),
+                      shortened(remedy, _LONGEST).rstrip("."))
         if not self._collect:
             raise DatasetError(str(fault))
         self.count += 1

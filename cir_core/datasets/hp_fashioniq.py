@@ -19,6 +19,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 SHOWN = 5
 SCORES = (1, 2, 3, 4, 5)
@@ -125,7 +126,7 @@ def _question_set(path: Path, user: str, name: str, lists: Any, faults: Faults) 
         return
     wrong = [key for key in _LISTS if not isinstance(lists.get(key), list)]
     if wrong:
-        faults.add(path, where, f"it has no list {wrong[0]!r}", _KIND)
+        faults.add(path, where, f"it has no list {quoted(wrong[0])}", _KIND)
         return
     lengths = {key: len(lists[key]) for key in _LISTS}
     if len(set(lengths.values())) > 1:
@@ -152,15 +153,16 @@ def _question(
     reference: Any, target: Any, sentence: Any, first: Any, second: Any, preferred: Any,
 ) -> Question:
     if not isinstance(sentence, str) or not sentence.strip():
-        raise _Wrong(f"its sentence is {sentence!r}", "Give the modification text")
+        raise _Wrong(f"its sentence is {quoted(sentence)}", "Give the modification text")
     if str(preferred) not in ("1", "2"):
-        raise _Wrong(f"its preferred set is {preferred!r}", 'It is "1" or "2"')
+        raise _Wrong(f"its preferred set is {quoted(preferred)}", 'It is "1" or "2"')
     categories: dict[str, None] = {}
 
     def image(value: Any) -> str:
         match = _PATH.fullmatch(value) if isinstance(value, str) else None
         if match is None:
-            raise _Wrong(f"there is no category in the path {value!r}", "Paths end in image_data/<category>/<id>.jpg")
+            raise _Wrong(f"there is no category in the path {quoted(value)}",
+                         "Paths end in image_data/<category>/<id>.jpg")
         categories.setdefault(match["category"])
         return match["image_id"]
 
@@ -180,7 +182,8 @@ def _shown_set(value: Any, number: int, image: Any) -> ShownSet:
         raise _Wrong(f"its set {number} has {held}", f"A set has {SHOWN} images")
     score = str(value.get("user_score"))
     if score not in map(str, SCORES):
-        raise _Wrong(f"the score of its set {number} is {value.get('user_score')!r}", "Scores are 1, 2, 3, 4 or 5")
+        raise _Wrong(f"the score of its set {number} is {quoted(value.get('user_score'))}",
+                     "Scores are 1, 2, 3, 4 or 5")
     image_ids = tuple(map(image, paths))
     if len(set(image_ids)) < SHOWN:
         raise _Wrong(f"its set {number} shows an image twice", "Keep each image once")
@@ -196,8 +199,8 @@ def _released(question: Question) -> tuple[Any, ...]:
             text = text.replace(sign, mark)
         if decoded_text(text) != question.text:
             raise DatasetError(
-                f"Question {question.question_id}: the text {question.text!r} cannot be written: HP-FashionIQ's form "
-                "has no runs of spaces and writes signs as words like “dotmark”. Change the text."
+                f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: HP-FashionIQ's "
+                "form has no runs of spaces and writes signs as words like “dotmark”. Change the text."
             )
 
     def path(image_id: str) -> str:

@@ -1,7 +1,8 @@
-"""How deeply JSON may be nested, told before a parser meets it.
+"""How deeply JSON may be nested and how long its numbers may be, told before a parser meets it.
 
 ijson keeps a path for every open array, so its memory grows with the square of the depth;
 ``json`` runs out of the interpreter's stack. No data set nests more than a few levels.
+At a whole number of more than 4,300 digits ijson's C parser takes the whole process down with it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ from typing import BinaryIO
 DEEPEST = 100
 BLOCK = 2**16
 
+_MOST_DIGITS = 1000
+_LONG = b"0" * (_MOST_DIGITS + 1)
+_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
 _NOT_STRUCTURE = bytes(set(range(256)) - set(b'[]{}"'))
 _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
@@ -25,8 +29,17 @@ class TooDeep(ValueError):
         self.offset = offset
 
 
+class LongNumber(TooDeep):
+    """``offset``: a byte near it."""
+
+    def __init__(self, offset: int) -> None:
+        ValueError.__init__(self, f"no data: there are more than {_MOST_DIGITS:,} digits in a row near byte {offset}")
+        self.offset = offset
+
+
 class DepthLimited:
-    """A binary stream of JSON that ends in ``TooDeep`` where it is nested deeper than ``DEEPEST``.
+    """A binary stream of JSON that ends in ``TooDeep`` where it is nested deeper than ``DEEPEST``, and in
+    ``LongNumber`` before a block with more than a thousand digits in a row.
 
     What comes before that bracket is still handed out, so that a parser gives the records it
     has read. Brackets in strings do not count; what is no JSON at all is left to the parser.
@@ -37,6 +50,7 @@ class DepthLimited:
         self._offset = source.tell()
         self._depth = 0
         self._in_string = self._after_backslash = False
+        self._digits = b""   # the end of what was read, digits as zeros
         self._problem: TooDeep | None = None
 
     def read(self, size: int = -1) -> bytes:
@@ -45,6 +59,11 @@ class DepthLimited:
         if size < 0:
             return b"".join(iter(lambda: self.read(BLOCK), b""))
         block = self._source.read(size)
+        digits = self._digits + block.translate(_AS_ZEROS)
+        if _LONG in digits:
+            self._problem = LongNumber(self._offset)
+            raise self._problem
+        self._digits = digits[-_MOST_DIGITS:]
         if self.passes(block):
             self._offset += len(block)
             return block

@@ -10,6 +10,7 @@ from __future__ import annotations
 import codecs
 import io
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn, TypeVar
@@ -20,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted, shortened
 
 Record = dict[str, Any]
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -65,7 +67,7 @@ def first_value(path: Path, key: str) -> Any:
         try:
             return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
         except TooDeep as error:
-            raise DatasetError(f"{path} is {error}, before any {key!r}. {_FLATTER}.") from error
+            raise DatasetError(f"{path} is {error}, before any {quoted(key)}. {_FLATTER}.") from error
         except (ijson.JSONError, ValueError):
             return None
 
@@ -127,9 +129,8 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
     def unique(pairs: list[tuple[str, Any]]) -> Record:
         record = dict(pairs)
         if len(record) < len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            faults.add(path, f"key {twice!r}", "it stands twice in one object", "Keep one of the two")
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            faults.add(path, f"key {quoted(twice)}", "it stands twice in one object", "Keep one of the two")
         return record
 
     with _opened(path) as source:
@@ -153,14 +154,14 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         missing = first["type"] == "missing"
-        problem = f"{field!r} is missing" if missing else f"{field!r} cannot be used ({first['msg']})"
+        problem = f"{quoted(field)} is missing" if missing else f"{quoted(field)} cannot be used ({first['msg']})"
         faults.add(path, where, problem, f"It holds {_held(record)}; check the kind of file")
         return None
 
 
 def _held(record: object) -> str:
     """Of an object its keys; what stands where an object should, in a few words."""
-    return ", ".join(record) or "nothing" if isinstance(record, dict) else _shown(record)
+    return shortened(", ".join(record), 200) or "nothing" if isinstance(record, dict) else _shown(record)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -184,7 +185,7 @@ def _first_byte(source: BinaryIO) -> bytes:
 
 
 def _begins(first: bytes) -> str:
-    return f"it begins with {first.decode('latin-1')!r}" if first else "it is empty"
+    return f"it begins with {quoted(first.decode('latin-1'))}" if first else "it is empty"
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -14,6 +14,7 @@ from cir_core.datasets.contents import Content, Reader, Source, of_benchmark
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 Option = Literal["split", "caption_mode", "pool", "annotations"]
 
@@ -80,7 +81,7 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 def find_kind(name: str) -> Kind:
     """Raises ``DatasetError`` naming those that there are."""
     if name not in KINDS:
-        raise DatasetError(f"There is no kind of data set {name!r}. There are: {', '.join(KINDS)}.")
+        raise DatasetError(f"There is no kind of data set {quoted(name)}. There are: {', '.join(KINDS)}.")
     return KINDS[name]
 
 

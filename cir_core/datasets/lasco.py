@@ -18,6 +18,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import Record, first_byte, read_array, read_object
 from cir_core.datasets.layouts import check_folder, find_file, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.texts import quoted
 
 POOL = "lasco"
 _SPLITS = ("train", "val", "test")
@@ -83,7 +84,7 @@ def _query(record: Record, paths: CocoPaths, known: Container[str] | None) -> Be
             continue
         image = _image(record.get(name))
         if image is None:
-            return _Wrong(f"{name!r} of query {query_id} is not an id and a path")
+            return _Wrong(f"{quoted(name)} of query {query_id} is not an id and a path")
         images.append(image)
     if known is not None and len(images) == 2 and images[1][0] not in known:
         return _Wrong(f"the target {images[1][0]} of query {query_id} is not in the corpus",
@@ -111,7 +112,7 @@ def _query_file(path: Path, split: str | None) -> tuple[Path, str]:
     check_folder(path)
     split = split or "val"
     options = [f"{folder}lasco_{split}.json" for folder in ("", "downloads/", "annotations/", "captions/")]
-    return find_file(path, options, f"LaSCo's queries of the split {split!r}"), split
+    return find_file(path, options, f"LaSCo's queries of the split {quoted(split)}"), split
 
 
 def _read_corpus(path: Path, paths: CocoPaths, faults: Faults) -> tuple[str, ...]:
@@ -119,7 +120,7 @@ def _read_corpus(path: Path, paths: CocoPaths, faults: Faults) -> tuple[str, ...
     if first_byte(path) == b"[":
         records = iter(read_array(path, faults))
     else:
-        records = ((f"key {key!r}", [key, value]) for key, value in read_object(path, faults).items())
+        records = ((f"key {quoted(key)}", [key, value]) for key, value in read_object(path, faults).items())
     for where, record in records:
         image = _image(record)
         if image is None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 
 def find_file(root: Path, options: Sequence[str], what: str) -> Path:
@@ -36,8 +37,8 @@ def split_of_file(path: Path, named: str | None, given: str | None) -> str:
     Raises ``DatasetError`` where the two differ: figures would stand under another split's name.
     """
     if named and given and named != given:
-        raise DatasetError(f"{path} is of the split {named!r}, as its name says, not {given!r}. Leave the split out, "
-                           f"or give the file of {given!r}.")
+        raise DatasetError(f"{path} is of the split {quoted(named)}, as its name says, not {quoted(given)}. Leave the "
+                           f"split out, or give the file of {quoted(given)}.")
     return named or given or "val"
 
 
@@ -47,7 +48,7 @@ def refuse_targets(path: Path, split: str, queries: Sequence[BenchmarkQuery]) ->
     known = sum(bool(query.target_ids) for query in queries)
     if known and hides_targets(split):
         raise DatasetError(f"{path}: {known} of its {len(queries)} queries name their targets, which the split "
-                           f"{split!r} hides. Leave the split out, or give the file of {split!r}.")
+                           f"{quoted(split)} hides. Leave the split out, or give the file of {quoted(split)}.")
 
 
 def hides_targets(split: str) -> bool:

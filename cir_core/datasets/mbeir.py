@@ -24,6 +24,7 @@ from cir_core.datasets.json_files import Record, read_lines, validated
 from cir_core.datasets.mbeir_layout import find_files
 from cir_core.datasets.qrels import qrels_lines
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
+from cir_core.texts import quoted
 
 
 @dataclass
@@ -80,7 +81,7 @@ def read_benchmark(
     for place, (line, record) in enumerate(read_lines(files.queries, faults)):
         query = _query(record, name, candidates, files.pool is not None)
         if isinstance(query, BenchmarkQuery) and query.query_id in queries:
-            query = _Wrong(f"the query id {query.query_id!r} stands there twice", "Keep one of the two")
+            query = _Wrong(f"the query id {quoted(query.query_id)} stands there twice", "Keep one of the two")
         if isinstance(query, _LeftOut):
             counts[query.reason] += 1
             left_out.add(query.query_id)
@@ -118,24 +119,24 @@ def _query(record: Record, pool: str, candidates: Candidates, known: bool) -> Be
         return _Wrong(f"it has no query id (qid, query_id or id), but {', '.join(record) or 'nothing'}")
     modality = record.get("query_modality")
     if modality is not None and modality not in ("image,text", "text,image"):
-        return _LeftOut(query_id, f"are of modality {str(modality)!r}")
+        return _LeftOut(query_id, f"are of modality {quoted(str(modality))}")
     if "query_txt" not in record and "query_text" not in record:
-        return _Wrong(f"query {query_id!r} has no text (query_txt or query_text)")
+        return _Wrong(f"query {quoted(query_id)} has no text (query_txt or query_text)")
     text = _first(record, "query_txt", "query_text")
     if text is not None and not isinstance(text, str):
-        return _Wrong(f"the text of query {query_id!r} is no text")
+        return _Wrong(f"the text of query {quoted(query_id)} is no text")
     path = record.get("query_img_path")
     if not isinstance(path, str) or not path:
-        return _Wrong(f"query {query_id!r} has no reference image (query_img_path)")
+        return _Wrong(f"query {quoted(query_id)} has no reference image (query_img_path)")
     targets: dict[str, None] = {}
     for value in (*_listed(record, "pos_cand_list"), *_listed(record, "gt_cand_list")):
         target = _id(value)
         if target is None and value != "":
-            return _Wrong(f"a target of query {query_id!r} is no candidate id")
+            return _Wrong(f"a target of query {quoted(query_id)} is no candidate id")
         if target is not None:
             targets[sys.intern(target)] = None  # a large file names the same images again and again
     if known and (unknown := [target for target in targets if target not in candidates.paths]):
-        return _Wrong(f"query {query_id!r} has targets that are not in the pool: {', '.join(unknown[:5])}",
+        return _Wrong(f"query {quoted(query_id)} has targets that are not in the pool: {', '.join(unknown[:5])}",
                       "Check that queries and pool are of the same release and split")
     if text is None or not text.strip():
         return _LeftOut(query_id, "have no text")
@@ -171,7 +172,7 @@ def _read_pool(path: Path, faults: Faults) -> Candidates:
         if image_id is None:
             problem = f"it has no candidate id (did, cand_id, doc_id or id), but {', '.join(record) or 'nothing'}"
         elif image_id in candidates.paths:
-            problem = f"the candidate id {image_id!r} stands there twice"
+            problem = f"the candidate id {quoted(image_id)} stands there twice"
         elif isinstance(image, str) and image:
             candidates.paths[sys.intern(image_id)] = image
             candidates.ids.setdefault(image, image_id)
@@ -180,7 +181,7 @@ def _read_pool(path: Path, faults: Faults) -> Candidates:
             candidates.texts += 1
             continue
         else:
-            problem = f"candidate {image_id!r} has no image (img_path)"
+            problem = f"candidate {quoted(image_id)} has no image (img_path)"
         faults.add(path, f"line {line}", problem, "Check that it is a candidate pool in M-BEIR's form")
     if not candidates.paths and not faults.count:
         faults.add(path, "", "it holds no candidate with an image", "Check that it is a candidate pool")
@@ -195,14 +196,15 @@ def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[s
         if grade <= 0 or query_id in left_out:
             continue
         if query_id not in queries:
-            faults.add(path, f"line {line}", f"query {query_id!r} is not in the query file", remedy)
+            faults.add(path, f"line {line}", f"query {quoted(query_id)} is not in the query file", remedy)
         elif image_id not in queries[query_id].target_ids:
-            faults.add(path, f"line {line}", f"{image_id!r} is no target of query {query_id!r} there", remedy)
+            faults.add(path, f"line {line}", f"{quoted(image_id)} is no target of query {quoted(query_id)} there",
+                       remedy)
         else:
             confirmed[query_id] += 1
     for query_id, query in queries.items():
         if confirmed[query_id] != len(query.target_ids):
-            faults.add(path, f"query {query_id!r}",
+            faults.add(path, f"query {quoted(query_id)}",
                        f"it has {confirmed[query_id]} of the query's {len(query.target_ids)} targets", remedy)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cir_core.datasets.layouts import split_of_file
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 _SPLITS = ("train", "val", "test")
 _COMMON = re.compile(r"mbeir|cand|pool|qrels|query|queries|union|task\d+")
@@ -55,7 +56,7 @@ def _queries(folder: Path, split: str | None) -> Path:
         raise DatasetError(f"{folder} has no query/*.jsonl. Give M-BEIR's folder, or the query file itself.")
     fitting = [p for p in found if split is None or split in (_named(p)[1], p.parent.name)]
     if not fitting:
-        raise DatasetError(f"{folder} has no queries of split {split!r}. It has {_listed(found, folder)}.")
+        raise DatasetError(f"{folder} has no queries of split {quoted(split)}. It has {_listed(found, folder)}.")
     return _only(fitting, folder, "query files", "Give one of them instead of the folder, or a split")
 
 

@@ -12,6 +12,7 @@ from cir_core.datasets.qrels import write_qrels
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 
 def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
@@ -24,8 +25,8 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     listed, since a pool file would have to be made up.
     """
     if missing := [name for name, pool in benchmark.pools.items() if pool is None]:
-        raise DatasetError(f"The files of {benchmark.name} do not list the images of the pool {missing[0]!r}, which "
-                           "M-BEIR's form needs. Add the data set's list of images.")
+        raise DatasetError(f"The files of {benchmark.name} do not list the images of the pool {quoted(missing[0])}, "
+                           "which M-BEIR's form needs. Add the data set's list of images.")
     split = benchmark.split or "test"
     written: list[Path] = []
     for name, pool in benchmark.pools.items():

@@ -10,6 +10,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import text_lines
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 HIGHEST = 1_000_000  # trec_eval counts the images of every grade up to the highest there is
 _GRADE = re.compile(r"[+-]?0*([0-9]{1,7})(\.0+)?")
@@ -25,7 +26,8 @@ def read_qrels(path: Path, faults: Faults | None = None) -> dict[str, dict[str, 
     for number, query_id, image_id, grade in qrels_lines(path, faults):
         grades = qrels.setdefault(query_id, {})
         if image_id in grades:
-            faults.add(path, f"line {number}", f"query {query_id!r} has image {image_id!r} twice", "Keep one of them")
+            faults.add(path, f"line {number}", f"query {quoted(query_id)} has image {quoted(image_id)} twice",
+                       "Keep one of them")
         else:
             grades[image_id] = grade
     if not qrels and not faults.count:
@@ -64,7 +66,7 @@ def qrels_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str, str, int
             faults.add(path, f"line {number}", f"the grade {shown} is beyond {HIGHEST:,}, the most that measures take",
                        "Write grades as small whole numbers, 0 for what is not relevant")
         else:
-            faults.add(path, f"line {number}", f"the grade {grade!r} is not an integer", _FORM)
+            faults.add(path, f"line {number}", f"the grade {quoted(grade)} is not an integer", _FORM)
 
 
 def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: bool = False) -> None:
@@ -85,6 +87,6 @@ def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: b
 def one_word(text: str, what: str) -> str:
     """``text`` where a line of TREC's files can hold it as the id of ``what``, else ``DatasetError``."""
     if len(text.split()) != 1 or text.split()[0] != text:
-        raise DatasetError(f"The {what} id {text!r} is empty or has white space in it, which TREC's files cannot "
+        raise DatasetError(f"The {what} id {quoted(text)} is empty or has white space in it, which TREC's files cannot "
                            "hold. Write another form, or rename it.")
     return text

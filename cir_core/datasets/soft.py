@@ -7,6 +7,7 @@ a language model's, between 0 and 1; they are not calibrated, and compare within
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_array, validated
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 Confidence = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -114,8 +116,9 @@ def numbered_single_target(path: Path, faults: Faults | None = None) -> list[tup
     for number, record in found:
         shown = (record.target_id, *record.distractor_ids)
         if len(set(shown)) < len(shown):
-            twice = next(name for name in shown if shown.count(name) > 1)
-            faults.add(path, number, f"{twice!r} stands twice among target and comparison images", "Keep one of them")
+            twice = next(name for name, count in Counter(shown).items() if count > 1)
+            faults.add(path, number, f"{quoted(twice)} stands twice among target and comparison images",
+                       "Keep one of them")
             continue
         kept.append((number, record))
     return kept
@@ -143,8 +146,8 @@ def read_candidates(path: Path, faults: Faults | None = None) -> tuple[Candidate
             problem = f"it has {len(names)} top_k_names and {len(scores)} top_k_scores"
             faults.add(path, number, problem, "Give each name its score")
         elif len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            faults.add(path, number, f"{twice!r} stands twice in top_k_names", "Keep each image once")
+            twice = next(name for name, count in Counter(names).items() if count > 1)
+            faults.add(path, number, f"{quoted(twice)} stands twice in top_k_names", "Keep each image once")
         else:
             kept.append(record)
     return tuple(kept)

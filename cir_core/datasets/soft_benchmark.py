@@ -17,6 +17,7 @@ from cir_core.datasets.faults import Faults
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
 from cir_core.datasets.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 POOL = "gallery"
 _CIRR_NAME = re.compile(r"(?:train|dev|test1?)-\d+-\d+-img\d+")
@@ -89,7 +90,7 @@ def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
         notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")
     notes.extend(
         f"Record {number} (reference {record.reference_id}, target {record.target_id}): its text is spelled out "
-        f"letter by letter or marked as refined: {record.refined_caption[:40]!r}. It was kept as it is."
+        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It was kept as it is."
         for number, record in records if record.spelled_out
     )
     return notes
@@ -119,7 +120,7 @@ def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[
     if known is None or all(name in known for name in names):
         return False
     strange = next(name for name in names if name not in known)
-    faults.add(path, number, f"image {strange!r} is not in the pool", "Give the gallery this file was made for")
+    faults.add(path, number, f"image {quoted(strange)} is not in the pool", "Give the gallery this file was made for")
     return True
 
 

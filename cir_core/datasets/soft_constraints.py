@@ -14,6 +14,7 @@ from cir_core.composition import Constraints
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object, validated
 from cir_core.files import write_atomically
+from cir_core.texts import quoted
 
 _KIND = "Check that it is SoFT's file of constraints"
 
@@ -95,7 +96,7 @@ def _list(path: Path, content: dict[str, Any], key: str, faults: Faults) -> list
     value = content.get(key)
     if isinstance(value, list):
         return value
-    faults.add(path, f"key {key!r}", "it is missing" if key not in content else "it is not a list", _KIND)
+    faults.add(path, f"key {quoted(key)}", "it is missing" if key not in content else "it is not a list", _KIND)
     return []
 
 
@@ -110,7 +111,8 @@ def _count(path: Path, content: dict[str, Any], key: str, faults: Faults) -> int
     value = content.get(key)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
-    faults.add(path, f"key {key!r}", f"it is {value!r}", "It counts tokens: give a whole number, or leave it out")
+    faults.add(path, f"key {quoted(key)}", f"it is {quoted(value)}",
+               "It counts tokens: give a whole number, or leave it out")
     return None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +15,7 @@ from numpy._core.multiarray import scalar
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
+from cir_core.encoders.load_failures import HOLDS_OBJECTS, holds_objects, reason_of
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
@@ -91,16 +93,13 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        with torch.serialization.safe_globals(_NUMBERS):
+        with torch.serialization.safe_globals(_NUMBERS), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)     # of a TorchScript archive, which is refused all the same
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
-    except pickle.UnpicklingError as error:
-        raise EncoderUnavailable(
-            f"Checkpoint {path} holds more than tensors and numbers, or is damaged. Convert it to safetensors, "
-            "which cannot carry code."
-        ) from error
-    except (OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
-        reason = " ".join(str(error).split())[:200] or type(error).__name__
-        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason}). Copy it again.") from error
+    except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
+        if holds_objects(error):
+            raise EncoderUnavailable(f"Checkpoint {path} {HOLDS_OBJECTS}.") from error
+        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason_of(error)}). Copy it again.") from error
     if not isinstance(content, Mapping):
         raise EncoderUnavailable(
             f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."

@@ -16,9 +16,10 @@ import torch
 from open_clip.transform import PreprocessCfg, image_transform_v2
 from PIL import Image
 
+from cir_core.encoders.bundled import bundled_encoder_dir
 from cir_core.encoders.fingerprint import PROBE_TEXTS, revision
+from cir_core.encoders.load_failures import reason_of
 from cir_core.encoders.offline import hub_access, in_hub_cache, not_here
-from cir_core.encoders.registry import bundled_encoder_dir
 from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
@@ -224,7 +225,7 @@ def _config(source: _Source) -> dict[str, Any]:
 
 
 def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> EncoderUnavailable:
-    text = " ".join(str(error).split())[:400]
+    text = reason_of(error)
     if spec.kind in ("hub", "pretrained") and not allow_downloads:
         return EncoderUnavailable(
             f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never "

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
+from importlib import import_module
+from typing import cast
 
 from cir_core.encoders.base import Encoder
 from cir_core.encoders.specs import parse_spec
 
-_FOLDER = Path("assets/encoders/atelier-clip")
-
-
-def bundled_encoder_dir() -> Path:
-    """Folder of the model that ships with cirque. It may not exist in a damaged install."""
-    package = Path(__file__).resolve().parents[1]
-    inside, beside = package / _FOLDER, package.parent / _FOLDER
-    return inside if inside.is_dir() else beside
+# Module and function by the kind of spec, imported when asked for: each brings libraries of its own.
+_LOADERS: Mapping[str, tuple[str, str]] = {
+    "transformers": ("transformers_encoder", "load_transformers"),
+    "sentence-transformers": ("sentence_transformers_encoder", "load_sentence_transformers"),
+    "embedding": ("embedding_encoder", "load_embedding"),
+    "pic2word": ("pseudo_word", "load_pseudo_word"),
+    "searle": ("pseudo_word", "load_pseudo_word"),
+    "magiclens": ("magiclens", "load_magiclens"),
+}
+_OPEN_CLIP = ("open_clip_encoder", "load_open_clip")           # all other kinds
+_LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # these never fetch anything
 
 
 def load_encoder(
@@ -37,34 +42,8 @@ def load_encoder(
     Raises ``EncoderUnavailable`` with the remedy.
     """
     parsed = parse_spec(spec)
-    if parsed.kind == "transformers":
-        from cir_core.encoders.transformers_encoder import load_transformers
-
-        return load_transformers(
-            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
-        )
-    if parsed.kind == "sentence-transformers":
-        from cir_core.encoders.sentence_transformers_encoder import load_sentence_transformers
-
-        return load_sentence_transformers(parsed, device=device, precision=precision, batch_size=batch_size)
-    if parsed.kind == "embedding":
-        from cir_core.encoders.embedding_encoder import load_embedding
-
-        return load_embedding(parsed, device=device, precision=precision, batch_size=batch_size)
-    if parsed.kind in ("pic2word", "searle"):
-        from cir_core.encoders.pseudo_word import load_pseudo_word
-
-        return load_pseudo_word(
-            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
-        )
-    if parsed.kind == "magiclens":
-        from cir_core.encoders.magiclens import load_magiclens
-
-        return load_magiclens(
-            parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
-        )
-    from cir_core.encoders.open_clip_encoder import load_open_clip
-
-    return load_open_clip(
-        parsed, device=device, precision=precision, allow_downloads=allow_downloads, batch_size=batch_size
-    )
+    module, function = _LOADERS.get(parsed.kind, _OPEN_CLIP)
+    options: dict[str, object] = {"device": device, "precision": precision, "batch_size": batch_size}
+    if parsed.kind not in _LOCAL_ONLY:
+        options["allow_downloads"] = allow_downloads
+    return cast(Encoder, getattr(import_module(f"cir_core.encoders.{module}"), function)(parsed, **options))

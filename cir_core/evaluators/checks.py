@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
+from cir_core.texts import quoted
 
 Rankings = Mapping[str, tuple[str, ...]]
 NAMED = 3
@@ -72,8 +73,8 @@ def coverage(
     unknown = [query_id for query_id in answered if query_id not in known]
     if unknown:
         raise DatasetError(
-            f"Run {system!r} answers {len(unknown)} queries that the benchmark does not have ({first(unknown)}; its "
-            f"own begin {first(query_ids)}). Check that run and annotations belong to the same data set and split."
+            f"Run {quoted(system)} answers {len(unknown)} queries that the benchmark does not have ({first(unknown)}; "
+            f"its own begin {first(query_ids)}). Check that run and annotations belong to the same data set and split."
         )
     missing = tuple(query_id for query_id in query_ids if query_id not in answered)
     empty = [query_id for query_id, ranking in answered.items() if not ranking]
@@ -82,11 +83,11 @@ def coverage(
     if not missing:
         return (), notes
     if len(missing) == len(known):
-        raise DatasetError(f"Run {system!r} has no ranking for any query. Check the file.")
+        raise DatasetError(f"Run {quoted(system)} has no ranking for any query. Check the file.")
     if not partial:
         raise DatasetError(
-            f"Run {system!r} lacks {len(missing)} of {len(known)} queries ({first(missing)}). Make a complete run, or "
-            "count those as 0 with --partial."
+            f"Run {quoted(system)} lacks {len(missing)} of {len(known)} queries ({first(missing)}). Make a complete "
+            "run, or count those as 0 with --partial."
         )
     return missing, [f"INCOMPLETE: {len(missing)} of {len(known)} queries have no ranking and count as 0 "
                      f"({first(missing)}).", *notes]
@@ -97,15 +98,16 @@ def check_list(system: str, query_id: str, ranking: Sequence[str], pool: Collect
     if len(set(ranking)) < len(ranking):
         twice = Counter(ranking).most_common(1)[0][0]
         raise DatasetError(
-            f"Run {system!r}, query {query_id!r}: image {twice!r} stands twice in the list. Keep the better place."
+            f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} stands twice in the list. Keep "
+            "the better place."
         )
     if pool is None:
         return
     for image_id in ranking:
         if image_id not in pool:
             raise DatasetError(
-                f"Run {system!r}, query {query_id!r}: image {image_id!r} is not in the pool of {len(pool)} images. "
-                "Check the form of the ids and the split."
+                f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(image_id)} is not in the pool of "
+                f"{len(pool)} images. Check the form of the ids and the split."
             )
 
 

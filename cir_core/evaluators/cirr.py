@@ -11,6 +11,7 @@ from cir_core.evaluators.records import Columns, Measure
 from cir_core.evaluators.single_turn import recall_columns
 from cir_core.metrics.subset_recall import SubsetRank, subset_rank
 from cir_core.runs.records import Run
+from cir_core.texts import quoted
 
 CUTOFFS = (1, 5, 10, 50)
 SUBSET_CUTOFFS = (1, 2, 3)
@@ -58,8 +59,8 @@ def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str
         kept = tuple(one for one in given.get(query.query_id, ()) if one not in query.excluded_ids)
         if strangers := [image_id for image_id in kept if image_id not in query.subset_ids]:
             raise DatasetError(
-                f"Run {system!r}, query {query.query_id!r}: {strangers[0]!r} is not a member of its image set. "
-                f"It has {', '.join(query.subset_ids)}."
+                f"Run {quoted(system)}, query {quoted(query.query_id)}: {quoted(strangers[0])} is not a member of its "
+                f"image set. It has {', '.join(query.subset_ids)}."
             )
         check_list(system, query.query_id, kept, None)
         lists[query.query_id] = kept

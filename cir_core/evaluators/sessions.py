@@ -19,6 +19,7 @@ from cir_core.evaluators.checks import check_list, coverage, first
 from cir_core.evaluators.records import Columns, Measure, Scores, means, score
 from cir_core.metrics.multi_turn import CUTOFF, session_values
 from cir_core.runs.records import Run
+from cir_core.texts import quoted
 
 if TYPE_CHECKING:
     from cir_core.datasets.circled import CircledSession
@@ -42,7 +43,7 @@ def evaluate_sessions(
     if not sessions:
         raise DatasetError("There are no sessions to evaluate. Check the file.")
     if twice := [name for name, count in Counter(one.session_id for one in sessions).items() if count > 1]:
-        raise DatasetError(f"Session {twice[0]!r} stands twice in the file. Keep one of the two.")
+        raise DatasetError(f"Session {quoted(twice[0])} stands twice in the file. Keep one of the two.")
     if hidden := [one.session_id for one in sessions if not one.target_ids]:
         raise DatasetError(f"{len(hidden)} of {len(sessions)} sessions name no target ({first(hidden)}). Evaluate a "
                            "file with ground_truth_ids.")

@@ -45,6 +45,7 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
         temperature=settings.llm_temperature, timeout=settings.llm_timeout,
         connect_timeout=settings.llm_connect_timeout, retries=settings.llm_retries,
         concurrency=settings.llm_concurrency, image_edge=settings.llm_image_edge,
+        max_reply_mb=settings.llm_max_reply_mb,
         prompt_price=settings.llm_prompt_price, completion_price=settings.llm_completion_price,
     ))
 

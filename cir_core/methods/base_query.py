@@ -22,6 +22,7 @@ from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
 from cir_core.references import Reference
 from cir_core.stages import Stages
+from cir_core.texts import quoted
 from cir_core.types import Matrix, Vector
 
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
@@ -100,7 +101,7 @@ def _mixed(vector: Vector, reference: Reference, method: MethodSettings) -> tupl
 def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encoder, stages: Stages) -> Matrix:
     if not composes(encoder):
         raise EncoderUnavailable(
-            f"The encoder {encoder.name!r} does not compose image and text by itself. Choose another method, or "
+            f"The encoder {quoted(encoder.name)} does not compose image and text by itself. Choose another method, or "
             "index the gallery with a composing encoder (docs/galleries.md)."
         )
     with stages("compose"):

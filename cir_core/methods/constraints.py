@@ -12,7 +12,7 @@ from cir_core.language.tasks import ConstraintsTask, Domain
 from cir_core.method_types import FilterMode, SoftFilter
 from cir_core.references import Reference
 from cir_core.stages import Stages
-from cir_core.texts import clean_text
+from cir_core.texts import clean_text, quoted
 
 MOST = 12  # chips on one side; more would average each other away
 
@@ -52,7 +52,7 @@ def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
         raise SearchError(f"The weight λ of the filter is {soft_filter.weight}; choose one between 0 and 1.")
     if soft_filter.mode not in get_args(FilterMode):
         modes = ", ".join(get_args(FilterMode))
-        raise SearchError(f"The filter has no mode {soft_filter.mode!r}. Choose one of: {modes}.")
+        raise SearchError(f"The filter has no mode {quoted(soft_filter.mode)}. Choose one of: {modes}.")
     return replace(soft_filter, weight=float(soft_filter.weight))
 
 

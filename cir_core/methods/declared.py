@@ -22,6 +22,7 @@ from pydantic.dataclasses import dataclass as checked
 
 from cir_core.errors import MethodError
 from cir_core.method_types import MethodSettings, Reflection, SoftFilter
+from cir_core.texts import quoted
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
@@ -70,7 +71,7 @@ def all_methods(path: Path | None = None) -> dict[str, Method]:
     if path is not None:
         for name, method in read_methods(path).items():
             if name in methods:
-                raise MethodError(f"{path}: there is a method {name!r} already. Give yours another name.")
+                raise MethodError(f"{path}: there is a method {quoted(name)} already. Give yours another name.")
             methods[name] = method
     return methods
 
@@ -80,7 +81,7 @@ def find_method(name: str, methods: Mapping[str, Method]) -> Method:
     try:
         return methods[name]
     except KeyError:
-        raise MethodError(f"No method {name!r}. There are: {', '.join(methods)}.") from None
+        raise MethodError(f"No method {quoted(name)}. There are: {', '.join(methods)}.") from None
 
 
 def name_of(settings: MethodSettings, methods: Mapping[str, Method]) -> str | None:
@@ -104,20 +105,20 @@ def _parse(text: str, where: str) -> dict[str, Method]:
 
 def _method(name: str, declared: Any, where: str) -> Method:
     if not _NAME.match(name):
-        raise MethodError(f"{where}: {name!r} cannot be a method's name. Use lower-case letters, digits and '-'.")
+        raise MethodError(f"{where}: {quoted(name)} cannot be a method's name. Use lower-case letters, digits and '-'.")
     if name in RESERVED:
-        raise MethodError(f"{where}: {name!r} cannot be a method's name, it means something else already. "
+        raise MethodError(f"{where}: {quoted(name)} cannot be a method's name, it means something else already. "
                           "Give yours another name.")
     if not isinstance(declared, dict):
-        raise MethodError(f"{where}: method {name!r} is a single value. Write a table like [methods.{name}].")
+        raise MethodError(f"{where}: method {quoted(name)} is a single value. Write a table like [methods.{name}].")
     if unfit := _unfit(declared):
-        raise MethodError(f"{where}: method {name!r}, {unfit}")
+        raise MethodError(f"{where}: method {quoted(name)}, {unfit}")
     try:
         declaration = _adapter.validate_python(declared)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "its value"
-        raise MethodError(f"{where}: method {name!r}, {field}: {first['msg']}.") from error
+        raise MethodError(f"{where}: method {quoted(name)}, {field}: {first['msg']}.") from error
     settings = MethodSettings(**{key: getattr(declaration, key) for key in MethodSettings.__dataclass_fields__})
     return Method(name, declaration.title or name, declaration.source, settings)
 

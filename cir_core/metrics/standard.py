@@ -17,6 +17,7 @@ import numpy as np
 
 from cir_core.errors import DatasetError
 from cir_core.metrics.bootstrap import Values
+from cir_core.texts import quoted
 
 _ALL = "R, Success, P, RR, nDCG, AP, Rprec, Bpref, infAP, IPrec, SetP, SetR, SetF, SetAP, Judged"
 _FORM = "R@10, nDCG@10, RR or AP(rel=2)@100"
@@ -68,7 +69,7 @@ def _measure(name: str, provider: Any) -> Any:
     parts = _NAME.fullmatch(name.strip())
     known = ir_measures.measures.registry
     if parts is None or parts["name"] not in known:
-        raise DatasetError(f"No measure {name!r}. Known are {_ALL}, with @k where one has a cutoff.")
+        raise DatasetError(f"No measure {quoted(name)}. Known are {_ALL}, with @k where one has a cutoff.")
     try:
         measure = known[parts["name"]](**_options(parts["options"] or "()"))
         if parts["at"]:
@@ -79,9 +80,9 @@ def _measure(name: str, provider: Any) -> Any:
             raise ValueError("cutoffs start at 1")
     except AssertionError as error:
         problem = "lacks its cutoff or has options that it does not know"
-        raise DatasetError(f"The measure {name!r} {problem}. Write it as in {_FORM}.") from error
+        raise DatasetError(f"The measure {quoted(name)} {problem}. Write it as in {_FORM}.") from error
     except (TypeError, ValueError) as error:
-        raise DatasetError(f"The measure {name!r} cannot be used: {error}. Write it as in {_FORM}.") from error
+        raise DatasetError(f"The measure {quoted(name)} cannot be used: {error}. Write it as in {_FORM}.") from error
     if not isinstance(measure.aggregator(), ir_measures.MeanAgg):
         raise DatasetError(f"{name} counts, it is no mean over queries. Leave it out.")
     return measure

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from cir_core.texts import quoted
+
 
 @dataclass(frozen=True, slots=True)
 class SubsetRank:
@@ -29,7 +31,7 @@ class SubsetRank:
 def subset_rank(ranking: Sequence[str], subset_ids: Collection[str], target_id: str) -> SubsetRank:
     """Where the target stands among ``subset_ids``. Raises ``ValueError`` if it is none of them."""
     if target_id not in subset_ids:
-        raise ValueError(f"target {target_id!r} is not a member of its image set")
+        raise ValueError(f"target {quoted(target_id)} is not a member of its image set")
     before = 0
     for image_id in ranking:
         if image_id == target_id:

@@ -14,6 +14,7 @@ from cir_core.datasets.json_files import first_byte, read_array, read_object
 from cir_core.errors import DatasetError
 from cir_core.runs.records import Run
 from cir_core.runs.trec import read_trec_run
+from cir_core.texts import quoted
 
 _Ranking = tuple[tuple[str, ...], tuple[float, ...]]  # ids, and scores where there are any
 _FORMS = "Give TREC lines, or JSON: query id to a list of image ids, or to an object of image id and score"
@@ -56,7 +57,7 @@ def _merged(name: str, paths: Sequence[Path], faults: Faults) -> Run:
         systems.add(run.system)
         notes += [f"{path.name}: {note}" for note in run.notes]
         for query_id in run.rankings.keys() & rankings.keys() | run.subset_rankings.keys() & subset.keys():
-            faults.add(path, f"query {query_id!r}", "another file of the run has it too", "Keep one of them")
+            faults.add(path, f"query {quoted(query_id)}", "another file of the run has it too", "Keep one of them")
         for query_id, ids in run.rankings.items():
             if query_id not in rankings:
                 rankings[query_id] = ids
@@ -76,7 +77,7 @@ def _object(path: Path, faults: Faults) -> Run:
     for query_id, value in record.items():
         problem, ids, values = _ranking(value)
         if problem:
-            faults.add(path, f"query {query_id!r}", problem, _FORMS)
+            faults.add(path, f"query {quoted(query_id)}", problem, _FORMS)
             continue
         rankings[query_id] = ids
         if values:
@@ -113,13 +114,13 @@ def _ranking(value: Any) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
         ids = tuple(map(str, value))
         if len(set(ids)) < len(ids):
             twice = next(image_id for i, image_id in enumerate(ids) if image_id in ids[:i])
-            return f"image {twice!r} stands twice in its ranking", (), ()
+            return f"image {quoted(twice)} stands twice in its ranking", (), ()
         return "", ids, ()
     if not isinstance(value, dict):
         return "it has neither a list of image ids nor an object of scores", (), ()
     for image_id, score in value.items():
         if not _finite(score):
-            return f"the score of image {image_id!r} is {score!r}, which is not a finite number", (), ()
+            return f"the score of image {quoted(image_id)} is {quoted(score)}, which is not a finite number", (), ()
     pairs = sorted(value.items(), key=lambda pair: -pair[1])  # stable: equal scores as the file has them
     return "", tuple(image_id for image_id, _ in pairs), tuple(float(score) for _, score in pairs)
 

@@ -19,6 +19,7 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
 from cir_core.files import write_durably
 from cir_core.runs.records import Run
+from cir_core.texts import quoted
 
 DEPTH = 50
 SUBSET_DEPTH = 3
@@ -125,11 +126,11 @@ def _check_circo(path: Path, content: Content, benchmark: Benchmark | None, faul
     for name in _expected(path, content, [str(number) for number in range(count)], faults):
         ids = [canonical_id(one) for one in content[name]] if isinstance(content[name], list) else None
         if ids is None or None in ids:
-            faults.add(path, f"key {name!r}", "its value is not a list of image ids (numbers)", _WRITE_AGAIN)
+            faults.add(path, f"key {quoted(name)}", "its value is not a list of image ids (numbers)", _WRITE_AGAIN)
             continue
         ranking = tuple(one for one in ids if one is not None)
         if (problem := _list_problem(ranking, pool)) is not None:
-            faults.add(path, f"key {name!r}", *problem)
+            faults.add(path, f"key {quoted(name)}", *problem)
         else:
             rankings[name] = ranking
     other = sum(len(ranking) != DEPTH for ranking in rankings.values())
@@ -143,10 +144,11 @@ def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, fault
         faults.add(path, "", "it has neither 'version' nor 'metric'", "Check that it is a submission to CIRR's server")
         return Run(path.stem, {})
     if version != VERSION:
-        faults.add(path, "key 'version'", f"it is {version!r}, not {VERSION!r}", "Set the version of the annotations")
+        faults.add(path, "key 'version'", f"it is {quoted(version)}, not {quoted(VERSION)}",
+                   "Set the version of the annotations")
     depth = _DEPTHS.get(metric) if isinstance(metric, str) else None
     if depth is None:
-        faults.add(path, "key 'metric'", f"it is {metric!r}", f"Set it to one of {', '.join(map(repr, _DEPTHS))}")
+        faults.add(path, "key 'metric'", f"it is {quoted(metric)}", f"Set it to one of {', '.join(map(repr, _DEPTHS))}")
         return Run(path.stem, {})
     lists = {name: value for name, value in content.items() if name not in ("version", "metric")}
     queries = {query.query_id: query for query in benchmark.queries} if benchmark else {}
@@ -155,12 +157,12 @@ def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, fault
     for name in _expected(path, lists, list(queries) if benchmark else _pairids(lists), faults):
         value = lists[name]
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            faults.add(path, f"key {name!r}", "its value is not a list of image names", _WRITE_AGAIN)
+            faults.add(path, f"key {quoted(name)}", "its value is not a list of image names", _WRITE_AGAIN)
             continue
         problem = (_length_problem(value, depth) or _list_problem(value, pool)
                    or _query_problem(value, queries.get(name), metric))
         if problem is not None:
-            faults.add(path, f"key {name!r}", *problem)
+            faults.add(path, f"key {quoted(name)}", *problem)
         else:
             rankings[name] = tuple(value)
     return Run(path.stem, rankings) if metric == "recall" else Run(path.stem, {}, subset_rankings=rankings)
@@ -171,10 +173,12 @@ def _expected(path: Path, lists: Content, names: Sequence[str], faults: Faults) 
     wanted = dict.fromkeys(names)
     for name in lists:
         if name not in wanted:
-            faults.add(path, f"key {name!r}", f"it is no query of these {len(wanted)}", "Check the split; take it out")
+            faults.add(path, f"key {quoted(name)}", f"it is no query of these {len(wanted)}",
+                       "Check the split; take it out")
     for name in wanted:
         if name not in lists:
-            faults.add(path, f"key {name!r}", "it is missing", "A submission ranks every query of the split; add it")
+            faults.add(path, f"key {quoted(name)}", "it is missing",
+                       "A submission ranks every query of the split; add it")
     return [name for name in lists if name in wanted]
 
 
@@ -191,9 +195,9 @@ def _length_problem(ranking: Sequence[str], depth: int) -> _Problem | None:
 def _list_problem(ranking: Sequence[str], pool: set[str] | None) -> _Problem | None:
     if len(set(ranking)) < len(ranking):
         twice = next(one for number, one in enumerate(ranking) if one in ranking[:number])
-        return f"the image {twice!r} stands there twice", "Rank each image once"
+        return f"the image {quoted(twice)} stands there twice", "Rank each image once"
     unknown = [one for one in ranking if pool is not None and one not in pool]
-    return (f"the image {unknown[0]!r} is not in this split", "Rank the images of the split, by its names") \
+    return (f"the image {quoted(unknown[0])} is not in this split", "Rank the images of the split, by its names") \
         if unknown else None
 
 
@@ -201,9 +205,9 @@ def _query_problem(ranking: Sequence[str], query: BenchmarkQuery | None, metric:
     if query is None:
         return None
     if query.reference_id in ranking:
-        return f"it ranks its own reference {query.reference_id!r}", "Take the reference out before ranking"
+        return f"it ranks its own reference {quoted(query.reference_id)}", "Take the reference out before ranking"
     strange = [one for one in ranking if metric == "recall_subset" and one not in query.subset_ids]
-    return (f"the image {strange[0]!r} is not in the query's image set", "Rank its five other members only") \
+    return (f"the image {quoted(strange[0])} is not in the query's image set", "Rank its five other members only") \
         if strange else None
 
 

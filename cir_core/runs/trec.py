@@ -23,6 +23,7 @@ from cir_core.datasets.qrels import one_word
 from cir_core.errors import DatasetError
 from cir_core.files import write_atomically
 from cir_core.runs.records import Run
+from cir_core.texts import quoted
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _FORM = "A line of a run is: query Q0 image rank score tag"
@@ -87,7 +88,7 @@ def write_trec_run(path: Path, run: Run) -> None:
     a run without scores gets n … 1. A query with an empty list leaves no line. White space in
     the system's name becomes ``_``. Raises ``DatasetError`` for what the form cannot hold."""
     if run.subset_rankings:
-        raise DatasetError(f"The run {run.system!r} has subset rankings, which a TREC run cannot hold. "
+        raise DatasetError(f"The run {quoted(run.system)} has subset rankings, which a TREC run cannot hold. "
                            "Write CIRR's submission files instead.")
     tag = "_".join(run.system.split()) or "cirque"
 
@@ -113,7 +114,7 @@ def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -
     if scores is None:
         return [str(value) for value in range(n, 0, -1)]
     if len(scores) != n or not all(map(math.isfinite, scores)):
-        raise DatasetError(f"Query {query_id!r} has scores that are not {n} finite numbers. Score the run again.")
+        raise DatasetError(f"Query {quoted(query_id)} has scores that are not {n} finite numbers. Score the run again.")
     with np.errstate(over="ignore"):
         rounded = np.asarray(scores, np.float32)
     if not np.isfinite(rounded).all():
@@ -132,12 +133,12 @@ def _problem(fields: Sequence[str]) -> str:
         return f"it has {len(fields)} fields, not 6"
     rank, score = fields[3], fields[4]
     if not _INTEGER.fullmatch(rank):
-        return f"the rank {rank!r} is not an integer"
+        return f"the rank {quoted(rank)} is not an integer"
     try:
         finite = "_" not in score and math.isfinite(float(score))
     except ValueError:
         finite = False
-    return "" if finite else f"the score {score!r} of query {fields[0]!r} is not a finite number"
+    return "" if finite else f"the score {quoted(score)} of query {quoted(fields[0])} is not a finite number"
 
 
 def _each_once(path: Path, query_id: str, query: _Listed, faults: Faults) -> list[int]:
@@ -148,7 +149,7 @@ def _each_once(path: Path, query_id: str, query: _Listed, faults: Faults) -> lis
     best: dict[str, int] = {}
     for i in order:
         if query.ids[i] in best:
-            faults.add(path, f"query {query_id!r}", f"image {query.ids[i]!r} stands twice in its ranking",
+            faults.add(path, f"query {quoted(query_id)}", f"image {quoted(query.ids[i])} stands twice in its ranking",
                        "Keep its best line")
         best.setdefault(query.ids[i], i)
     return list(best.values())
@@ -158,9 +159,9 @@ def _notes(contradicted: Sequence[str], tied: Sequence[str], tags: Sequence[str]
     notes = []
     if contradicted:
         notes.append(f"The rank column contradicts the scores in {len(contradicted)} queries, first "
-                     f"{contradicted[0]!r}: the scores decide, as in trec_eval.")
+                     f"{quoted(contradicted[0])}: the scores decide, as in trec_eval.")
     if tied:
-        notes.append(f"{len(tied)} queries have equal scores, first {tied[0]!r}: the rank column decides. "
+        notes.append(f"{len(tied)} queries have equal scores, first {quoted(tied[0])}: the rank column decides. "
                      "trec_eval would order them by image id.")
     if len(tags) > 1:
         notes.append(f"The file has {len(tags)} tags ({', '.join(tags[:3])}{', …' if len(tags) > 3 else ''}) "

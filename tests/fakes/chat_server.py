@@ -24,7 +24,8 @@ class Reply:
     ``pieces``. ``hold`` is waited for before the first byte, ``longest_hold`` seconds at
     most; ``between`` is called before each piece; ``cut`` drops the connection after so
     many pieces. ``drip`` instead sends nothing but signs of life, one every so many seconds:
-    comments in a stream, blanks in a whole reply.
+    comments in a stream, blanks in a whole reply. ``begin`` is sent instead of a completion, and after it ``endless``
+    again and again, until the client hangs up or ``most`` bytes went out.
     """
 
     text: str = "{}"
@@ -40,6 +41,9 @@ class Reply:
     cut: int | None = None
     drip: float | None = None
     stream: bool = True                       # False: answers whole whatever was asked
+    begin: bytes = b""
+    endless: bytes = b""
+    most: int = 400 * 2**20
 
 
 def refusal(status: int, message: str, param: str | None = None, code: str | None = None) -> Reply:
@@ -141,12 +145,27 @@ def _handler(server: ChatServer) -> type[BaseHTTPRequestHandler]:
             except OSError:
                 server.hung_up.set()
 
+        def _flood(self, reply: Reply) -> None:
+            block, sent = reply.endless * max(1, 2**16 // len(reply.endless)), 0
+            try:
+                self._chunk(reply.begin + block)
+                while sent < reply.most and not server.closing.is_set():
+                    self._chunk(block)
+                    sent += len(block)
+            except OSError:
+                server.hung_up.set()
+
         def _send(self, reply: Reply, request: dict[str, Any]) -> None:
             if reply.drip is not None:
                 streams = bool(request.get("stream"))
                 kind = "text/event-stream" if streams else "application/json"
                 self._start(reply, kind, {"Transfer-Encoding": "chunked"})
                 self._drip(b": keep-alive\n\n" if streams else b" ", reply.drip)
+                return
+            if reply.endless:
+                kind = "text/event-stream" if request.get("stream") and reply.stream else "application/json"
+                self._start(reply, kind, {"Transfer-Encoding": "chunked"})
+                self._flood(reply)
                 return
             if reply.body is not None or not (request.get("stream") and reply.stream):
                 body = reply.body if reply.body is not None else _completion(reply, request)

@@ -8,14 +8,14 @@ from typing import Any
 
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyEvent, StudyImage, StudyPlan
 from annotation.store import StudyStore
-from annotation.survey import HS_FASHIONIQ, SETTINGS
+from annotation.survey import SETTINGS
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 
 
 def a_study(**settings: Any) -> Study:
-    return Study("p1", "Shops", "preference", HS_FASHIONIQ, StudyPlan(2, 1, 0, 7, 3.0), True, {**SETTINGS, **settings},
-                 {"form": "tests"}, "local", START)
+    return Study("p1", "Shops", "preference", "hs-fashioniq/1", StudyPlan(2, 1, 0, 7, 3.0), True,
+                 {**SETTINGS, **settings}, {"form": "tests"}, "local", START)
 
 
 def an_item(number: int = 0, *, text: str = "is red", size: int = 5, **hidden: Any) -> Item:
@@ -39,7 +39,7 @@ def an_answer(one: int = 4, two: int = 2, preferred: int = 1, *, first: int | No
 def a_judgement(number: int, annotator: str, answer: Mapping[str, Any], *, seconds: float = 10.0, **more: Any
                 ) -> Judgement:
     """An answer to item ``number``, given ``number`` minutes after START."""
-    record: dict[str, Any] = {"revision": 1, "token": f"token-{number}-{annotator}", "protocol": HS_FASHIONIQ,
+    record: dict[str, Any] = {"revision": 1, "token": f"token-{number}-{annotator}", "protocol": "hs-fashioniq/1",
                               "created_at": START + timedelta(minutes=number)} | more
     return Judgement(judgement_id=f"j-{number}-{annotator}", study_id="p1", item_id=f"i{number}", annotator=annotator,
                      answer=answer, seconds=seconds, **record)

@@ -16,7 +16,7 @@ from PIL import Image
 from annotation.assignment import plan_places
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.store import StudyStore
-from annotation.survey import HS_FASHIONIQ, SETTINGS
+from annotation.survey import SETTINGS
 from annotation.survey_flow import SECRET
 from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
 from cir_core.ids import new_id
@@ -67,7 +67,7 @@ def make_preference_study(
     """
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every, seed)
     study = Study(
-        new_id(), name, "preference", HS_FASHIONIQ,
+        new_id(), name, "preference", "hs-fashioniq/1",
         StudyPlan(plan_survey(questions, layout).people, 1, 0, seed, lease_hours), accepting,
         {**SETTINGS, "lease_hours": lease_hours, **layout.settings(questions), SECRET: CODE_SECRET,
          **(settings or {})}, {"from": "tests"}, "local",

@@ -12,8 +12,8 @@ import re
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -46,22 +46,20 @@ class Route:
 
 
 def routes(home: Path) -> list[Route]:
-    """All of them, from the app itself."""
+    """All of them, from the app itself. ``home`` is for listing them, and is not that of the app."""
     done = subprocess.run([sys.executable, "-m", "tests.fuzz.list_routes"], cwd=ROOT, check=True,
                           capture_output=True, text=True, env=environment_of(home))
     return [Route(one["path"], method, one["own"], tuple(one["query"]))
             for one in json.loads(done.stdout.splitlines()[-1]) for method in one["methods"] if method != "HEAD"]
 
 
-def targets(served: Served, home: Path) -> list[Target]:
-    """``home`` is for listing routes, and is not that of the app."""
-    found = routes(home)
+def targets(served: Served, found: Sequence[Route]) -> list[Target]:
     good = known_good(served.known)
     made = [_own(served, route, good) for route in found if route.own]
     made += [_foreign(served, [route for route in found if not route.own])]
     made += [_named(served, name, names, good) for name, names in named_calls(served).items()]
     made += [_actions(served, good), _pictures(served)]
-    return made
+    return [replace(target, of_app=True) for target in made]
 
 
 def known_good(known: Mapping[str, Sequence[Any]]) -> dict[str, st.SearchStrategy[Any]]:
@@ -93,7 +91,7 @@ def _own(served: Served, route: Route, good: Mapping[str, st.SearchStrategy[Any]
     path = st.fixed_dictionaries({name: weighted((1, good.get(names.get(name, name), texts)), (1, texts))
                                   for name, _ in parts})
     who = st.sampled_from((*["admin"] * 8, "judge", "analyst", ""))
-    fields = _fields_of(served, route) if route.method != "GET" else _asked_of(served, route)
+    fields = fields_of(served, route) if route.method != "GET" else asked_of(served, route)
     if fields is None:
         inputs = st.tuples(path, who, _bodies())
     else:
@@ -158,14 +156,20 @@ def _named(served: Served, name: str, parameters: Sequence[str], good: Mapping[s
 
 def _actions(served: Served, good: Mapping[str, st.SearchStrategy[Any]]) -> Target:
     """What a browser sends from the search screen."""
+    send, _, words = screen(served)
+    return Target("actions of the search screen", inputs=spoilt_fields(["do"], words, good), attempt=send, weight=6.0,
+                  deadline=60.0)
+
+
+def screen(served: Served) -> tuple[Callable[[Any], str], list[str], list[str]]:
+    """How an action is sent, the names of actions, and those of the fields they take."""
     config = served.ask("GET", "/config", own=False).json()
     acting = [one["id"] for one in config["dependencies"] if any(target[1] == "act" for target in one["targets"])]
     said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.glob("*.py")))
     words = sorted(set(re.findall(r'(?:text_of|data\.get)\((?:data, )?"(\w+)"', said)) - {"do"})
     assert acting and words, "how the screen sends its actions has changed"
-    data = spoilt_fields(["do"], words, good)
 
-    def attempt(sent: Any) -> str:
+    def send(sent: Any) -> str:
         session = secrets.token_hex(6)
         body = {"data": [None], "fn_index": acting[0], "event_data": sent, "session_hash": session,
                 "trigger_id": config["dependencies"][0]["targets"][0][0]}
@@ -177,7 +181,7 @@ def _actions(served: Served, good: Mapping[str, st.SearchStrategy[Any]]) -> Targ
         done = told.rpartition("process_completed")[2].replace(" ", "")
         return "done" if '"success":true' in done else "refused" if '"success":false' in done else "cut off"
 
-    return Target("actions of the search screen", inputs=data, attempt=attempt, weight=6.0, deadline=60.0)
+    return send, _ACTIONS, words
 
 
 def _pictures(served: Served) -> Target:
@@ -192,7 +196,7 @@ def _pictures(served: Served) -> Target:
     return Target("pictures, uploaded", spoilt_pictures(), attempt, weight=8.0, deadline=30.0)
 
 
-def _fields_of(served: Served, route: Route) -> tuple[list[str], list[str]] | None:
+def fields_of(served: Served, route: Route) -> tuple[list[str], list[str]] | None:
     """What a call takes, by its own sentences; None for one that takes no JSON object."""
     path = _filled(route.path, {name: "x" for name, _ in re.findall(r"\{(\w+)(:path)?\}", route.path)})
     if route.path in ("/sign-out", "/studies/sample"):
@@ -205,7 +209,7 @@ def _fields_of(served: Served, route: Route) -> tuple[list[str], list[str]] | No
     return required, [name for name in taken[1].split(", ") if name not in required]
 
 
-def _asked_of(served: Served, route: Route) -> tuple[list[str], list[str]]:
+def asked_of(served: Served, route: Route) -> tuple[list[str], list[str]]:
     """What a route looks for in its query: what it says it needs, and what more it takes."""
     path = _filled(route.path, {name: "x" for name, _ in re.findall(r"\{(\w+)(:path)?\}", route.path)})
     answer = served.ask("GET", path, params={"no_such_field": "1"})

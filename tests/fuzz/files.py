@@ -20,6 +20,7 @@ from annotation.rubric import parse_rubric
 from annotation.sources.audit import read_audit
 from annotation.sources.circus import read_circus
 from annotation.sources.mbeir import read_mbeir
+from annotation.survey import parse_survey
 from cir_core.atelier.build import build_atelier
 from cir_core.audit.aggregate import aggregate
 from cir_core.audit.aggregate_files import read_aggregate, write_aggregate
@@ -65,12 +66,17 @@ Read = Callable[[Path], object]
 
 def targets(folder: Path) -> list[Target]:
     """A target for each reader; ``folder`` is where files are put."""
+    return [_target(name, good, read, folder / "spoilt") for name, good, read in readers(folder)]
+
+
+def readers(folder: Path) -> list[tuple[str, Path, Read]]:
+    """The name of each reader, a folder of good files for it, and what reads such a folder."""
     seeds = Seeds(folder / "good")
     store = SqlStudyStore(engine_of(folder / "imports"))
     names = (f"import {number}" for number in count())
     three, items = benchmark(3), [an_item(0), an_item(1)]
     one = seeds.one
-    readers: list[tuple[str, Path, Read]] = [
+    return [
         *((f"datasets check {kind}", path, _checking(kind)) for kind, path in seeds.kinds()),
         ("CIRCUS annotators, read", seeds.users(), lambda path: read_circus_users(sorted(path.iterdir()))),
         ("CIRCUS annotators, imported", seeds.users(), lambda path: import_circus_study(
@@ -91,11 +97,12 @@ def targets(folder: Path) -> list[Target]:
         ("M-BEIR, for a study", seeds.mbeir(), lambda path: read_mbeir(path, images=path)),
         ("a manifest", one("manifest.csv", _MANIFEST), lambda path: read_manifest(path / "manifest.csv", path)),
         ("declared methods", one("methods.toml", _METHODS), lambda path: read_methods(path / "methods.toml")),
-        ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus.toml").read_text("utf-8")),
+        ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus-1.toml").read_text("utf-8")),
          lambda path: parse_rubric((path / "circus.toml").read_text("utf-8", "replace"), "circus.toml")),
+        ("a survey", one("hs.toml", (ROOT / "assets/surveys/hs-fashioniq.toml").read_text("utf-8")),
+         lambda path: parse_survey((path / "hs.toml").read_text("utf-8", "replace"), "hs.toml")),
         ("a gallery's own files", seeds.gallery(), _open_gallery),
     ]
-    return [_target(name, good, read, folder / "spoilt") for name, good, read in readers]
 
 
 class Seeds:

@@ -34,8 +34,8 @@ class TooSlow(Bad):
 @dataclass(frozen=True)
 class Target:
     """``attempt`` says in a word or two how an input ended, and raises for what must not be: :class:`Bad`, or any error
-    that nobody raised on purpose. ``begin`` is called once before. ``weight``: its share of all inputs. ``deadline``:
-    seconds for one input."""
+    that nobody raised on purpose. ``begin`` is called once before. ``weight``: its share of all inputs, and
+    ``least`` of them at any rate. ``deadline``: seconds for one input. ``of_app``: whether the app is asked."""
 
     name: str
     inputs: st.SearchStrategy[Any]
@@ -43,6 +43,8 @@ class Target:
     weight: float = 1.0
     deadline: float = 10.0
     begin: Callable[[], None] = lambda: None
+    least: int = 1
+    of_app: bool = False
 
 
 @dataclass

@@ -9,15 +9,17 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 import psutil
 
-from tests.fuzz import calls, files, pictures
+from tests.fuzz import calls, files, long_texts, pictures
 from tests.fuzz.outcome import Bad, Outcome, Target, attempt_all
 from tests.fuzz.served import serving
+from tests.fuzz.watch import SLOWEST, Slowest, watching
 
 MOST_MEMORY = 2**30      # bytes that a process may grow by: a picture of 64 megapixels is decoded, and copied
 _GROUPS = (("file: ", "readers and importers of files"), ("named call ", "named calls"), ("GET /", "addresses, GET"),
@@ -31,6 +33,8 @@ class Fuzzed:
     app_grew: int = 0        # bytes, from its first answer to its most
     reader_grew: int = 0     # bytes of the process that reads files
     notes: dict[str, int] = field(default_factory=dict)
+    slowest_health: Slowest = field(default_factory=Slowest)
+    slow_once: int = 0       # answers of /healthz that were slow beside an input, and were not when it came again
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -41,20 +45,25 @@ class Fuzzed:
 def fuzz(folder: Path, inputs: int, minutes: float, seed: int = 0) -> Fuzzed:
     """About ``inputs`` inputs, shared out by weight, unless the ``minutes`` are over before."""
     fuzzed, began = Fuzzed(), time.monotonic()
-    with serving(folder) as served:
+    with serving(folder) as served, ExitStack() as over:
         before = _own_peak()
-        targets = [*calls.targets(served, folder / "listed"), *pictures.targets(), *files.targets(folder / "files")]
+        found = calls.routes(folder / "listed")
+        targets = [*calls.targets(served, found), *long_texts.targets(served, found), *pictures.targets(),
+                   *files.targets(folder / "files")]
+        watch = over.enter_context(watching(served.url, served.process.pid))
         for target, count in _shared(targets, inputs):
             if time.monotonic() - began > 60 * minutes:
                 fuzzed.problems.append(f"The time was over before {target.name}. Give it more minutes.")
                 break
-            fuzzed.outcomes.append(attempt_all(target, count, seed))
+            fuzzed.outcomes.append(attempt_all(watch.over(target) if target.of_app else target, count, seed))
         try:
             served.check_alive()
         except Bad as error:
             fuzzed.problems.append(str(error))
         fuzzed.app_grew = served.most_memory - served.memory_at_first
         fuzzed.notes = served.notes
+        watch.look(fuzzed.outcomes[-1].name)
+        fuzzed.slowest_health, fuzzed.slow_once = watch.slowest, watch.passed
     fuzzed.seconds, fuzzed.reader_grew = time.monotonic() - began, _own_peak() - before
     fuzzed.problems += [f"{outcome.name}: {what}\n    from {shown[0]}"
                         for outcome in fuzzed.outcomes for what, shown in outcome.findings.items()]
@@ -77,13 +86,16 @@ def as_markdown(fuzzed: Fuzzed) -> str:
                      f"{max(one.slowest for one in outcomes):.1f} s | {sum(len(one.findings) for one in outcomes)} |")
     lines += ["", f"The app grew by {fuzzed.app_grew / 2**20:,.0f} MB at most, the process that reads files by "
               f"{fuzzed.reader_grew / 2**20:,.0f} MB. Calls of a wrong form that Gradio refused and wrote to its log "
-              f"as errors: {sum(fuzzed.notes.values()):,}."]
+              f"as errors: {sum(fuzzed.notes.values()):,}.", "",
+              f"The slowest /healthz, asked all the time over another connection: {fuzzed.slowest_health.seconds:.2f} "
+              f"s ({fuzzed.slowest_health.cpu:.2f} s of CPU in the app), beside {fuzzed.slowest_health.beside}. Slower "
+              f"than {SLOWEST:g} s, and not again with the same input: {fuzzed.slow_once}."]
     return "\n".join(lines) + "\n"
 
 
 def _shared(targets: Sequence[Target], inputs: int) -> Iterable[tuple[Target, int]]:
     whole = sum(target.weight for target in targets)
-    return [(target, max(1, -(-int(inputs * target.weight * 1000 / whole) // 1000))) for target in targets]
+    return [(target, max(target.least, -(-int(inputs * target.weight * 1000 / whole) // 1000))) for target in targets]
 
 
 def _grouped(outcomes: Iterable[Outcome]) -> dict[str, list[Outcome]]:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import io
+import json
+import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import strategies as st
 from PIL import Image
 
+from tests.fuzz import watch
 from tests.fuzz.inputs import spoilt_bytes, spoilt_file
+from tests.fuzz.long_texts import PAIRS, long_text
 from tests.fuzz.outcome import Bad, Target, attempt_all
 from tests.fuzz.pictures import bombs, real_pictures
 from tests.fuzz.run import as_markdown, fuzz
@@ -34,7 +41,10 @@ def test_nothing_crashes_hangs_or_tells_of_internals(tmp_path: Path) -> None:
                      "file: an audit's folder, for a study", "Gradio's own addresses"}
     saves = next(outcome for outcome in fuzzed.outcomes if outcome.name == "POST /study/draft")
     assert saves.ends["200"] and len(saves.ends) > 1, "some inputs get all the way, others are refused"
-    assert "| named calls |" in as_markdown(fuzzed)
+    assert {"long texts, addresses", "long texts, named calls", "long texts, actions of the search screen"} <= tried
+    table = as_markdown(fuzzed)
+    assert "| named calls |" in table and "The slowest /healthz, asked all the time" in table
+    assert fuzzed.slowest_health.seconds > 0
 
 
 def target(attempt: object, inputs: st.SearchStrategy[object], deadline: float = 5.0) -> Target:
@@ -64,6 +74,52 @@ def test_what_takes_too_long_is_found() -> None:
     outcome = attempt_all(target(attempt, st.booleans(), deadline=0.2), 2)
     assert list(outcome.findings) == ["no end after 0.2 s"] and outcome.ends == {"done": 1}
     assert 0.2 <= outcome.slowest < 2
+
+
+class Health(BaseHTTPRequestHandler):
+    """``/healthz`` of an app that :data:`held` holds up."""
+
+    protocol_version = "HTTP/1.1"
+    held = threading.Event()
+
+    def do_GET(self) -> None:
+        while self.held.is_set():
+            time.sleep(0.01)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def test_what_holds_up_everybody_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watch, "SLOWEST", 0.4)
+    times = iter([0.0, 0.9, 0.0, 0.9, 0.9, 0.9])     # seconds; that the second was slow is not seen again
+
+    def attempt(_: object) -> str:
+        Health.held.set()
+        time.sleep(next(times))
+        Health.held.clear()
+        return "done"
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Health) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with watch.watching(f"http://127.0.0.1:{server.server_port}", os.getpid()) as watched:
+            while not watched.look().seconds:
+                time.sleep(0.05)
+            outcome = attempt_all(watched.over(target(attempt, st.integers(), deadline=60.0)), 3)
+        server.shutdown()
+    assert list(outcome.findings) == ["/healthz takes more than 0.4 s beside it"]
+    assert outcome.ends == {"done": 2} and watched.passed == 1
+    assert 0.4 < watched.slowest.seconds < 5 and watched.slowest.beside == "a target"
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_long_texts_are_as_long_as_they_are_said_to_be(pair: str) -> None:
+    for size in (1_000, 1_000_000):
+        assert size - 12 <= len(json.dumps(long_text(pair, size))) <= size + 2
+    assert 15_000 - 12 <= len(quote(long_text(pair, 15_000, escaped=True), errors="replace")) <= 15_000
 
 
 def drawn(inputs: st.SearchStrategy[bytes], count: int = 100) -> Iterator[bytes]:

@@ -76,3 +76,95 @@ def small_disk(folder: Path, megabytes: int = _MEGABYTES) -> Iterator[Disk]:
     finally:
         if mounted:
             subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+class FrozenDisk(Protocol):
+    """``folder`` lies on it. ``thaw`` makes it writable again, for servers that still run or for the next one."""
+
+    folder: Path
+    server_may_run_on: bool
+
+    def freeze(self) -> None: ...
+
+    def thaw(self) -> None: ...
+
+
+class FailedDisk:
+    """A file system that stops writing at once, also into open files, as one does that has found an error."""
+
+    server_may_run_on = False
+
+    def __init__(self, folder: Path, image: Path) -> None:
+        self.folder, self._image = folder, image
+
+    def freeze(self) -> None:
+        subprocess.run(["mount", "-o", "remount,abort", str(self.folder)], check=True)
+
+    def thaw(self) -> None:
+        subprocess.run(["umount", str(self.folder)], check=True)
+        subprocess.run(["e2fsck", "-p", str(self._image)], capture_output=True)
+        subprocess.run(["mount", "-o", "loop", str(self._image), str(self.folder)], check=True)
+
+
+class ProtectedDisk:
+    """Nothing can be opened for writing or made any more; what is open can be written, as of a mount that becomes
+    read-only for those who come later. Without the right to mount, modes do the same."""
+
+    server_may_run_on = True
+
+    def __init__(self, folder: Path, *, mounts: bool) -> None:
+        self.folder, self._mounts = folder, mounts
+
+    def freeze(self) -> None:
+        if self._mounts:
+            subprocess.run(["mount", "--bind", str(self.folder), str(self.folder)], check=True)
+            subprocess.run(["mount", "-o", "remount,bind,ro", str(self.folder)], check=True)
+        else:
+            self._change(0o500, 0o400)
+
+    def thaw(self) -> None:
+        if self._mounts:
+            subprocess.run(["umount", "--lazy", str(self.folder)], check=True)
+        else:
+            self._change(0o700, 0o600)
+
+    def _change(self, folders: int, files: int) -> None:
+        for path in sorted(self.folder.rglob("*")):
+            path.chmod(folders if path.is_dir() else files)
+        self.folder.chmod(folders)
+
+
+@contextmanager
+def disk_that_fails(folder: Path) -> Iterator[FrozenDisk]:
+    """Where no file system of its own may be mounted, one that is protected."""
+    image = folder.with_suffix(".img")
+    with image.open("wb") as file:
+        file.truncate(_MEGABYTES * 2**20)
+    folder.mkdir()
+    made = os.geteuid() == 0 and _done("mkfs.ext4", "-q", str(image)) and _done(
+        "mount", "-o", "loop", str(image), str(folder))
+    try:
+        yield FailedDisk(folder, image) if made else ProtectedDisk(folder, mounts=False)
+    finally:
+        if made:
+            _done("umount", "--lazy", str(folder))
+
+
+@contextmanager
+def disk_that_is_protected(folder: Path) -> Iterator[FrozenDisk]:
+    folder.mkdir()
+    mounted = os.geteuid() == 0 and _done("mount", "-t", "tmpfs", "-o", f"size={_MEGABYTES}m,mode=0700", "tmpfs",
+                                          str(folder))
+    try:
+        yield ProtectedDisk(folder, mounts=mounted)
+    finally:
+        if mounted:
+            while _done("umount", "--lazy", str(folder)):
+                pass
+
+
+def _done(*command: str) -> bool:
+    try:
+        return subprocess.run(command, capture_output=True).returncode == 0
+    except FileNotFoundError:
+        return False

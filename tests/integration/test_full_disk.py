@@ -30,6 +30,7 @@ from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, add_entered, stores_of
 from tests.integration.disks import Disk, LimitedDisk, small_disk
 from web.meter import Meter
+from web.study_members import StudyMembers
 from web.study_routes import study_routes
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
@@ -158,7 +159,8 @@ def routes(home: Path) -> Iterator[TestClient]:
     """The screen's routes over ``home``, for one person."""
     stores = stores_of(home)
     services: Any = SimpleNamespace(studies=StudyService(stores.studies, {"validity": Validity()}),
-                                    settings=SimpleNamespace(home=home), meter=Meter())
+                                    settings=SimpleNamespace(home=home), meter=Meter(),
+                                    study_members=StudyMembers(stores.studies))
     app = FastAPI()
     app.include_router(study_routes(services))
     app.add_middleware(SignedIn)

@@ -229,6 +229,34 @@ def test_a_named_call_that_takes_longer_than_the_grace_period_is_said_to_be_cut_
     assert "0 request(s) and 1 accepted call(s) were cut off after the 1 seconds" in app.said
 
 
+def test_a_tool_in_flight_is_finished_and_new_ones_come_again(
+    start: Callable[..., App], hold_all: Callable[[App], Held],
+) -> None:
+    app = start(GRACE_SECONDS="30", MCP="1")
+    held = hold_all(app)
+
+    def save() -> httpx.Response:
+        called = {"name": "save_judgement", "arguments": {**held.sent, "seconds": 1}}
+        return held.client.post("/gradio_api/mcp/", headers={"Accept": "application/json"}, json={
+            "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called})
+
+    with ThreadPoolExecutor(1) as threads:
+        saving = threads.submit(save)
+        held.wait_for_unfinished(1)
+        asked = time.monotonic()
+        app.terminate()
+        wait_until_closed(app)
+        late = save()
+        assert late.status_code == 503 and int(late.headers["retry-after"]) > 0
+        assert not saving.done()
+        held.let_go()
+        assert saving.result(30).json()["result"]["structuredContent"]["saved"]["revision"] == 1
+    assert app.process.wait(15) == 0
+    assert time.monotonic() - asked < 20, "it waited for the call, not for the whole grace period"
+    assert kept(app.home) == [("token-0001", 1)]
+    assert "Traceback" not in app.said and len(app.said.splitlines()) == 2, app.said
+
+
 def test_nobody_there_is_stopped_at_once(start: Callable[..., App]) -> None:
     app = start(GRACE_SECONDS="60")
     assert httpx.get(f"{app.url}/readyz").status_code == 200

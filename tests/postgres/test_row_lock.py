@@ -24,6 +24,7 @@ from tests.fakes.databases import database_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from web.meter import Meter
+from web.study_members import StudyMembers
 from web.study_routes import study_routes
 
 LOCK_MS = 3000
@@ -43,7 +44,8 @@ def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
     make_study(store, tmp_path, name="Held", seats=12, items=12, panel=2)
     make_study(store, tmp_path, name="Free", seats=2, items=4, panel=2)
     services: Any = SimpleNamespace(studies=StudyService(store, {"validity": Validity()}),
-                                    settings=SimpleNamespace(home=tmp_path), meter=Meter())
+                                    settings=SimpleNamespace(home=tmp_path), meter=Meter(),
+                                    study_members=StudyMembers(store))
     app = FastAPI()
     app.include_router(study_routes(services))
     app.add_middleware(SignedIn)

@@ -44,6 +44,7 @@ from web.log_routes import log_routes
 from web.people_routes import people_routes
 from web.sign_in import sign_in_routes
 from web.studies_routes import studies_routes
+from web.study_members import StudyMembers
 
 SECRET_NOTE = "marker-note that somebody wrote"
 
@@ -67,7 +68,8 @@ def people(log: SqlActLog) -> PeopleService:
 
 @pytest.fixture
 def open_as(log: SqlActLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path) -> Callable[..., TestClient]:
-    services: Any = SimpleNamespace(people=people, study_store=store, log=log, settings=SimpleNamespace(home=tmp_path))
+    services: Any = SimpleNamespace(people=people, study_store=store, log=log, study_members=StudyMembers(store),
+                                    settings=SimpleNamespace(home=tmp_path))
 
     def browse(name: str = "") -> TestClient:
         app = FastAPI(openapi_url=None)

@@ -37,7 +37,7 @@ FOR_STRANGERS = {
     "/manifest.json": "browsers ask without cookies",
 }
 # Streams that do not end while the page is open: not begun here.
-ENDLESS = {"/gradio_api/heartbeat/{session_hash}", "/gradio_api/queue/data"}
+ENDLESS = {"/gradio_api/heartbeat/{session_hash}", "/gradio_api/queue/data", "/gradio_api/mcp/sse"}
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def services(home: Path) -> Services:
 @pytest.fixture(scope="module")
 def app(home: Path, services: Services) -> Iterator[FastAPI]:
     async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
-        return create_app(settings_of(home), services)
+        return create_app(settings_of(home, mcp=True), services)
 
     yield run(build())
 
@@ -82,7 +82,8 @@ def each(found: list[Address]) -> Iterator[tuple[Address, str]]:
 
 def test_the_enumeration_finds_what_there_is(found: list[Address]) -> None:
     paths = {address.path for address in found}
-    assert {*PAGES, "/study/save", "/studies/export", "/analysis/file", "/log/acts", "/people/add", "/media/full",
+    assert {*PAGES, "/study/save", "/gradio_api/mcp/", "/gradio_api/mcp/messages/", "/studies/export",
+            "/analysis/file", "/log/acts", "/people/add", "/media/full",
             "/gradio_api/queue/join", "/gradio_api/upload", "/gradio_api/file={path_or_url:path}"} <= paths
     assert len(found) > 120
 

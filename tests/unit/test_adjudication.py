@@ -13,6 +13,7 @@ import pytest
 from annotation.adjudication import LONGEST_REASON, Adjudication, nameless
 from annotation.labels import final_labels
 from annotation.records import Item, Study
+from annotation.rubric import load_rubric
 from annotation.service import StudyService
 from annotation.validity import Validity
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
@@ -174,13 +175,14 @@ def test_a_decision_settles_the_label_and_may_be_revised(
     judge(store, items[0], Ada=valid(), Bea=BROAD)
     store.set_accepting(study.study_id, False)   # adjudication goes on when judging has ended
     first = adjudication.decide(
-        "Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x00 ", "token-01").decision
+        "Sample", items[0].item_id, "Olga", VAGUE, "  nobody can tell\x07 ", "token-01").decision
     assert (first.revision, first.reason, first.answer["reasons"]) == (1, "nobody can tell", ["1b"])
     again = adjudication.decide("Sample", items[0].item_id, "Olga", VAGUE, "nobody can tell", "token-01").decision
     assert again.revision == 1 and len(store.decisions(study.study_id, history=True)) == 1
     second = adjudication.decide("Sample", items[0].item_id, "Petra", valid(), "one can tell", "token-02").decision
     assert second.revision == 2 and len(store.decisions(study.study_id, history=True)) == 2
-    label = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id))[items[0].item_id]
+    label = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id),
+                         rubric=load_rubric(study.protocol))[items[0].item_id]
     assert (label.validated, label.by) == (True, "adjudicated")
     found = adjudication.case("Sample", items[0].item_id, "Olga").decision
     assert found is not None and found.adjudicator == "Petra" and found.reason == "one can tell"

@@ -372,6 +372,8 @@ def test_traces(tmp_path):
     first, last = map(json.loads, (tmp_path / "q.jsonl").read_text("utf-8").splitlines())
     # rank 1: i005 of a and i007 of b, one each; then a's i001 and i009
     assert first["panel"] == ["i005", "i007", "i001", "i009"] and first["panel_paths"][0] == "pictures/i005.jpg"
+    # in turn: a's first, b's first, a's second, a's third
+    assert first["in_turn"] == ["i005", "i007", "i001", "i009"] and first["in_turn_paths"][1] == "pictures/i007.jpg"
     assert (first["query_idx"], first["hidden_category"], first["validated"]) == (0, "composition_required", True)
     assert first["ranks"] == {"multimodal": 1, "text_only": 40, "image_only": 45}
     assert last["validated"] is None and all(last["hits_at_k"].values())

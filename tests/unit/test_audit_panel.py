@@ -1,6 +1,6 @@
 """The annotators' panel: the union of the first results, each image once."""
 
-from cir_core.audit.panel import panel
+from cir_core.audit.panel import in_turn, panel
 from tests.fakes.audit_ranks import benchmark, run
 
 ONE = benchmark(1)
@@ -36,3 +36,12 @@ def test_duplicates_problems_and_files_without_images():
     assert panel([twice], 0) == ("a", "b")
     assert panel([twice, run(ONE, "two", ["unreadable"]), run(ONE, "three", [(1, 1, 1)])], 0) == ("a", "b")
     assert panel([run(ONE, "two", ["unreadable"])], 0) == ()
+
+
+def test_in_turn_takes_the_first_of_each_then_the_second():
+    runs = [found("one", "a", "b", "c", "d"), found("two", "b", "e"), found("three", "f", "a", "g")]
+    # Rank 1: a, b, f; rank 2: (b), e, (a); rank 3: c, nothing, g; rank 4: d.
+    assert in_turn(runs, 0) == ("a", "b", "f", "e", "c", "g", "d")
+    assert in_turn(runs, 0, most=3) == ("a", "b", "f")
+    assert in_turn([run(ONE, "two", ["unreadable"]), run(ONE, "three", [(1, 1, 1)])], 0) == ()
+    assert set(panel(runs, 0)) <= set(in_turn(runs, 0))

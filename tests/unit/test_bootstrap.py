@@ -68,3 +68,11 @@ def test_one_query_has_no_interval_and_an_empty_group_is_a_mistake():
     for groups in ([], [np.empty((0, 2))], [np.zeros(3)]):
         with pytest.raises(ValueError, match="needs queries"):
             estimates(groups, seed=1)
+
+
+@pytest.mark.parametrize(("low", "high", "clear"), [
+    (0.01, 0.3, True), (-0.3, -0.01, True), (-0.01, 0.3, False), (0.0, 0.3, False), (-0.3, 0.0, False),
+    (None, None, False),
+])
+def test_an_interval_that_touches_zero_is_not_clear_of_it(low, high, clear):
+    assert Estimate(0.1, low, high).clear_of_zero is clear

@@ -19,7 +19,7 @@ from cir_core.errors import (
 from cir_core.evaluate_benchmark import run_methods
 from cir_core.evaluate_circled import run_sessions
 from cir_core.evaluate_replay import replay
-from cir_core.evaluate_sessions import FixedSession, FixedTurn
+from cir_core.fixed_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
 from cir_core.methods.declared import Method
 from cir_core.search import Searcher

@@ -10,8 +10,9 @@ from cir_core import evaluate_sessions
 from cir_core.composition import Usage
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.evaluate_replay import RememberingEncoder, SessionSet, replay, score_sessions
-from cir_core.evaluate_sessions import FixedSession, FixedTurn, digest_of, neutral_sessions
+from cir_core.evaluate_sessions import neutral_sessions
 from cir_core.evaluate_single import Category, single_turn, single_turn_values
+from cir_core.fixed_sessions import FixedSession, FixedTurn, digest_of
 from cir_core.methods.declared import Method
 from cir_core.metrics.multi_turn import multi_turn_scores, session_values
 from cir_core.search import Searcher

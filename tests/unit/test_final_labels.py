@@ -4,9 +4,10 @@ import pytest
 
 from annotation.labels import Case, Votes, final_labels, queue
 from annotation.records import Item
+from annotation.rubric import load_rubric
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
 
-ITEM = item_of()
+ITEM, RUBRIC = item_of(), load_rubric("circus/1")
 VALID, BAD, UNSURE = answer_of(), answer_of(validated=False), answer_of(unsure=True)
 
 
@@ -16,7 +17,7 @@ def judged(*answers, item=ITEM):
 
 
 def label(*answers, decisions=(), rule="majority"):
-    return final_labels([ITEM], judged(*answers), decisions, rule)[ITEM.item_id]
+    return final_labels([ITEM], judged(*answers), decisions, rule, rubric=RUBRIC)[ITEM.item_id]
 
 
 @pytest.mark.parametrize(("answers", "validated", "by"), [
@@ -50,7 +51,7 @@ def test_both_rules_agree_where_each_item_has_one_judge():
     items = [item_of(n) for n in range(6)]
     answers = [VALID, BAD, answer_of(TARGET, BROAD, reasons=["3a"]), UNSURE, answer_of(BROAD), VALID]
     judgements = [judgement_of(item, "a", answer) for item, answer in zip(items, answers, strict=True)]
-    both = [final_labels(items, judgements, (), rule) for rule in ("majority", "single_kept")]
+    both = [final_labels(items, judgements, (), rule, rubric=RUBRIC) for rule in ("majority", "single_kept")]
     for of in zip(*(found.values() for found in both), strict=True):
         assert len({(one.validated, one.flags, one.reasons, one.primary, one.votes, one.kept) for one in of}) == 1
 
@@ -89,7 +90,7 @@ def test_a_decision_comes_before_every_rule(rule):
 
 def test_every_item_has_a_label_in_order_and_judgements_of_others_do_not_count():
     items = [item_of(2), item_of(0)]
-    found = final_labels(items, judged(VALID, item=item_of(7)) + judged(BAD, item=item_of(0)))
+    found = final_labels(items, judged(VALID, item=item_of(7)) + judged(BAD, item=item_of(0)), rubric=RUBRIC)
     assert [(item_id, one.validated) for item_id, one in found.items()] == [("i2", None), ("i0", False)]
 
 
@@ -104,7 +105,7 @@ def test_every_item_has_a_label_in_order_and_judgements_of_others_do_not_count()
     ([BAD, answer_of(BROAD)], "flags"),
 ])
 def test_why_an_item_is_in_the_queue(answers, why):
-    assert queue([ITEM], judged(*answers)) == ([Case(ITEM.item_id, why, False)] if why else [])
+    assert queue([ITEM], judged(*answers), rubric=RUBRIC) == ([Case(ITEM.item_id, why, False)] if why else [])
 
 
 def test_the_most_pressing_first_and_decided_ones_last():
@@ -112,7 +113,7 @@ def test_the_most_pressing_first_and_decided_ones_last():
                4: [VALID, VALID], 5: [VALID, BAD], 6: [UNSURE, VALID]}
     items: list[Item] = [item_of(number) for number in answers]
     judgements = [one for item in items for one in judged(*answers[item.number], item=item)]
-    cases = queue(items, judgements, [decision_of(items[3], VALID), decision_of(items[2], UNSURE)])
+    cases = queue(items, judgements, [decision_of(items[3], VALID), decision_of(items[2], UNSURE)], rubric=RUBRIC)
     assert [(case.item_id, case.why, case.decided) for case in cases] == [
         ("i6", "unsure", False), ("i2", "tie", False), ("i5", "tie", False), ("i1", "split", False),
         ("i0", "flags", False), ("i3", "unsure", True)]

@@ -18,7 +18,7 @@ from tests.fakes.loops import run
 from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
 from web.access import after_sign_in, first_page, is_open, needed
-from web.guard import Guard, check_open, greeting, is_loopback
+from web.guard import MOST_ADDRESS, Guard, check_open, greeting, is_loopback
 from web.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
 
 ROLES = ("admin", "researcher", "analyst", "annotator")
@@ -162,6 +162,25 @@ def test_pages_lead_to_the_sign_in_and_back(people):
             answer = client.request(method, path)
             assert (answer.status_code, answer.headers["location"]) == (303, wanted)
     assert client.post("/annotate").status_code == 401
+
+
+@pytest.mark.parametrize("name", [None, "Admin"])
+@pytest.mark.parametrize("path", ["/{}", "/export?session={}", "/analysis?select={}", "/sign-in?next={}"])
+def test_an_endless_address_is_refused_before_anything_looks_at_it(people, path, name):
+    seen = []
+    visit = browser(people, name, seen)
+    enough = path.format("a+" * ((MOST_ADDRESS - 40) // 2))
+    assert visit.get(enough, follow_redirects=False).status_code != 414
+    seen.clear()
+    for answer in (visit.get(path.format("a+" * 10_000)), visit.post(path.format("a+" * 10_000))):
+        assert answer.status_code == 414 and "16 kB" in answer.text and len(answer.content) < 5_000
+    assert seen == []
+
+
+def test_a_long_address_does_not_become_too_long_by_the_sign_in(people):
+    asked = browser(people).get("/analysis?select=" + "%22" * 5_000, headers={"sec-fetch-mode": "navigate"},
+                                follow_redirects=False)
+    assert asked.status_code == 303 and len(asked.headers["location"]) < MOST_ADDRESS
 
 
 def test_a_download_that_is_clicked_leads_to_the_sign_in_too(people):

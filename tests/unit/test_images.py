@@ -8,7 +8,9 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import ImageUnreadable
-from cir_core.images import for_encoder, open_image, save_thumbnail
+from cir_core.images import for_encoder, open_image, process_image, save_thumbnail
+from cir_core.pixels import to_rgb
+from tests.fakes.memory import grown
 from tests.fakes.mixed_folder import huge_png
 
 RED, GREEN, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
@@ -154,3 +156,90 @@ def test_thumbnails_are_small_webp_written_whole(tmp_path):
     with Image.open(path) as thumbnail:
         assert (thumbnail.format, thumbnail.size) == ("WEBP", (320, 160))
     assert list(path.parent.iterdir()) == [path]
+
+
+def speckled(mode):
+    """70 x 50 with all values a mode has, transparency too; RGB with one colour that is transparent, as PNG allows."""
+    rng = np.random.default_rng(7)
+    if mode in ("I", "F"):
+        values = rng.random((50, 70))
+        return Image.fromarray(values.astype("f4") if mode == "F" else (values * 10**6).astype("i4"))
+    if mode == "I;16":
+        return Image.fromarray(rng.integers(0, 2**16, (50, 70), dtype=np.uint16))
+    bands = {"L": 1, "P": 1, "1": 1, "LA": 2, "RGB": 3, "RGBA": 4, "CMYK": 4, "YCbCr": 3}[mode]
+    size = (50, 70) if bands == 1 else (50, 70, bands)
+    if mode == "1":
+        return Image.fromarray(rng.integers(0, 2, size, dtype=np.uint8) * 255).convert("1")
+    image = Image.frombytes(mode, (70, 50), rng.integers(0, 256, size, dtype=np.uint8).tobytes())
+    if mode == "P":
+        image.putpalette(rng.integers(0, 256, 768, dtype=np.uint8).tobytes())
+        image.info["transparency"] = 3
+    if mode == "RGB":
+        image.info["transparency"] = image.getpixel((0, 0))
+    return image
+
+
+@pytest.mark.parametrize("mode", ["L", "P", "1", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "I;16", "I", "F"])
+def test_strip_by_strip_is_the_same_as_at_once(mode, monkeypatch):
+    whole = to_rgb(speckled(mode))
+    monkeypatch.setattr("cir_core.pixels._STRIP", 70 * 3)   # 50 lines are 16 strips of 3 and one of 2
+    assert to_rgb(speckled(mode)).tobytes() == whole.tobytes()
+
+
+def test_a_file_is_read_and_not_another_of_its_name(tmp_path, monkeypatch):
+    """Pillow maps uncompressed files into memory by their name."""
+    for folder, colour in (("there", RED), ("here", BLUE)):
+        (tmp_path / folder).mkdir()
+        Image.new("RGB", (9, 9), colour).save(tmp_path / folder / "photo.bmp")
+    monkeypatch.chdir(tmp_path / "here")
+    assert opened(tmp_path / "there" / "photo.bmp").getpixel((0, 0)) == RED
+
+
+def test_work_is_done_within_the_budget_and_its_errors_are_its_own():
+    data = encoded(Image.new("RGB", (2000, 1000), RED))
+    assert process_image(data, lambda image: for_encoder(image).size, max_megapixels=2) == (1024, 512)
+
+    def full(image):
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        process_image(data, full, max_megapixels=2)
+
+
+_PEAK = """
+    import io
+    from PIL import Image
+    from cir_core.decoded_size import decoding_bytes
+    from cir_core.images import _header, for_encoder, process_image
+    from cir_core.memory import return_large_blocks
+
+    return_large_blocks()
+    noise = Image.effect_noise((400, 300), 90).resize((4000, 3000))
+    rgb = noise.convert("RGB")
+    rgba = rgb.copy()
+    rgba.putalpha(noise)
+    upright = Image.Exif()
+    upright[0x0112] = 6
+    kinds = [(rgb, "PNG", {}), (rgb, "PNG", {"exif": upright}), (rgba, "PNG", {}), (noise, "PNG", {}),
+             (rgb.quantize(16), "PNG", {}), (noise.convert("I;16"), "PNG", {}), (rgb, "JPEG", {"exif": upright}),
+             (rgb, "JPEG", {"progressive": True, "subsampling": 0}), (rgb, "TIFF", {"compression": "tiff_lzw"}),
+             (noise.convert("F"), "TIFF", {}), (rgb, "WEBP", {"method": 0}), (rgb, "BMP", {}),
+             (rgb.quantize(16), "GIF", {})]
+    found = []
+    for image, form, options in kinds:
+        stream = io.BytesIO()
+        image.save(stream, form, **options)
+        data = stream.getvalue()
+        header = _header(io.BytesIO(data), data[:32], "x")
+        estimated = decoding_bytes(header, header.size) / 2**20
+        for _ in range(2):   # what is loaded once is loaded the first time
+            _, peak = measure(lambda: process_image(data, for_encoder, max_megapixels=64))
+        found.append((form + " " + image.mode + " " + ", ".join(options), estimated, peak))
+    print(json.dumps(found))
+"""
+
+
+def test_memory_is_what_was_taken_from_the_budget():
+    """12 megapixels are 46 MB as RGB. 10 MB are allowed for strips, the small image and what the libraries keep."""
+    for kind, estimated, peak in grown(_PEAK):
+        assert peak < estimated + 10, (kind, estimated, peak)

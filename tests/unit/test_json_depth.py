@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cir_core.audit.circus_files import read_run as read_audit
 from cir_core.audit.traces import read_validated
 from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
+from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, LongNumber, TooDeep, is_too_deep
 from cir_core.datasets.json_files import first_value, read_array, read_document, read_lines
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
@@ -109,3 +109,24 @@ def test_it_is_the_depth_however_the_file_is_cut(value, around, size, ascii_only
         assert around + depth(value) > DEEPEST and len(read) == error.offset and content[error.offset] in b"[{"
     else:
         assert around + depth(value) <= DEEPEST and read == content
+
+
+@pytest.mark.parametrize("digits", [1000, 1001, 5000])
+@pytest.mark.parametrize("before", [0, BLOCK - 500, BLOCK - 1])
+def test_a_number_of_many_digits_is_told_before_a_parser_meets_it(digits, before):
+    """At 4,301 digits and more ijson's own parser ends the process."""
+    source = DepthLimited(BytesIO(b" " * before + b'{"a": ' + b"9" * digits + b"}"))
+    if digits <= 1000:
+        assert len(source.read()) == before + digits + 7
+        return
+    with pytest.raises(LongNumber, match="more than 1,000 digits in a row near byte"):
+        source.read()
+
+
+def test_a_file_with_such_a_number_is_refused_in_words(tmp_path):
+    path, faults = tmp_path / "a.json", Faults(collect=True)
+    path.write_text('[{"a": 1}, {"a": ' + "9" * 5000 + "}]")
+    assert list(read_array(path, faults)) == []
+    assert read_document(path, faults) is None
+    assert len(faults.found) == 2
+    assert all("more than 1,000 digits in a row" in fault.problem for fault in faults.found)

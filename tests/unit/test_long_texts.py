@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.account_names import MAX_NAME, clean_name
-from annotation.creation import LONGEST_NAME, kept_name
+from annotation.naming import LONGEST_NAME, kept_name
 from annotation.passwords import MAX_PASSWORD, Passwords
 from annotation.records import name_key
 from annotation.records.names import MOST

@@ -143,7 +143,9 @@ def test_nobody_who_left_signs_in(staffed):
 
 def test_expired_sign_ins_are_cleared_away(staffed):
     staffed.begin(a_sign_in("old", until=1))
-    staffed.begin(replace(a_sign_in("new"), created_at=hours(1)))
+    staffed.begin(replace(a_sign_in("young"), created_at=hours(1)))   # the clock may have been ahead
+    assert staffed.visitor("old", NOW) and staffed.visitor("old", hours(1)) is None
+    staffed.begin(replace(a_sign_in("new"), created_at=hours(1 + 7 * 24)))
     staffed.extend("old", hours(9))  # it is gone, not only hidden
     assert staffed.visitor("old", NOW) is None and staffed.visitor("new", NOW)
 

@@ -25,6 +25,7 @@ from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 from web.meter import Meter
 from web.study_calls import wire_study_calls
+from web.study_members import StudyMembers
 from web.study_routes import study_routes
 
 # Methods, images (the targets are among them), keys, queries, the seed; and what would tell the stored sets.
@@ -41,7 +42,7 @@ def store(tmp_path: Path) -> SqlStudyStore:
 @pytest.fixture
 def services(store: SqlStudyStore, tmp_path: Path) -> Any:
     return SimpleNamespace(studies=StudyService(store, {"validity": Validity(), "preference": Preference()}),
-                           meter=Meter(), settings=SimpleNamespace(home=tmp_path))
+                           meter=Meter(), settings=SimpleNamespace(home=tmp_path), study_members=StudyMembers(store))
 
 
 @pytest.fixture

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation.rubric import Example, as_page, load_rubric, parse_rubric
+from annotation.rubric import Example, as_page, load_rubric, newest_rubric, parse_rubric
 from cir_core.errors import StudyError
 
-TEXT = (Path(__file__).parents[2] / "assets" / "rubrics" / "circus.toml").read_text("utf-8")
+TEXT = (Path(__file__).parents[2] / "assets" / "rubrics" / "circus-1.toml").read_text("utf-8")
 
 
 def test_flags_have_the_keys_and_severities_of_the_protocol():
@@ -25,7 +25,7 @@ def test_flags_have_the_keys_and_severities_of_the_protocol():
 
 
 def test_there_are_two_worked_examples_of_each_category():
-    rubric = load_rubric()
+    rubric = newest_rubric()
     for category in (*rubric.flags, rubric.valid):
         assert sum(example.verdict == category.code for example in category.examples) >= 2
     given = [(example, flag) for flag in rubric.flags for example in flag.examples if example.verdict == flag.code]
@@ -33,7 +33,7 @@ def test_there_are_two_worked_examples_of_each_category():
 
 
 def test_the_primary_category_is_the_most_severe():
-    rubric = load_rubric()
+    rubric = newest_rubric()
     assert rubric.category(False, ["QUERY_TOO_BROAD", "INVALID_TEXT_QUERY"]) == "INVALID_TEXT_QUERY"
     assert rubric.category(False, []) == "INVALID_UNSPECIFIED"
     assert rubric.category(None, ["QUERY_TOO_BROAD"]) == "UNLABELLED"
@@ -41,14 +41,14 @@ def test_the_primary_category_is_the_most_severe():
 
 
 def test_texts_name_the_studys_own_number_of_images():
-    page = as_page(load_rubric(), {"broad_at": 7})
+    page = as_page(newest_rubric(), {"broad_at": 7})
     assert page["flow"][3] == page["flags"][3]["question"]
     assert "fewer than 7 other images" in page["flow"][3] and page["flags"][3]["definition"].startswith("7 or more")
     assert "broad_at}" not in json.dumps(page)
 
 
 def test_the_page_has_all_and_the_studys_own_numbers():
-    page = as_page(load_rubric(), {"unsure_after": 30, "broad_at": "ten"})
+    page = as_page(newest_rubric(), {"unsure_after": 30, "broad_at": "ten"})
     assert (page["unsure_after"], page["broad_at"]) == (30, 10)
     first = page["flags"][0]
     assert (first["code"], first["key"], first["severity"]) == ("INVALID_TEXT_QUERY", "1", 3)
@@ -62,6 +62,7 @@ def test_the_page_has_all_and_the_studys_own_numbers():
     ('key = "5"', 'key = "4"', r"flags.key: 4 stands there twice"),
     ('code = "QUERY_TOO_BROAD"', 'code = "INVALID_TEXT_QUERY"', r"flags.code: INVALID_TEXT_QUERY stands there twice"),
     ('key = "b"', 'key = "a"', r"flags.0.reasons.key: a stands there twice. Give each reason its own letter"),
+    ('key = "b"', 'key = "d"', r"flags.0.reasons.key: d is a key of the screen. Take a letter other than d, j"),
     ('key = "b"', 'key = "b"\ncode = "9b"', r"'9b' is not '1b'. Leave the code out"),
     ('needs_note = true', 'needs_note = "yes"', r"flags.0.reasons.2.needs_note: .*boolean"),
     ('broad_at = 10', 'broad_at = 0', r"broad_at: .*greater than or equal to 1.*Correct the field"),
@@ -90,7 +91,7 @@ def test_flags_stand_in_the_order_of_their_questions():
 
 @pytest.mark.parametrize(("protocol", "said"), [
     ("potato/1", "no rubric 'potato/1'"), ("../circus/1", "no rubric"), ("", "no rubric"),
-    ("circus/2", "has the rubric 'circus/1', not 'circus/2'"),
+    ("circus/9", "no rubric 'circus/9' here, only .*'circus/1'"), ("circus/01", "no rubric"),
 ])
 def test_an_unknown_protocol_says_which_there_is(protocol, said):
     with pytest.raises(StudyError, match=said):

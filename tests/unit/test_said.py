@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
+import time
 from pathlib import Path
 
 import pytest
 
 from cir_core.errors import GalleryError, StorageError, nothing_saved
-from web.said import said, status_of
+from web.said import MAX_SENTENCE, said, status_of
 
 WEB = Path(__file__).parents[2] / "web"
 
@@ -48,3 +49,46 @@ def test_every_screen_and_route_says_it_this_way() -> None:
     """``str(error)`` has the server's paths in it. Where one error becomes another, it is said later."""
     rest = {path.name for path in WEB.glob("*.py") if "str(error)" in path.read_text("utf-8")}
     assert rest == {"said.py", "people_routes.py"}
+
+
+@pytest.mark.parametrize(("full", "shown"), [
+    ("Cannot reach postgresql+psycopg://ada:se@cret/2@db.example:5432/cirque?sslmode=require now.",
+     "Cannot reach cirque?sslmode=require now."),
+    ("Cannot reach 'postgresql://ada:secret@db.example'.", "Cannot reach ''."),
+    ("At +x://a@b/c and mysql://u:p@h/d.", "At c and d."),
+    ("See http://localhost:8000/v1/a@b and a@b.example.", "See http://localhost:8000/v1/a@b and a@b.example."),
+    ("A “quotation of “ two /srv/x/y” here.", "A “quotation of “ two /srv/x/y” here."),
+])
+def test_credentials_of_addresses_are_left_out(full: str, shown: str) -> None:
+    assert said(GalleryError(full)) == shown
+
+
+@pytest.mark.parametrize("secret", [
+    "postgresql://ada:secret@db.example/cirque", "/srv/secret/folder/cirque.db", "“/srv/secret” /srv/secret/a/b",
+])
+def test_a_sentence_is_cut_and_no_half_of_an_address_or_a_path_is_left(secret: str) -> None:
+    for before in range(MAX_SENTENCE - len(secret) - 3, MAX_SENTENCE + 3):
+        begins = ("word " * before)[:before - 1] + " "
+        shown = said(GalleryError(f"{begins}{secret} and more. " + "x" * 50))
+        assert "secret" not in shown.replace("“/srv/secret”", ""), shown[-100:]
+        assert len(shown) <= MAX_SENTENCE + 2 and shown.endswith(" …")
+    assert said(GalleryError("a+" * 500_000)) == " …"
+
+
+@pytest.mark.parametrize("piece", ["a+", "/a", "a ", "“a", "://", "a@", "a://b@", " \t", "“”"])
+def test_twice_the_sentence_takes_no_more_than_twice_the_time(
+    piece: str, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The cap on its input aside."""
+    monkeypatch.setattr("web.said.MAX_SENTENCE", 10**9)
+
+    def seconds(size: int) -> float:
+        text = GalleryError(piece * (size // len(piece)))
+        best = 10.0
+        for _ in range(3):
+            began = time.thread_time()
+            said(text)
+            best = min(best, time.thread_time() - began)
+        return best
+
+    assert seconds(200_000) < 4 * max(seconds(100_000), 0.005)

@@ -100,6 +100,16 @@ def test_what_leaves_the_results(searcher, exclude, gone):
     assert set(searcher.gallery.ids) - shown == gone
 
 
+def test_the_history_is_every_turn_before_not_the_last_or_the_first_alone(searcher):
+    earlier = ("r0g3b0", "r0g0b3", "r1g1b1", "r0g0b3")   # one of them twice, and none of them the next reference
+    method = MethodSettings(exclude="history")
+    first = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", method)
+    last = searcher.turn(searcher.gallery_reference("r3g0b0"), "red", method, k=64,
+                         previous=Previous(first.vector, first.hits, earlier))
+    assert last.excluded_ids == ("r0g3b0", "r0g0b3", "r1g1b1", "r3g0b0")   # each once, in the order of the turns
+    assert set(searcher.gallery.ids) - {hit.image_id for hit in last.hits} == set(last.excluded_ids)
+
+
 def test_target_rank_is_its_place_in_the_whole_list(searcher):
     target = "r0g0b3"
     found = searcher.turn(searcher.gallery_reference("r0g3b0"), "red", METHOD, k=64, target_id=target)

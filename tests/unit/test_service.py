@@ -29,6 +29,19 @@ def service(tmp_path):
     return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
 
 
+def test_the_history_that_leaves_the_results_is_that_of_the_whole_branch(service):
+    session = service.start(NAME, method=MethodSettings(exclude="history"))
+    parent, references = None, ("r0g3b0", "r3g0b0", "r0g0b3")
+    for number, reference in enumerate(references, 1):
+        turn = service.run_turn(session.session_id, "red", reference_id=reference, parent_id=parent)
+        assert turn.excluded_ids == references[:number]
+        parent = turn.turn_id
+    # A branch from the first turn has the first reference behind it, and nothing of the others.
+    first = service.session(session.session_id).turns[0]
+    other = service.run_turn(session.session_id, "red", reference_id="r1g1b1", parent_id=first.turn_id)
+    assert other.excluded_ids == ("r0g3b0", "r1g1b1")
+
+
 def test_three_turns_and_a_branch(service):
     session = service.start(NAME)
     one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")

@@ -10,13 +10,20 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.roles import may
 from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
 from web.guard import Guard
+from web.pages import pages_for
 from web.people_routes import people_routes
 from web.server import server_config
 from web.sign_in import sign_in_routes
+
+EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
+    ("search", "Search", ""), ("annotate", "Annotate", "annotate"), ("adjudicate", "Adjudicate", "adjudicate"),
+    ("studies", "Studies", "studies"), ("analysis", "Analysis", "analysis"), ("people", "People", "people"),
+    ("log", "Log", "log"))]
 
 JSON = {"Content-Type": "application/json"}
 WRONG = "This name and password do not go together."
@@ -140,7 +147,12 @@ def test_without_accounts_there_is_nothing_to_sign_in_to():
     assert client.get("/sign-in").headers["location"] == "/"
     assert client.get("/me").json() == {
         "name": "local", "role": "admin", "open": True,
-        "may": ["adjudicate", "annotate", "manage", "people", "results", "search"]}
+        "may": ["adjudicate", "annotate", "manage", "people", "results", "search"], "pages": EVERY_PAGE}
+
+
+def test_the_menu_of_an_analyst():
+    """Whoever only sees results gets the screens that the server would open for them."""
+    assert [page["path"] for page in pages_for(may("analyst"))] == ["studies", "analysis"]
 
 
 def test_a_form_too_large_or_not_readable_is_refused(browse):
@@ -204,7 +216,7 @@ def test_the_dialog_signs_in_by_json(browse):
     assert (answer.status_code, answer.json()) == (200, {"name": "Ada"})
     assert client.get("/me").json() == {
         "name": "Ada", "role": "admin", "open": False,
-        "may": ["adjudicate", "annotate", "manage", "people", "results", "search"]}
+        "may": ["adjudicate", "annotate", "manage", "people", "results", "search"], "pages": EVERY_PAGE}
 
 
 @pytest.mark.parametrize("sent", [{"name": "Ada", "password": "wrong horse"}, {}, {"name": ["Ada"], "password": {}}])

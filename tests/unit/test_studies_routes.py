@@ -35,6 +35,7 @@ from tests.fakes.studies import flagged, make_study, valid
 from web.adjudicate_routes import adjudicate_routes
 from web.studies_routes import studies_routes
 from web.study_downloads import disposition, file_stem
+from web.study_members import StudyMembers
 from web.visitor import Visitor
 
 ODD = 'études/../"größe" ملابس 👗\x07<b>'
@@ -65,7 +66,8 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
 
 @pytest.fixture
 def visit(store: SqlStudyStore, tmp_path: Path) -> Open:
-    services: Any = SimpleNamespace(study_store=store, settings=SimpleNamespace(home=tmp_path))
+    services: Any = SimpleNamespace(study_store=store, study_members=StudyMembers(store),
+                                    settings=SimpleNamespace(home=tmp_path))
 
     def open_as(role: Role | None, name: str = "Olga") -> TestClient:
         app = FastAPI()

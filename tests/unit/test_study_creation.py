@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from annotation.creation import check_name, create_validity_study
+from annotation.creation import create_validity_study
 from annotation.freezing import studies_folder
+from annotation.naming import check_name
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
 from cir_core.errors import StorageError, StudyError
@@ -64,7 +65,8 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
     created = made(store, tmp_path, pictures, progress=lambda done, total: told.append((done, total)))
     study = store.study("ONE")
     assert study == created.study and study.accepting and study.protocol == "circus/1"
-    assert study.settings == {"unsure_after": 120, "broad_at": 10} and study.source == {"form": "test"}
+    assert study.settings == {"unsure_after": 120, "broad_at": 10, "panel_size": 10}
+    assert study.source == {"form": "test"}
     items, images = store.items(study.study_id), store.images(study.study_id)
     assert [item.key for item in items] == [query.key for query in QUERIES]
     assert items[2].hidden == {
@@ -72,12 +74,15 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
         "reference_id": "i02", "target_id": "i03", "target_ids": ["i03", "i29"],
         "panel": [f"i{n:02}" for n in range(2, 14)], "trace": {"ranks": {"multimodal": 4}}, "caption_mode": "joined"}
     # Two of eight for everybody, the other six to one of two people each: 2 · 2 + 6 places.
-    assert created.counts == {"items": 8, "pictures": 19, "dropped": 0, "missing": 0, "places": 10}
+    assert created.counts == {"items": 8, "pictures": 19, "dropped": 0, "missing": 0, "panel": 10, "places": 10}
     assert Counter(item.stratum for item in items if item.in_block) == {f"cirr::{label}": 1 for label in LABELS}
     assert [len([a for a in store.assignments(study.study_id) if a.seat == seat]) for seat in (1, 2)] == [5, 5]
     files = {path.name for path in (studies_folder(tmp_path) / study.study_id).iterdir()}
     assert files == {f"{token}-{size}.webp" for token in images for size in "sl"}
-    assert told[-1] == (19, 19) and not created.notes
+    # Each list has 12 images, reference and target among them: 10 others, of 12 that a panel would take.
+    assert told[-1] == (19, 19) and told == sorted(told)
+    [note] = created.notes
+    assert note.startswith("Every panel has 10 images, not 12: for the query 'cirr::0' no more were found")
 
 
 def test_judges_see_neither_target_nor_reference_in_a_panel_nor_an_order(store, tmp_path, pictures):
@@ -95,22 +100,73 @@ def test_judges_see_neither_target_nor_reference_in_a_panel_nor_an_order(store, 
     assert len(orders) == len(QUERIES), "the panel's order is another one for each item"
 
 
+def panels_of(store, study):
+    names = {image.token: image.image_id for image in store.images(study.study_id).values()}
+    return [sorted(names[token] for token in item.shown["panel"]) for item in store.items(study.study_id)]
+
+
 @pytest.mark.parametrize(("listed", "shown"), [(10, 8), (4, 2), (3, 1), (2, 0), (1, 0), (0, 0)])
 def test_the_size_of_a_panel_does_not_tell_whether_the_target_was_found(store, tmp_path, pictures, listed, shown):
-    # Query n has reference n and target n + 1; the lists of one retriever are equally long, so with both left out
-    # two images less. Reference and target are found, the target alone, the reference alone, neither.
+    # Query n has reference n and target n + 1; the lists of one retriever are equally long. Reference and target are
+    # found, the target alone, the reference alone, neither: the first leaves two images less, so all have two less.
     def panel(*first: int) -> tuple[str, ...]:
         return tuple(f"i{n:02}" for n in (*first, *range(15, 25)))[:listed]
 
     found = {"composition_required": (panel(0, 1), panel(3)), "unresolved": (panel(4), panel())}
     queries = [a_query(2 * number, hidden_category=label, panel=listing) for number, (label, listing) in enumerate(
         (label, listing) for label, lists in found.items() for listing in lists)]
-    study = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1)).study
-    names = {image.token: image.image_id for image in store.images(study.study_id).values()}
-    for item, query in zip(store.items(study.study_id), queries, strict=True):
+    created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1))
+    for item, panel_shown, query in zip(store.items(created.study.study_id), panels_of(store, created.study), queries,
+                                        strict=True):
         kept = [one for one in query.panel if one not in (query.reference_id, query.target_id)][:shown]
-        assert sorted(names[token] for token in item.shown["panel"]) == kept, "the first that were retrieved"
+        assert panel_shown == kept, "the first that were retrieved"
         assert len(kept) == shown and item.hidden["panel"] == list(query.panel)
+    assert created.counts["panel"] == shown
+    assert [note.split(":")[0] for note in created.notes[:1]] == (
+        [f"Every panel has {shown} image{'' if shown == 1 else 's'}, not {listed}"] if shown else
+        [f"There are no panels, not even of {listed} images"] if listed else [])
+
+
+def test_panels_are_of_one_size_however_far_retrievers_agree(store, tmp_path, pictures):
+    """Two retrievers that agree leave 10 images, two that do not 20; deeper results fill the places."""
+    deep = tuple(f"i{n:02}" for n in range(28))
+    queries = [a_query(0, panel=deep[:10], in_turn=deep), a_query(1, panel=deep[:20], in_turn=deep),
+               a_query(26, panel=deep[:15], in_turn=deep[::-1])]
+    created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1))
+    # As many as the longest list has, 20, in turn, without the two of the query itself.
+    assert panels_of(store, created.study) == [
+        [f"i{n:02}" for n in range(2, 22)], [f"i{n:02}" for n in (0, *range(3, 22))],
+        [f"i{n:02}" for n in range(6, 26)]]
+    assert created.counts["panel"] == 20 and not created.notes and created.study.settings["panel_size"] == 20
+
+
+@pytest.mark.parametrize(("asked", "size"), [(3, 3), (0, 0), (12, 12), (40, 26)])
+def test_a_size_can_be_asked_for_and_is_the_same_for_all(store, tmp_path, pictures, asked, size):
+    deep = tuple(f"i{n:02}" for n in range(28))
+    queries = [a_query(n, panel=deep[:10], in_turn=deep) for n in range(4)]
+    created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1), panel_size=asked)
+    assert {len(panel) for panel in panels_of(store, created.study)} == {size} and created.counts["panel"] == size
+    said = " ".join(created.notes)
+    assert ("Every panel has 26 images, not 40" in said) == (asked == 40)
+    assert ("fewer images than the 10 equally good ones" in said) == (asked == 3)
+
+
+def test_the_next_picture_stands_in_the_place_of_one_that_cannot_be_read(store, tmp_path, pictures):
+    deep = ("broken", "none", *(f"i{n:02}" for n in range(28)))
+    queries = [a_query(20, panel=deep[:6], in_turn=deep), a_query(22, panel=deep[2:8], in_turn=deep[2:])]
+    created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1))
+    assert panels_of(store, created.study) == [[f"i{n:02}" for n in range(6)]] * 2
+    assert created.counts["missing"] == 2 and [note.split(" ")[0] for note in created.notes[:1]] == ["2"]
+
+
+def test_no_panel_is_longer_than_thirty_unless_asked(store, tmp_path, pictures):
+    deep = tuple(f"i{n % 30:02}" for n in range(30))
+    queries = [a_query(0, panel=deep * 2, reference_id="i28", target_id="i29"),
+               a_query(1, panel=tuple(f"x{n}" for n in range(45)))]
+    with_all = {f"x{n}": pictures / "i00.png" for n in range(45)} | {one: pictures / f"{one}.png" for one in deep}
+    created = create_validity_study(store, tmp_path, "long", queries[1:], with_all.get, StudyPlan(1, 1, 0, 1),
+                                    created_by="local", source={"form": "test"})
+    assert created.counts["panel"] == 30 and not created.notes
 
 
 def test_the_same_seed_lays_out_the_same_study(store, tmp_path, pictures):
@@ -166,13 +222,14 @@ def test_missing_pictures_are_skipped_on_demand_and_counted(store, tmp_path, pic
     assert [item.key for item in items] == [query.key for query in (*QUERIES, queries[9])]
     assert [item.number for item in items] == list(range(9))
     assert created.counts["dropped"] == 1 and created.counts["missing"] == 2
-    # Of its panel neither reference nor target was found, so two go from the end; of the four left two are missing.
-    assert len(items[8].shown["panel"]) == 2 and items[8].hidden["panel"] == list(panel)
-    assert [note.split(" ", 1)[0] for note in created.notes] == ["1", "2"]
-    # The reference of the dropped query is shown by nobody: 0 to 18 of the others, 12 and 13 among them.
+    # Of the six images in its panel two are missing, and nothing was found behind them: so all have four.
+    assert {len(item.shown["panel"]) for item in items} == {4} and items[8].hidden["panel"] == list(panel)
+    assert [note.split(" ", 1)[0] for note in created.notes[:2]] == ["1", "2"]
+    assert created.notes[2].startswith("Every panel has 4 images, not 12: for the query 'cirr::12'")
+    # What no panel shows after all is not kept: 0 to 8 and, of query 7, up to 12; 12 and 13 of query 12.
     shown = {image.image_id for image in store.images(created.study.study_id).values()}
-    assert shown == {f"i{n:02}" for n in range(19)}
-    assert len(list((studies_folder(tmp_path) / created.study.study_id).iterdir())) == 2 * 19
+    assert shown == {f"i{n:02}" for n in range(14)}
+    assert len(list((studies_folder(tmp_path) / created.study.study_id).iterdir())) == 2 * 14
 
 
 def test_a_name_that_is_taken_is_refused_before_any_work(store, tmp_path, pictures):

@@ -23,6 +23,7 @@ from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
 from web.meter import Meter
 from web.own_files import own, own_routes, own_version
+from web.study_members import StudyMembers
 from web.study_routes import study_routes
 
 
@@ -36,7 +37,7 @@ def page(store: SqlStudyStore, tmp_path: Path) -> Iterator[TestClient]:
     app = FastAPI()
     services: Any = SimpleNamespace(
         studies=StudyService(store, {"validity": Validity()}), settings=SimpleNamespace(home=tmp_path),
-        meter=Meter())
+        meter=Meter(), study_members=StudyMembers(store))
     app.include_router(study_routes(services))
     app.include_router(own_routes())
     app.add_middleware(SignedIn)
@@ -382,7 +383,7 @@ def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
     older = page.get("/own/0.0.1-abc/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"
-    for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus.toml", ""):
+    for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus-1.toml", ""):
         assert page.get(f"/own/{own_version()}/{path}").status_code == 404
     with pytest.raises(KeyError):
         own("js/nothing.js")

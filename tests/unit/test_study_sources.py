@@ -63,13 +63,35 @@ def test_the_queries_of_an_audit_have_its_labels_and_panels(audit, tmp_path):
     assert first.key == f"{first.dataset}::0" and first.query_idx == 0 and first.query_id == query.query_id
     assert (first.reference_id, first.text) == (query.reference_id, query.modification_text)
     assert first.target_id == query.target_ids[0] and first.target_ids == query.target_ids
-    assert first.panel == (image(5), image(1), image(9))
+    assert first.panel == first.in_turn == (image(5), image(1), image(9)) and not found.notes
     assert first.trace["ranks"] == {"multimodal": 2, "text_only": 40, "image_only": 50}
-    assert "panel" not in first.trace and first.trace["aggregation"]["label"] == "composition_required"
+    assert not {"panel", "in_turn", "in_turn_paths"} & set(first.trace)
+    assert first.trace["aggregation"]["label"] == "composition_required"
     assert found.find_picture(first.reference_id) == tmp_path / f"images/pictures/{query.reference_id}.jpg"
     assert found.find_picture("none") is None
     assert audit_name(audit) == "tiny-val" and found.source["form"] == "audit"
     assert str(tmp_path) not in json.dumps(found.source)
+
+
+def test_an_audit_of_an_earlier_version_has_its_panels_and_says_so(audit):
+    file = audit / "tiny-val_queries.jsonl"
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    file.write_text("".join(json.dumps({name: value for name, value in line.items() if "in_turn" not in name}) + "\n"
+                            for line in lines), "utf-8")
+    found = read_audit(audit)
+    assert all(query.panel and not query.in_turn for query in found.queries)
+    [note] = found.notes
+    assert "An earlier version wrote" in note and "Run the same `cirque audit` again" in note
+
+
+def test_what_was_found_in_turn_has_a_path_for_each(audit):
+    file = audit / "tiny-val_queries.jsonl"
+    first, *rest = file.read_text("utf-8").splitlines()
+    content = json.loads(first)
+    content["in_turn_paths"].pop()
+    file.write_text("\n".join([json.dumps(content), *rest]), "utf-8")
+    with pytest.raises(DatasetError, match=r"line 1: its panel has other numbers of images and paths"):
+        read_audit(audit)
 
 
 @pytest.mark.parametrize(("cards", "mode"), [
@@ -209,6 +231,7 @@ def test_the_panel_of_an_aggregate_is_the_ten_best_of_the_twenty_that_are_stored
     content["samples"][0]["retrievals"]["multimodal"] = list(range(29, 9, -1))
     path.write_text(json.dumps(content), "utf-8")
     assert read_circus(path).queries[0].panel == tuple(f"g{n}.jpg" for n in range(29, 19, -1))
+    assert read_circus(path).queries[0].in_turn == tuple(f"g{n}.jpg" for n in range(29, 9, -1))
 
 
 @pytest.mark.parametrize(("changes", "says"), [
@@ -286,6 +309,7 @@ def test_the_panel_of_a_turn_is_its_ten_best(tmp_path):
     hits = tuple(Hit(f"h{rank:02}", 1.0, rank) for rank in range(1, 51))
     found = read(a_session(replace(a_turn("t1", "a", "in blue"), hits=hits), target="c", shown=True))
     assert found.queries[0].panel == tuple(f"h{rank:02}" for rank in range(1, 11))
+    assert found.queries[0].in_turn == tuple(f"h{rank:02}" for rank in range(1, 51)), "to fill up from"
 
 
 def test_turns_that_cannot_be_judged_are_counted(tmp_path):

@@ -185,7 +185,8 @@ def test_guessing_one_name_from_many_addresses_is_slowed_down_and_who_was_here_b
 def test_a_clock_that_is_set_back_makes_nobody_wait_longer_than_the_wait(store):
     throttle = Throttle(store, Patience(1))
     throttle.failed("ada", HERE, NOON)
-    assert wait_of(throttle, NOON - timedelta(days=1)).seconds == 1
+    assert wait_of(throttle, NOON - timedelta(seconds=1)).seconds == 1
+    throttle.check("ada", HERE, NOON - timedelta(seconds=1.1))   # and not until the clock has caught up
 
 
 def test_a_bucket_and_a_clock_that_is_set_back():

@@ -6,6 +6,7 @@ from annotation.subset import count_subset
 from tests.fakes.judged import BROAD, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
 from web.studies_present import results
 
+RUBRIC = load_rubric("circus/1")
 # CIRCUS, Table 2: audited and validated, composition_required then unresolved.
 TABLE_2 = {
     "cirr": (271, 147, 414, 156), "fashioniq": (1000, 368, 1000, 218), "lasco": (1000, 452, 1000, 306),
@@ -14,7 +15,7 @@ TABLE_2 = {
 
 
 def counted(items, judgements, decisions=(), rule="majority"):
-    return count_subset(items, final_labels(items, judgements, decisions, rule))
+    return count_subset(items, final_labels(items, judgements, decisions, rule, rubric=RUBRIC), rubric=RUBRIC)
 
 
 def test_table_2_of_circus():
@@ -76,7 +77,7 @@ def test_a_flag_whose_reasons_differ_is_counted():
     total = counted(items, judgements).total
     assert total.flags[image] == 4 and {code: n for code, n in total.reasons.items() if n} == {"2a": 1, "2c": 1}
     assert total.reasons_differ == {TEXT: 0, image: 1, TARGET: 0}
-    shown = results(counted(items, judgements), load_rubric(), "majority", [])["reasons"]
+    shown = results(counted(items, judgements), RUBRIC, "majority", [])["reasons"]
     of_image = [(one["code"], one["name"], one["count"]) for one in shown if one["flag"] == "Unusable reference"]
     assert [(code, count) for code, _, count in of_image] == [("2a", 1), ("2b", 0), ("2c", 1), ("", 1)]
     assert of_image[-1][1] == "Reasons differ" and sum(one["code"] == "" for one in shown) == 1

@@ -11,6 +11,7 @@ from annotation.exports.mbeir import validated_files
 from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
 from annotation.labels import final_labels
 from annotation.records import StudyImage
+from annotation.rubric import load_rubric
 from annotation.sources.mbeir import read_mbeir
 from cir_core.audit.traces import read_validated
 from cir_core.datasets.mbeir import read_benchmark
@@ -26,7 +27,7 @@ IMAGES = {token: StudyImage(token, f"{token}.jpg", 10, 10) for token in ("t1", "
 
 def exported(items, judgements, decisions=(), rule="majority", study=None):
     return validated_files(study or study_of(), items, judgements, decisions,
-                           final_labels(items, judgements, decisions, rule))
+                           final_labels(items, judgements, decisions, rule, rubric=load_rubric("circus/1")))
 
 
 def lines(content):
@@ -237,7 +238,7 @@ def test_items_with_their_labels():
     judgements = [judgement_of(items[0], "a", VALID), judgement_of(items[0], "b", answer_of(BROAD)),
                   judgement_of(items[1], "a", answer_of(TEXT, reasons=["1b"]))]
     decisions = [decision_of(items[0], answer_of(TARGET, reasons=["3c"], note="another dog"), reason="=look again")]
-    labels = final_labels(items, judgements, decisions)
+    labels = final_labels(items, judgements, decisions, rubric=load_rubric("circus/1"))
     table = item_table(study_of(), items, decisions, labels)
     rows = table_rows(to_csv(table))
     assert [(r["item"], r["judgements"], r["votes_valid"], r["votes_invalid"], r["validated"], r["primary"], r["by"],

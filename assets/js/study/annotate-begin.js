@@ -22,7 +22,7 @@ export async function deskOf(name) {
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
 export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
-  const { intro } = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
+  const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
   const shownAt = performance.now();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
@@ -36,9 +36,9 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
     }
   } }, "Begin", kbd("Enter"));
   const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
-    h("p", { class: "cq-lead", text: intro }),
+    h("p", { class: "cq-lead", text: rubric.intro }),
     h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You may stop at any time and go on later: every answer is kept."),
     h("p", { class: "cq-quiet st-forkeys" }, "Everything can be done with the keyboard: ", kbd("?"), " lists the keys."),
     problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
-  return { element, focus: () => begin.focus({ preventScroll: true }) };
+  return { element, rubric, focus: () => begin.focus({ preventScroll: true }) };
 }

@@ -1,11 +1,11 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it.
 import { api, say, setKeys, toast } from "./common.js";
-import { missing, same, settled } from "./answer.js";
+import { missing, orList, same, settled } from "./answer.js";
 import { createClock } from "./annotate-clock.js";
 import { createDrafts } from "./annotate-drafts.js";
 import { createEditing } from "./annotate-edit.js";
 import { endScreen } from "./annotate-end.js";
-import { KEYS, listen } from "./annotate-keys.js";
+import { keysOf, listen } from "./annotate-keys.js";
 import { createPanel } from "./annotate-panel.js";
 import { createPlaces } from "./annotate-places.js";
 import { createProgress } from "./annotate-progress.js";
@@ -111,7 +111,8 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   function reason(key) {
     const code = edit.reasonOf(key);
     if (code) return act("reason", code);
-    form.complain({ at: "flags", text: "a, b and c belong to a flag: press 1, 2 or 3 first." }, { focus: false });
+    const keys = rubric.flags.filter((flag) => flag.reasons.length).map((flag) => flag.key);
+    form.complain({ at: "flags", text: `“${key}” belongs to a flag: press ${orList(keys)} first.` }, { focus: false });
   }
 
   function discard() {
@@ -172,7 +173,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   const leaving = () => Boolean(desk?.item) && sending.flying({ study: desk.study.name, item: desk.item.id });
 
   slot.replaceChildren(progress.element);
-  setKeys(KEYS);
+  setKeys(keysOf(rubric));
   const withItem = (action) => (...given) => desk?.item && action(...given);
   listen(rubric, {
     flag: (code) => act("flag", code), valid: () => act("valid"), reason: withItem(reason), unsure: () => act("unsure"),

@@ -2,14 +2,17 @@
 import { dialogOpen, typing } from "./common.js";
 import { byKey } from "./answer.js";
 
-export const KEYS = [
-  ["1  2  3  4", "Set a flag, or take it back"], ["a  b  c", "Why: for the flag set last"], ["5", "Valid: nothing is wrong"],
+// Flags and reasons have the keys of the study's own rubric.
+export const keysOf = (rubric) => [
+  [rubric.flags.map((flag) => flag.key).join("  "), "Set a flag, or take it back"],
+  [letters(rubric).join("  "), "Why: for the flag set last"], [rubric.valid.key, "Valid: nothing is wrong"],
   ["Enter", "Save and go on"], ["←  →", "Back and forth, without saving"], ["n", "To the note; Esc leaves it"],
   ["z", "Zoom both pictures: tap or hold; Shift and arrows move"], ["p", "Found images: unfold, fold"],
   ["Space", "Mark a found image as equally good; arrows move"], ["u", "Unsure: leave it to an adjudicator"],
   ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
 ];
 
+const letters = (rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
 const HELD_MS = 350;
 const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
 
@@ -54,7 +57,7 @@ export function listen(rubric, does) {
     if (simple) return inTime(simple);
     const always = { d: does.sheet, o: does.map }[key];
     if (always) return mine(always);
-    if (/^[a-c]$/.test(key)) inTime(() => does.reason(key));
+    if (letters(rubric).includes(key)) inTime(() => does.reason(key));
   });
   document.addEventListener("keyup", (event) => {
     if (event.key === "z" && does.zoomed() && performance.now() - pressedAt > HELD_MS && pressedAt) does.zoom(false);

@@ -15,7 +15,7 @@ export function createPanel(rubric, act) {
   const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": "Found images: mark those that fit as well", hidden: true });
   const words = h("span", {});
   const proposal = h("div", { class: "st-proposal", role: "status", hidden: true }, words,
-    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", kbd("4")),
+    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", flagOf(rubric, BROAD) ? kbd(flagOf(rubric, BROAD).key) : null),
     h("button", { class: "cq-btn small", type: "button", onmousedown: stay, text: "Not now", onclick: () => { dismissed = true; proposal.hidden = true; } }));
   const element = h("section", { class: "st-panel", "aria-label": "Found images" }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
   let panel = [], tiles = [], drawn = false, dismissed = false;
@@ -96,7 +96,7 @@ export function createPanel(rubric, act) {
       element.style.setProperty("--share", `${Math.min(1, marked / rubric.broad_at)}`);
       for (const tile of tiles) tile.setAttribute("aria-selected", String(answer.alternatives.includes(tile.dataset.token)));
       const propose = marked >= rubric.broad_at && !answer.flags.includes(BROAD) && !dismissed && flagOf(rubric, BROAD);
-      if (propose && proposal.hidden) say(`${marked} equally good images. Press 4 to set ${flagOf(rubric, BROAD).name}.`);
+      if (propose && proposal.hidden) say(`${marked} equally good images. Press ${flagOf(rubric, BROAD).key} to set ${flagOf(rubric, BROAD).name}.`);
       words.textContent = `${marked} equally good: “${flagOf(rubric, BROAD)?.name ?? ""}”?`;
       if (marked < rubric.broad_at) dismissed = false;
       proposal.hidden = !propose;

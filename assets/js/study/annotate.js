@@ -1,7 +1,7 @@
 // The annotation screen: the list of studies, or the one that the address names.
 import { api, h, mountNav, setKeys, style } from "./common.js";
 import { beginScreen, deskOf } from "./annotate-begin.js";
-import { KEYS } from "./annotate-keys.js";
+import { keysOf } from "./annotate-keys.js";
 import { openDesk } from "./annotate-desk.js";
 import { studyList } from "./annotate-list.js";
 
@@ -39,7 +39,7 @@ export async function mount(element) {
         const mine = await api("POST", "study/join", { study: name });
         openDesk({ ...go, desk: mine }).catch((problem) => failed(problem, reload));
       } });
-      setKeys(KEYS);
+      setKeys(keysOf(first.rubric));
       body.replaceChildren(first.element);
       first.focus();
     };

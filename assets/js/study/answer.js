@@ -3,7 +3,8 @@
 
 export const EMPTY = Object.freeze({ validated: null, flags: [], reasons: [], note: "", alternatives: [], unsure: false,
   panel_opened: false });
-export const BROAD = "QUERY_TOO_BROAD";
+export const BROAD = "QUERY_TOO_BROAD"; // a rubric without it gets no proposal
+export const orList = (words) => words.join(", ").replace(/, (?=[^,]*$)/, " or ");
 
 export const start = (from) => ({ ...EMPTY, ...from, note: from?.note ?? "" });
 export const flagOf = (rubric, code) => rubric.flags.find((flag) => flag.code === code);
@@ -65,7 +66,7 @@ export function missing(answer, rubric) {
   for (const code of answer.flags) {
     const flag = flagOf(rubric, code);
     if (flag?.reasons.length && !flag.reasons.some((reason) => answer.reasons.includes(reason.code))) {
-      return { at: code, text: `Say why: ${flag.reasons.map(({ key }) => key).join(", ").replace(/, (?=[^,]*$)/, " or ")}.` };
+      return { at: code, text: `Say why: ${orList(flag.reasons.map(({ key }) => key))}.` };
     }
   }
   if (needsNote(answer, rubric) && !answer.note.trim()) return { at: "note", text: "“Other” needs a note: what is it?" };

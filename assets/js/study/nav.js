@@ -4,16 +4,6 @@ import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
 import { ROOT, at, h, icon, kept, typing } from "./elements.js";
 import { leave } from "./leave.js";
 
-const PAGES = [
-  { page: "search", name: "Search", path: "", needs: ["search"] },
-  { page: "annotate", name: "Annotate", path: "annotate", needs: ["annotate"] },
-  { page: "adjudicate", name: "Adjudicate", path: "adjudicate", needs: ["adjudicate"] },
-  { page: "studies", name: "Studies", path: "studies", needs: ["manage", "results"] },
-  { page: "analysis", name: "Analysis", path: "analysis", needs: ["manage", "results"] },
-  { page: "people", name: "People", path: "people", needs: ["people"] },
-  { page: "log", name: "Log", path: "log", needs: ["people"] },
-];
-
 // --- light or dark, as on the search page ------------------------------------------------------
 
 const THEME = "cirque.theme";
@@ -56,8 +46,8 @@ export async function mountNav(element, { page } = {}) {
   const me = await api("GET", "me");
   openedBy(me.name);
   signedInAs(me.open ? "" : me.name);
-  const links = () => PAGES.filter(({ needs }) => needs.some((need) => me.may.includes(need)))
-    .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.name, "aria-current": to.page === page ? "page" : null }));
+  const links = () => me.pages
+    .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.title, "aria-current": to.page === page ? "page" : null }));
   const menu = h("details", { class: "cq-menu" },
     h("summary", { class: "cq-tool", title: me.open ? "No sign-in" : me.name },
       h("span", { class: "cq-who", "aria-hidden": "true" }, h("span", { text: me.open ? "Local" : [...me.name][0].toUpperCase() })),

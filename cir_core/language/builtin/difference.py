@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from cir_core.describe import describe
 from cir_core.errors import LanguageModelError
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.edits import parse_edits
+from cir_core.language.builtin.parse import parse_edits
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
 from cir_core.language.tasks import DifferenceAnswer
 from cir_core.lexicon import NONE

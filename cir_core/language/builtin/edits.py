@@ -39,13 +39,6 @@ class Edits:
     notes: tuple[str, ...] = ()
 
 
-def parse_edits(text: str) -> Edits:
-    """The edits that ``text`` asks for. Never fails: what is not understood becomes an extra."""
-    from cir_core.language.builtin.parse import interpret
-
-    return interpret(text)
-
-
 def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
     """``slots`` (group to value) after ``edits``; the input is left alone."""
     return apply_with_notes(slots, edits)[0]

@@ -18,6 +18,11 @@ def interpret(text: str, *, is_caption: bool = False) -> Edits:
     return _Interpreter(items, list(notes), is_caption).run()
 
 
+def parse_edits(text: str) -> Edits:
+    """The edits that ``text`` asks for. Never fails: what is not understood becomes an extra."""
+    return interpret(text)
+
+
 class _Interpreter:
     """State: ``negation`` is how the next value is meant, ``spent`` that it has had one already."""
 

@@ -7,6 +7,7 @@ them, and the words that say what to *do* with them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, cast
 
@@ -119,3 +120,18 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
     return known | frozenset(INNOCENT.split(", ")), tuple(sorted(word for word in meant if len(word) > 3))
+
+
+@lru_cache(maxsize=4096)
+def respell(word: str) -> str:
+    """The garment word that ``word`` is a slip of, or ``word`` itself.
+
+    Only words of four letters or more, with the same first letter: further guesses do
+    more harm than a word kept as typed.
+    """
+    known, meant = spelling()
+    if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
+        return word
+    first = [candidate for candidate in meant if candidate[0] == word[0]]
+    close = get_close_matches(word, first, n=1, cutoff=0.82)
+    return close[0] if close else word

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from difflib import get_close_matches
-from functools import lru_cache
 
 MOST_WORDS = 200  # of one text; a modification has about ten, a long caption sixty
+_MOST_READ = 4000  # characters; to compose a run of accents takes the square of its length, while all threads wait
 _TOKEN = re.compile(r"\d/\d|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]")
 _BREAKS = frozenset(".;:!?\n")
 _BRITISH = (
@@ -23,7 +22,7 @@ def tokenise(text: str) -> list[str]:
 
     Hyphens separate words ("v-neck" is two), apostrophes vanish ("doesn't" is "doesnt").
     """
-    text = unicodedata.normalize("NFKC", text).lower().replace("\u2019", "'").replace("\u2018", "'")
+    text = unicodedata.normalize("NFKC", text[:_MOST_READ]).lower().replace("\u2019", "'").replace("\u2018", "'")
     for pattern, spelling in _BRITISH:
         text = pattern.sub(spelling, text)
     tokens = []
@@ -34,20 +33,3 @@ def tokenise(text: str) -> list[str]:
             token = token[:-2]  # "it's", "women's"
         tokens.append(token.replace("'", ""))
     return [token for token in tokens if token]
-
-
-@lru_cache(maxsize=4096)
-def respell(word: str) -> str:
-    """The garment word that ``word`` is a slip of, or ``word`` itself.
-
-    Only words of four letters or more, with the same first letter: further guesses do
-    more harm than a word kept as typed.
-    """
-    from cir_core.language.builtin.vocabulary import spelling
-
-    known, meant = spelling()
-    if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():
-        return word
-    first = [candidate for candidate in meant if candidate[0] == word[0]]
-    close = get_close_matches(word, first, n=1, cutoff=0.82)
-    return close[0] if close else word

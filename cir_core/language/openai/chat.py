@@ -11,6 +11,7 @@ import openai
 from openai.types.chat import ChatCompletion
 
 from cir_core.errors import LanguageModelError, Stopped
+from cir_core.language.openai.bounded import ReplyRefused, bounded_client
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feature, says_nothing
 from cir_core.language.openai.failures import (
@@ -36,6 +37,7 @@ _THINKING = 4000        # tokens on top for models that count their thoughts as 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
 _LONGEST = 100_000      # characters; a model that writes more has lost itself
+_SEEN_AGAIN = 128       # whoever looks on is shown a text again that has grown by this part of it
 
 
 class Chat:
@@ -52,10 +54,10 @@ class Chat:
         # Given in full: the client would else take keys and headers from variables meant for other servers.
         self._client = openai.AsyncOpenAI(
             api_key=server.key or "none", admin_api_key="", base_url=server.url, default_query=server.query,
-            max_retries=0,
+            max_retries=0, http_client=bounded_client(round(server.max_reply_mb * 2**20)),
         )
         self._headers = {
-            "Authorization": server.authorization or openai.Omit(),
+            "Authorization": server.authorization or openai.Omit(), "Accept-Encoding": "identity",
             "OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit(),
         }
         weakref.finalize(self, release, self._client.close, wait=False).atexit = False
@@ -116,7 +118,9 @@ class Chat:
         try:
             reply = self._streamed(request, refused, call) if self._streams(refused, call) else \
                 self._whole(request, refused, call)
-        except (openai.APIError, Dropped, NotChat) as error:
+        except (openai.APIError, Dropped, NotChat, ReplyRefused) as error:
+            if isinstance(error.__cause__, ReplyRefused):   # the library's own errors hide what it was
+                error = error.__cause__
             if type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout"):
                 call.sent(None)
             return error
@@ -145,10 +149,12 @@ class Chat:
         choice = completion.choices[0]
         if choice.message is None:
             raise NotChat("no message in the reply")
-        return self._reply(choice.message.content or "", choice.message.refusal, choice.finish_reason, completion.usage)
+        text = (choice.message.content or "")[:_LONGEST]
+        return self._reply(text, choice.message.refusal, choice.finish_reason, completion.usage)
 
     def _streamed(self, request: Request, refused: frozenset[str], call: Call) -> Reply:
-        text, refusal, finish, usage = "", "", None, None
+        text, refusal, finish, usage, shown = "", "", None, None, 0
+        seen = cast(Callable[[str], None], call.seen)
         with closing(pieces(self._chunks(request, refused, call), lambda: self._still(call))) as chunks:
             for chunk in chunks:
                 usage = getattr(chunk, "usage", None) or usage
@@ -156,11 +162,17 @@ class Chat:
                     finish = choice.finish_reason or finish
                     refusal += getattr(choice.delta, "refusal", None) or ""
                     piece = getattr(choice.delta, "content", None)
-                    if piece:
-                        text += piece
-                        cast(Callable[[str], None], call.seen)(self._server.redacted(text))
+                    text += piece or ""
+                # Reading all of the text for every letter of a long one would take minutes.
+                if len(text) > shown + shown // _SEEN_AGAIN:
+                    shown = len(text)
+                    seen(self._server.redacted(text))
                 if len(text) > _LONGEST:
                     break
+        if len(text) > shown:
+            seen(self._server.redacted(text))
+        if finish is None and len(text) > _LONGEST and not has_object(text):
+            raise ReplyRefused(f"its answer is longer than {_LONGEST:,} characters")
         # Where a server ends its replies by closing the connection, a break looks like an end.
         if finish is None and not refusal and not has_object(text):
             raise Dropped("the stream ended before the answer did")
@@ -180,7 +192,7 @@ class Chat:
             try:
                 async for chunk in stream:
                     yield chunk
-            except ValueError:
+            except (ValueError, RecursionError):
                 raise Dropped("the stream was cut through") from None
 
     async def _create(self, request: Request, refused: frozenset[str], call: Call, **extra: Any) -> Any:
@@ -205,7 +217,7 @@ class Chat:
         create = cast(Callable[..., Any], self._client.chat.completions.create)
         try:
             return await create(**body, extra_headers=self._headers, timeout=timeout)
-        except ValueError as error:  # a body that says it is JSON and is not
+        except (ValueError, RecursionError) as error:  # a body that says it is JSON and is not
             raise NotChat(type(error).__name__) from None
 
     def _reply(self, text: str, refusal: str | None, finish: str | None, usage: Any) -> Reply:

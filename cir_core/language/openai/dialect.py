@@ -50,7 +50,7 @@ def says_nothing(error: Fault) -> bool:
     """
     if status_of(error) not in (400, 422) or _param(error):
         return False
-    return bool(_SAYS_NOTHING.fullmatch(re.sub(r"<[^>]*>", " ", words_of(error))))
+    return bool(_SAYS_NOTHING.fullmatch(re.sub(r"<[^<>]*>", " ", words_of(error))))
 
 
 def mode(refused: Collection[str]) -> str:

@@ -10,13 +10,15 @@ import time
 import openai
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable
+from cir_core.language.openai.bounded import ReplyRefused
 from cir_core.language.openai.server import Server
 
+_LOOKED_AT = 20_000    # characters of a server's own words in which reasons are sought
 _SHOWN = 300  # characters of a server's own words
 _TOO_LARGE = re.compile(
-    r"(images?|pictures?)\b.*\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
+    r"(images?|pictures?)\b.{0,500}\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
     r"|(request|payload|body|entity)\b.{0,20}\btoo (large|big)"
-    r"|(too (large|big)|exceed\w*)\b.*\b(images?|pictures?)", re.IGNORECASE | re.DOTALL)
+    r"|(too (large|big)|exceed\w{0,3})\b.{0,500}\b(images?|pictures?)", re.IGNORECASE | re.DOTALL)
 _NO_IMAGES = re.compile(
     r"(not|n't|no)\b.{0,40}\b(image|vision|multi-?modal)|(image|image_url|vision)\b.{0,60}\b(not|n't|only|invalid)\b"
     r"|not a multimodal", re.IGNORECASE | re.DOTALL)
@@ -45,7 +47,7 @@ class TooLarge(Exception):
     """A request whose images the server does not take; the text is its own."""
 
 
-Fault = openai.APIError | Dropped | NotChat
+Fault = openai.APIError | Dropped | NotChat | ReplyRefused
 
 
 def status_of(error: Fault) -> int | None:
@@ -58,7 +60,7 @@ def status_of(error: Fault) -> int | None:
 
 def passes(error: Fault) -> bool:
     """Whether the same request may well succeed a little later."""
-    if isinstance(error, NotChat) or _no_credit(error):
+    if isinstance(error, NotChat | ReplyRefused) or _no_credit(error):
         return False
     status = status_of(error)
     return status is None or status in (408, 429) or status >= 500
@@ -82,13 +84,13 @@ def retry_after(error: Fault) -> float | None:
 
 
 def words_of(error: Fault) -> str:
-    """What the server says, in full."""
+    """What the server says; of a very long text the first :data:`_LOOKED_AT` characters."""
     if not isinstance(error, openai.APIError):
-        return str(error)
+        return str(error)[:_LOOKED_AT]
     body: object = error.body
     if isinstance(body, dict):
         body = body.get("message") or body.get("detail") or body.get("error")
-    return str(body or error.message)
+    return str(body or error.message)[:_LOOKED_AT]
 
 
 def is_too_large(error: Fault) -> bool:
@@ -118,6 +120,11 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
         return LanguageModelError(
             f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
             "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
+        )
+    if isinstance(error, ReplyRefused):
+        return LanguageModelUnavailable(
+            f"{server.host} sent what is not read to its end: {error}. Check that CIRQUE_LLM_BASE_URL is a chat "
+            "server's address, and look at the server's log."
         )
     return LanguageModelUnavailable(f"{server.host} {_silence(error, server)}{_tried(tries)}.{_advice(error)}")
 

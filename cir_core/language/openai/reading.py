@@ -12,6 +12,7 @@ from pydantic_core import from_json
 
 from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
+from cir_core.texts import quoted
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _STARTS = 100            # opening braces tried before a text is given up as no JSON
@@ -139,7 +140,7 @@ def _check(task: Task[Any], answer: object) -> None:
     if isinstance(task, ConfidenceTask) and isinstance(answer, ConfidenceAnswer):
         for name in task.names:
             if name not in answer.scores:
-                raise WrongForm("scores", f"{name!r} has no score")
+                raise WrongForm("scores", f"{quoted(name)} has no score")
         for name in answer.scores:
             if name not in task.names:
-                raise WrongForm("scores", f"there is no candidate {name!r}")
+                raise WrongForm("scores", f"there is no candidate {quoted(name)}")

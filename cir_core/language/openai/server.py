@@ -34,6 +34,7 @@ class Server:
     retries: int = 3                # after the first try
     concurrency: int = 4            # requests at a time
     image_edge: int = 512           # pixels on the longer edge of what is sent
+    max_reply_mb: float = 4.0       # MB of 2**20 bytes; a longer reply is dropped
     prompt_price: float | None = None       # per million tokens
     completion_price: float | None = None
 

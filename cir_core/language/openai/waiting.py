@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 NAP = 0.1   # seconds between two looks at whether to go on
 _CLOSING = 5.0
+_AHEAD = 64   # items that may wait for whoever asked
 _END = object()
 
 _starting = threading.Lock()
@@ -32,6 +33,8 @@ def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Generator[T, 
 
     async def run() -> None:
         async for item in source:
+            while items.qsize() >= _AHEAD:   # a server may send faster than its answer is read
+                await asyncio.sleep(0.005)
             items.put(item)
 
     future = _started(run())

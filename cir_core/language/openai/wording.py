@@ -24,6 +24,9 @@ _OPENING = re.compile(
 )
 
 
+_LAYERS = 20     # of quotes, labels and openings; each takes a copy of the text
+
+
 def clean(task: Task[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
     """``fields`` with blanks tidied, empty list entries dropped and sentences bare."""
     cleaned = {name: _tidied(value) for name, value in fields.items()}
@@ -38,13 +41,14 @@ def clean(task: Task[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def bare(text: str) -> str:
     """``text`` without outer quotes, a label in front and an opening such as "the image shows"."""
-    before = None
-    while text != before:
+    for _ in range(_LAYERS):
         before = text
         text = _unquoted(text)
         for pattern in (_LABEL, _OPENING):
             match = pattern.match(text)
             text = text[match.end():] if match and match.end() < len(text) else text
+        if text == before:
+            break
     return text
 
 

@@ -1,0 +1,34 @@
+"""Why a model could not be loaded, in words that are safe to repeat.
+
+PyTorch's refusal of a checkpoint with code in it tells how to switch that refusal off. No sentence of cirque repeats
+it.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+
+HOLDS_OBJECTS = ("holds Python objects beyond tensors, or is damaged, and was not loaded. Use safetensors, or re-save "
+                 "the state dict alone")
+_LONGEST = 400      # characters of a library's own words
+_ADVICE = re.compile(r"weights[_ -]?only|unpickl|safe_globals|torchscript archive|legacy \.tar", re.IGNORECASE)
+
+
+def reason_of(error: BaseException) -> str:
+    """What a library said when it could not load a model, in one line and without a full stop at its end."""
+    if holds_objects(error):
+        return f"a file of weights {HOLDS_OBJECTS}"
+    return (" ".join(str(error)[:8 * _LONGEST].split())[:_LONGEST] or type(error).__name__).rstrip(".")
+
+
+def holds_objects(error: BaseException) -> bool:
+    """Whether a checkpoint was refused because it is no plain state dict: in ``error``, or in what led to it."""
+    seen: set[int] = set()
+    at: BaseException | None = error
+    while at is not None and id(at) not in seen:
+        if isinstance(at, pickle.UnpicklingError) or _ADVICE.search(str(at)):
+            return True
+        seen.add(id(at))
+        at = at.__cause__ or at.__context__
+    return False

@@ -1,0 +1,163 @@
+"""Many who take up one invitation at the same moment, by threads of one process and by processes of their own, while it
+is withdrawn, or while whoever made it is deactivated."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from annotation.people import PeopleService
+from annotation.records import NotedAct
+from cir_core.errors import AccessError
+from storage.audit_log import SqlActLog
+from storage.people import SqlPeopleStore
+from tests.fakes.databases import database_of, engine_of
+from tests.fakes.people import PASSWORD, people_service
+
+ROOT = Path(__file__).parents[2]
+ROUNDS = 12
+_TAKE = """
+import sys
+from storage.database import open_database
+from storage.people import SqlPeopleStore
+from cir_core.errors import AccessError
+from tests.fakes.people import PASSWORD
+from annotation.passwords import Passwords
+from annotation.people import PeopleService
+from tests.fakes.people import LIGHT
+
+people = PeopleService(SqlPeopleStore(open_database(sys.argv[1])), passwords=Passwords(LIGHT))
+print("ready", flush=True)
+for number, secret in enumerate(sys.stdin):
+    try:
+        people.accept(secret.strip(), f"{sys.argv[2]} {number}", PASSWORD)
+        print("in", flush=True)
+    except AccessError:
+        print("out", flush=True)
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqlPeopleStore]:
+    engine = engine_of(tmp_path)
+    yield SqlPeopleStore(engine)
+    engine.dispose()
+
+
+@pytest.fixture
+def people(store: SqlPeopleStore) -> PeopleService:
+    service = PeopleService(store, passwords=people_service()._passwords)
+    service.add("Ada", PASSWORD, "admin")
+    service.add("Ben", PASSWORD, "admin")
+    return service
+
+
+def at_once(*works: Callable[[], object]) -> list[object]:
+    """What each gave, or ``AccessError``; anything else fails the test."""
+    together, found = threading.Barrier(len(works)), [object()] * len(works)
+
+    def run(number: int) -> None:
+        together.wait()
+        try:
+            found[number] = works[number]()
+        except AccessError as error:
+            found[number] = error
+        except BaseException as error:
+            found[number] = AssertionError(repr(error))
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one in found:
+        if isinstance(one, AssertionError):
+            raise one
+    return found
+
+
+def acts(store: SqlPeopleStore) -> list[NotedAct]:
+    return list(reversed(SqlActLog(store.engine).acts(limit=1000)))
+
+
+@pytest.mark.parametrize("uses", [1, 3])
+def test_it_is_taken_up_as_often_as_it_says(people: PeopleService, uses: int) -> None:
+    for number in range(ROUNDS):
+        secret = people.invite("annotator", 7, uses, "Ada")
+        before = len(people.people())
+        done = at_once(*(partial(people.accept, secret, f"Person {number} {who}", PASSWORD)
+                         for who in ("one", "two", "three", "four", "five", "six")))
+        assert sum(isinstance(one, str) for one in done) == uses
+        assert len(people.people()) == before + uses
+        with pytest.raises(AccessError):
+            people.invitation(secret)
+
+
+def test_one_name_is_had_once_and_costs_one_use(people: PeopleService) -> None:
+    """Also two that only look the same."""
+    for number in range(ROUNDS):
+        secret = people.invite("annotator", 7, 5, "Ada")
+        before = len(people.people())
+        done = at_once(*(partial(people.accept, secret, name, PASSWORD)
+                         for name in (f"Cy {number}", f"cy {number}", f"CY {number}", f"Cy {number}")))
+        assert sum(isinstance(one, str) for one in done) == 1
+        assert len(people.people()) == before + 1
+        assert people.invitation(secret).uses_left == 4
+
+
+def test_nobody_takes_up_what_was_withdrawn(people: PeopleService, store: SqlPeopleStore) -> None:
+    for number in range(ROUNDS):
+        secret = people.invite("annotator", 7, 2, "Ada")
+        handle = people.invitation(secret).handle
+        before = len(people.people())
+        taken, *_ = at_once(partial(people.accept, secret, f"Dee {number}", PASSWORD),
+                            partial(people.withdraw, handle), partial(people.withdraw, handle))
+        assert len(people.people()) == before + isinstance(taken, str)
+        with pytest.raises(AccessError):
+            people.accept(secret, f"Late {number}", PASSWORD)
+        kinds = [one.act.kind for one in acts(store) if one.act.about == handle]
+        assert kinds.count("invitation.withdrawn") == 1, "by one of the two who tried"
+        assert kinds == ["invitation.made", *(["invitation.used"] * isinstance(taken, str)), "invitation.withdrawn"]
+
+
+def test_nobody_takes_up_what_somebody_made_who_was_deactivated(people: PeopleService, store: SqlPeopleStore) -> None:
+    for number in range(ROUNDS):
+        secret = people.invite("annotator", 7, 2, "Ben")
+        handle = people.invitation(secret).handle
+        taken, _ = at_once(partial(people.accept, secret, f"Eve {number}", PASSWORD), partial(people.deactivate, "Ben"))
+        with pytest.raises(AccessError):
+            people.accept(secret, f"Late {number}", PASSWORD)
+        kinds = [one.act.kind for one in acts(store) if one.act.about in (handle, "Ben")]
+        if isinstance(taken, str):
+            # Before the account that made it was closed: on a server both may note at the same moment.
+            assert kinds.index("invitation.used", 1) and kinds[-1] == "invitation.withdrawn"
+        people.reactivate("Ben")
+
+
+def test_processes_of_their_own(people: PeopleService, tmp_path: Path) -> None:
+    """Four processes on one database, each with all the secrets: every one of them is for two."""
+    secrets = [people.invite("annotator", 7, 2, "Ada") for _ in range(20)]
+    before = len(people.people())
+    started = [subprocess.Popen([sys.executable, "-c", _TAKE, database_of(tmp_path), f"Process {name}"], cwd=ROOT,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+               for name in ("ash", "birch", "cedar", "date")]
+    said: list[list[str]] = []
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+    threads = [threading.Thread(target=lambda one=one: said.append(  # type: ignore[misc]
+        one.communicate("\n".join(secrets) + "\n", timeout=120)[0].split())) for one in started]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [len(lines) for lines in said] == [20] * 4, "nobody stumbled over anything else"
+    assert all([lines[number] for lines in said].count("in") == 2 for number in range(20))
+    assert len(people.people()) == before + 40
+    assert not people.invitations()

@@ -1,0 +1,149 @@
+"""The database of the real app goes, while it runs and before it starts: nothing is acknowledged that is lost, no empty
+database takes its place, and nobody comes in without a sign-in."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.fakes.databases import environment_of
+from tests.fakes.studies import make_study, valid
+from tests.integration.crowd import ROOT, Judge, Server, add_entered, stores_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
+              pytest.mark.skipif(sys.platform == "win32", reason="open files cannot be moved there")]
+STUDY, NAME, MANY = "Lost", "Judge 01", 400
+
+
+@pytest.fixture
+def running(tmp_path: Path) -> Iterator[tuple[Server, httpx.Client, list[str]]]:
+    """A server, somebody who is signed in there, and the items that they are to answer."""
+    home = tmp_path / "home"
+    stores = stores_of(home)
+    secrets = add_entered(stores, [NAME])
+    study = make_study(stores.studies, home, name=STUDY, items=MANY, seats=1, panel=4, edge=16)
+    items = [one.item_id for one in stores.studies.items(study.study_id)]
+    stores.close()
+    server = Server(home)
+    server.logs = tmp_path / "logs"
+    server.logs.mkdir()
+    server.start()
+    judge = Judge(NAME, server.url, STUDY)
+    try:
+        judge.enter(secrets[NAME])
+        judge.call("next_item", STUDY, "")
+        with httpx.Client(base_url=server.url, cookies=dict(judge.cookies), timeout=30) as client:
+            yield server, client, items
+    finally:
+        judge.close()
+        server.kill()
+
+
+def save(client: httpx.Client, items: list[str], number: int) -> httpx.Response:
+    return client.post("/study/save", json={"study": STUDY, "item": items[number], "answer": valid(),
+                                            "token": f"lost-or-not-{number:04d}"})
+
+
+def kept(home: Path) -> set[str]:
+    stores = stores_of(home)
+    try:
+        return {one.token for one in stores.studies.judgements(stores.studies.study(STUDY).study_id)}
+    finally:
+        stores.close()
+
+
+def start(home: Path) -> subprocess.CompletedProcess[str]:
+    """One that must not come up."""
+    return subprocess.run([sys.executable, "app.py"], cwd=ROOT, capture_output=True, text=True, timeout=60,
+                          env=environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_GALLERY="none"))
+
+
+def test_of_what_was_acknowledged_nothing_is_missing_in_the_file_that_was_moved(
+    running: tuple[Server, httpx.Client, list[str]], tmp_path: Path,
+) -> None:
+    """It is moved while somebody saves as fast as they can; then it is put back, and work goes on."""
+    server, client, items = running
+    acknowledged: list[int] = []
+    first_refusal = threading.Event()
+
+    def work() -> None:
+        for number in range(MANY - 50):
+            answer = save(client, items, number)
+            if answer.status_code != 200:
+                assert answer.status_code == 503 and "moved, replaced or deleted" in answer.json()["problem"]
+                first_refusal.set()
+                return
+            acknowledged.append(number)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while len(acknowledged) < 20:
+        assert worker.is_alive()
+    (server.home / "cirque.db").rename(tmp_path / "moved.db")
+    worker.join(60)
+    assert first_refusal.is_set(), "the next save after it"
+    ready = client.get("/readyz")
+    assert ready.status_code == 503 and "moved" in ready.json()["checks"]["database"]["reason"]
+    assert str(tmp_path) not in ready.text
+    assert not (server.home / "cirque.db").exists()
+
+    (tmp_path / "moved.db").rename(server.home / "cirque.db")
+    after = MANY - 1
+    assert save(client, items, after).status_code == 200
+    until = time.monotonic() + 30
+    while not client.get("/readyz").json()["checks"]["database"]["ok"]:   # it looks once a second
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    server.kill()
+    assert {f"lost-or-not-{number:04d}" for number in [*acknowledged, after]} <= kept(server.home)
+    log = server.log()
+    assert "Nothing is saved any more. Put the same file back" in log and "is back in its place" in log
+    assert "Traceback" not in log, log
+
+
+def test_a_start_without_the_database_is_refused(
+    running: tuple[Server, httpx.Client, list[str]], tmp_path: Path,
+) -> None:
+    server, client, items = running
+    assert save(client, items, 0).status_code == 200
+    server.kill()   # its log of four megabytes and less stays
+    home = server.home
+    shutil.copytree(home, tmp_path / "copy")
+    log = (home / "cirque.db-wal").read_bytes()
+    assert log
+    (home / "cirque.db").unlink()
+    refused = start(home)
+    assert refused.returncode == 1
+    assert "cirque cannot start. There is no database at" in refused.stderr and "cirque.db-wal" in refused.stderr
+    assert (home / "cirque.db-wal").read_bytes() == log and not (home / "cirque.db").exists()
+
+    for left in home.glob("cirque.db-*"):
+        left.unlink()
+    refused = start(home)
+    assert refused.returncode == 1 and "in which people had accounts" in refused.stderr
+    assert "studies/ holds pictures" in refused.stderr and not (home / "cirque.db").exists()
+
+    shutil.copy(tmp_path / "copy" / "cirque.db", home)
+    for left in (tmp_path / "copy").glob("cirque.db-*"):
+        shutil.copy(left, home)
+    assert kept(home) == {"lost-or-not-0000"}
+    server.start()
+    assert httpx.get(f"{server.url}/", follow_redirects=False).status_code == 303, "to the sign-in"
+
+
+def test_after_a_stop_the_database_is_one_file(running: tuple[Server, httpx.Client, list[str]]) -> None:
+    """So that nobody copies it without its log, or puts another one beside an old log."""
+    server, client, items = running
+    assert save(client, items, 0).status_code == 200
+    assert (server.home / "cirque.db-wal").stat().st_size
+    server.stop()
+    assert [path.name for path in server.home.glob("cirque.db*")] == ["cirque.db"]
+    assert kept(server.home) == {"lost-or-not-0000"}

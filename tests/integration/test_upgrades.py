@@ -1,0 +1,58 @@
+"""The real app starts on a home folder of every earlier schema, with data in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import httpx
+import pytest
+
+from storage.database import open_database
+from storage.inspection import inspect_database
+from storage.revisions import latest_revision
+from tests.fakes.databases import ON_SQLITE, database_of
+from tests.integration.processes import App
+from tests.unit.test_earlier_schemas import REVISIONS, columns_of, content, make_as_of
+
+pytestmark = pytest.mark.slow
+WITH_ACCOUNTS = "0004"   # the first schema that has them
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_a_start_on_what_an_earlier_version_left(tmp_path: Path, revision: str) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "uploads").mkdir()
+    (home / "uploads" / "a.png").write_bytes(b"a picture")
+    engine = open_database(database_of(home, empty=True))
+    make_as_of(engine, revision, tmp_path)
+    columns = columns_of(engine)
+    before = content(engine, columns)
+    assert all(before.values()), "a table without rows would show nothing"
+    engine.dispose()
+
+    app = App(home, tmp_path / "log")
+    try:
+        url = app.url
+        ready = httpx.get(f"{url}/readyz", timeout=30)
+        assert ready.status_code == 200, ready.text
+        page = httpx.get(f"{url}/", timeout=30)
+        assert page.status_code == (303 if revision >= WITH_ACCOUNTS else 200)
+        app.terminate()
+        assert app.process.wait(30) == 0
+    finally:
+        app.end()
+    assert "Traceback" not in app.said, app.said
+    assert ("Open without a sign-in" in app.said) == (revision < WITH_ACCOUNTS)
+    assert json.loads((home / "database.json").read_text())["accounts"] == (revision >= WITH_ACCOUNTS)
+    copies = list(home.glob("cirque.db.before-*.bak"))
+    assert len(copies) == (ON_SQLITE and revision != latest_revision())
+
+    engine = open_database(database_of(home))
+    found = inspect_database(engine)
+    assert (found.contents.revision, found.faults) == (latest_revision(), ())
+    after = content(engine, columns)
+    engine.dispose()
+    changed = [name for name in before if after[name] != before[name]]
+    assert not changed, "the start and a stop wrote nothing of their own"

@@ -1,0 +1,118 @@
+"""No regular expression of the product takes more than linear time, whatever text it meets."""
+
+from __future__ import annotations
+
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from cir_core.language.openai.dialect import FEATURES
+from storage import causes
+from tests.fakes.patterns import Use, hostile_to, uses
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timers of CPU time")
+
+SIZES = (32, 2_000, 16_000)      # characters; the first against patterns that take exponential time
+WORTH = 0.004       # seconds of CPU below which nothing can be measured
+DOUBLED = 3.2       # twice the text may take so many times the time; quadratic is 4
+PATIENCE = 4.0      # seconds of CPU for one text of any size
+
+GIVEN = {
+    "cir_core/language/openai/dialect.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
+    "storage/causes.py: pattern": [pattern for pattern, _ in causes._SAID],
+    # The tokens of models, escaped and one of several: nothing in it repeats.
+    "cir_core/encoders/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],
+}
+USES = uses(GIVEN)
+
+
+@pytest.mark.parametrize("use", USES, ids=lambda use: f"{use.where}, {use.method}")
+def test_no_pattern_takes_more_than_linear_time(use: Use) -> None:
+    wrong = sorted({f"{begin!r} + {piece!r} × n + {end!r}: {found}" for begin, piece, end in hostile_to(use.pattern)
+                    if (found := more_than_linear(applied(use.pattern, use.method), begin, piece, end))})
+    assert not wrong, f"{use.pattern.pattern!r}: {wrong[:5]}"
+
+
+@pytest.mark.parametrize(("pattern", "method"), [
+    (r"\b[\w+]+://\S*@[^\s/]*/", "sub"), ("(“[^”]*”)", "split"), (r"(a+)+b", "search"), (r"\s+\Z", "search"),
+    (r"<[^>]*>", "sub"), (r"(x|xx)*y", "match"),
+])
+def test_patterns_that_are_slow_are_found(pattern: str, method: str) -> None:
+    compiled = re.compile(pattern)
+    assert any(more_than_linear(applied(compiled, method), *text) for text in hostile_to(compiled))
+
+
+def test_all_patterns_are_found() -> None:
+    found = {use.where.split(":")[0] for use in USES}
+    assert {"web/said.py", "annotation/incoming.py", "cir_core/uploads.py", "storage/postgres_dumps.py"} <= found
+    assert len(USES) > 60
+    assert {use.method for use in USES if "incoming.py" in use.where} == {"fullmatch"}
+
+
+def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end: str) -> str:
+    """What was measured where twice the text takes much more than twice the time; empty where it does not."""
+    def seconds(size: int, runs: int = 1) -> float:
+        text = begin + piece * (size // len(piece)) + end
+        return min(_cpu(apply, text) for _ in range(runs))
+
+    before = (0, 0.0)
+    for size in SIZES:
+        try:
+            now = seconds(size)
+        except TooLong:
+            return f"over {PATIENCE:g} s for {size:,} characters"
+        if before[0] and now > WORTH and now > before[1] * size / before[0]:
+            # Perhaps: at three sizes, each twice the one before, all of them long enough to be measured.
+            whole = size
+            while whole > 64 and seconds(whole // 4, 3) > WORTH:
+                whole //= 2
+            times = [seconds(part, 3) for part in (whole // 4, whole // 2, whole)]
+            if times[2] > DOUBLED * times[1] and times[1] > DOUBLED * times[0]:
+                return f"{', '.join(f'{one * 1000:.1f} ms' for one in times)} for {whole // 4:,} characters and twice"
+            if size == SIZES[-1] and times[0] > WORTH and times[2] / times[0] > DOUBLED ** 2:
+                return f"{times[2] / times[0]:.0f} times the time for four times the text"
+        before = (size, now)
+    return ""
+
+
+def applied(pattern: re.Pattern[Any], method: str) -> Callable[[str], object]:
+    def apply(text: str) -> object:
+        given: Any = text.encode("utf-8", "replace") if isinstance(pattern.pattern, bytes) else text
+        if method in ("sub", "subn"):
+            return getattr(pattern, method)(given[:0], given)
+        found = getattr(pattern, method)(given)
+        return sum(1 for _ in found) if method == "finditer" else found
+
+    return apply
+
+
+class TooLong(Exception):
+    """More than :data:`PATIENCE` for one text."""
+
+
+def _cpu(apply: Callable[[str], object], text: str) -> float:
+    began = time.thread_time()
+    with _patience():
+        apply(text)
+    return time.thread_time() - began
+
+
+@contextmanager
+def _patience() -> Iterator[None]:
+    def late(_signal: int, _frame: FrameType | None) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGVTALRM, late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)

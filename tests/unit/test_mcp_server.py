@@ -1,0 +1,112 @@
+"""MCP tools over calls that are made for these tests: what is made of them, and what happens around one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import gradio as gr
+import pytest
+from fastapi import FastAPI
+from starlette.testclient import TestClient
+
+from tests.fakes.loops import run
+from tests.fakes.signed_in import SignedIn
+from web.event_errors import Screens
+from web.mcp_server import McpServer
+from web.mcp_tools import docstring_of
+from web.visitor import require
+
+SECRET = "/srv/lab/secret.db at line 7"
+HEADERS = {"x-test-name": "Ann", "Accept": "application/json", "Content-Type": "application/json"}
+
+
+def build() -> McpServer:
+    def tell(text: str, request: gr.Request) -> dict[str, Any]:
+        """Tell it.
+
+        Args:
+            text: What to say: on one line,
+                or on two.
+
+        Returns:
+            It, and to
+            whom.
+        """
+        return {"said": text, "to": require(request, "annotate").name}
+
+    def fail(request: gr.Request) -> dict[str, Any]:
+        """Fail."""
+        raise RuntimeError(SECRET)
+
+    with Screens() as demo:
+        gr.Button().click(tell, [gr.Textbox()], gr.JSON(), api_name="tell")
+        gr.Button().click(fail, None, gr.JSON(), api_name="fail")
+        gr.Button().click(dict, None, gr.JSON(), api_name="inner", api_visibility="private")
+    return McpServer(demo)
+
+
+@pytest.fixture
+def page() -> Iterator[TestClient]:
+    async def built() -> McpServer:   # where no loop runs, Gradio makes its own and never closes them
+        return build()
+
+    app = FastAPI()
+    app.add_middleware(SignedIn)
+    run(built()).attach(app)
+    with TestClient(app, headers=HEADERS) as client:
+        yield client
+
+
+def ask(page: TestClient, method: str, **params: Any) -> Any:
+    sent = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+    return page.post("/gradio_api/mcp/", json=sent).raise_for_status().json()["result"]
+
+
+def test_public_calls_are_tools_and_no_others(page: TestClient) -> None:
+    tell, fail = ask(page, "tools/list")["tools"]
+    assert (tell["name"], fail["name"]) == ("tell", "fail")
+    assert tell["description"] == "Tell it. Returns: It, and to whom."
+    assert tell["inputSchema"] == {
+        "type": "object", "additionalProperties": False, "required": ["text"],
+        "properties": {"text": {"type": "string", "description": "What to say: on one line, or on two."}}}
+    assert fail["inputSchema"]["properties"] == {}
+
+
+def test_an_error_nobody_foresaw_is_in_the_log_and_not_in_the_answer(
+    page: TestClient, caplog: pytest.LogCaptureFixture,
+) -> None:
+    result = ask(page, "tools/call", name="fail", arguments={})
+    assert result["isError"] is True
+    assert result["content"][0]["text"].startswith("Something went wrong here that should not have.")
+    assert SECRET not in str(result) and SECRET in caplog.text
+
+
+def test_a_call_is_for_the_visitor_of_its_request(page: TestClient) -> None:
+    assert ask(page, "tools/call", name="tell", arguments={"text": "hello"})["structuredContent"] == {
+        "said": "hello", "to": "Ann"}
+
+
+def test_the_sections_of_a_docstring() -> None:
+    def nothing() -> None: ...
+
+    def both(one: int, other: int) -> None:
+        """Do it.
+
+        In two
+        steps.
+
+        Args:
+            one: The first: of two.
+            other: The other,
+                note: not a parameter.
+
+        Returns:
+            This: and that.
+        """
+
+    assert docstring_of(nothing).description == docstring_of(nothing).returns == ""
+    found = docstring_of(both)
+    assert found.description == "Do it. In two steps."
+    assert found.parameters == {"one": "The first: of two.", "other": "The other, note: not a parameter."}
+    assert found.returns == "This: and that."

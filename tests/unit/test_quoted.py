@@ -1,0 +1,68 @@
+"""What callers send is quoted in error sentences in part only, wherever such a sentence is composed."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from annotation.incoming import checked_study
+from annotation.roles import as_role
+from cir_core.datasets.faults import Faults
+from cir_core.errors import CirqueError, DatasetError
+from cir_core.methods.declared import find_method
+from cir_core.texts import MAX_QUOTED, quoted, shortened
+
+ROOT = Path(__file__).parents[2]
+# Where a value is written as Python writes it though it may be long: it is ours, or the command to copy needs it whole.
+WHOLE = {
+    "cir_core/__init__.py: __name__", "cir_core/__init__.py: name", "cir_core/language/openai/model.py: self.name",
+    "cir_core/protocol.py: card.domain", "cir_core/runs/files.py: name",
+    "cir_core/service.py: session.protocol.encoder.spec", "web/settings_actions.py: encoder",
+    "storage/study_scores.py: study.name", "storage/study_scores.py: name", "cli/answer_files.py: system",
+    "cli/answer_files.py: run.system", "cli/captions.py: name", "cli/galleries.py: name",
+    "cli/study_upkeep.py: study.name",
+}
+
+
+def test_short_texts_are_quoted_as_they_are() -> None:
+    assert quoted("clip") == "'clip'" and quoted("it's") == '"it\'s"' and quoted("a\nb") == r"'a\nb'"
+    assert (quoted(None), quoted(1.5), quoted(["a"])) == ("None", "1.5", "['a']")
+    assert shortened("clip") == "clip" and shortened(3) == "3"
+    assert quoted("x" * MAX_QUOTED) == repr("x" * MAX_QUOTED)
+
+
+def test_long_texts_are_cut_with_an_ellipsis() -> None:
+    assert quoted("x" * 10**6) == "'" + "x" * (MAX_QUOTED - 1) + "…'"
+    assert shortened("x" * 61) == "x" * 59 + "…"
+    assert len(quoted(["x" * 10**6])) == MAX_QUOTED
+    deep: list[object] = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert quoted(deep) == "a value of the type list"
+    assert quoted(10**5000) == "a value of the type int"
+
+
+@pytest.mark.parametrize("refuse", [lambda text: find_method(text, {}), as_role, checked_study])
+def test_refusals_of_a_megabyte_are_short(refuse) -> None:
+    with pytest.raises(CirqueError) as refused:
+        refuse("a+" * 500_000)
+    assert len(str(refused.value)) < 1_000
+
+
+def test_faults_of_files_are_short_whatever_stands_there() -> None:
+    with pytest.raises(DatasetError) as refused:
+        Faults().add(Path("a.json"), "key " + "k" * 10**6, "p" * 10**6, "r" * 10**6)
+    assert len(str(refused.value)) < 10_000
+
+
+def test_no_sentence_quotes_a_value_that_is_not_cut() -> None:
+    """``{name!r}`` in an f-string has no limit. :func:`quoted` reads the same where a text is short."""
+    found = set()
+    for room in ("cir_core", "annotation", "storage", "web", "cli"):
+        for path in (ROOT / room).rglob("*.py"):
+            found |= {f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node.value)}"
+                      for node in ast.walk(ast.parse(path.read_text("utf-8")))
+                      if isinstance(node, ast.FormattedValue) and node.conversion == ord("r")}
+    assert found == WHOLE

@@ -1,0 +1,131 @@
+"""Uploads to the real app: quotas of a person, and many large pictures at one time."""
+
+from __future__ import annotations
+
+import io
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from fastapi import FastAPI
+from PIL import Image
+from starlette.testclient import TestClient
+
+from cir_core import decode_budget
+from tests.fakes.databases import settings_of
+from tests.fakes.loops import run
+from tests.fakes.people import PASSWORD
+from web.server import create_app
+from web.services import open_services
+
+
+def a_picture(colour: int = 0, edge: int = 8) -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", (edge, edge), (colour, 0, 0)).save(content, "PNG")
+    return content.getvalue()
+
+
+@pytest.fixture
+def served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """``served(**settings)``: a client for each of two people, of an app with these settings."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
+
+    with ExitStack() as clients:
+        def open_app(**values: Any) -> tuple[TestClient, TestClient]:
+            settings = settings_of(tmp_path / "home", **values)
+            services = open_services(settings)
+
+            async def build() -> FastAPI:   # where no loop runs, Gradio makes its own and never closes them
+                return create_app(settings, services)
+
+            app, found = run(build()), []
+            for name in ("Ada", "Ben"):
+                if name not in [account.name for account in services.people.people()]:
+                    services.people.add(name, PASSWORD, "admin")
+                client = TestClient(app, base_url="http://127.0.0.1:7860", raise_server_exceptions=False)
+                client.cookies.set("cirque", services.people.sign_in(name, PASSWORD))
+                found.append(clients.enter_context(client) if not found else client)
+            found[1].portal = found[0].portal
+            return found[0], found[1]
+
+        yield open_app
+
+
+def test_a_person_uploads_so_many_pictures_in_a_day(served: Any) -> None:
+    ada, ben = served(uploads_per_day=3)
+    for colour in (1, 1, 2):   # one that is kept already counts, too
+        assert ada.post("/media/upload", content=a_picture(colour)).status_code == 200
+    refused = ada.post("/media/upload", content=a_picture(3))
+    assert refused.status_code == 429 and 0 < int(refused.headers["Retry-After"]) <= 86_400
+    assert refused.json()["error"].startswith("You have uploaded 3 pictures today")
+    assert ben.post("/media/upload", content=a_picture(3)).status_code == 200
+
+
+def test_pictures_of_the_named_call_count_with_them(served: Any) -> None:
+    _, ben = served(uploads_per_day=1)
+
+    def searched() -> str:
+        uploaded = ben.post("/gradio_api/upload", files={"files": ("x.png", a_picture())}).json()[0]
+        image = {"path": uploaded, "meta": {"_type": "gradio.FileData"}}
+        return str(ben.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]}).text)
+
+    assert "You have uploaded" not in searched()   # there is no gallery to search: the picture was taken before
+    assert "You have uploaded 1 pictures today" in searched()
+
+
+@pytest.mark.parametrize("path", ["/media/upload", "/gradio_api/upload"])
+def test_a_person_uploads_so_many_bytes_in_a_day(served: Any, path: str) -> None:
+    ada, ben = served(upload_mb_per_day=1, max_upload_mb=1)
+    large = a_picture() + bytes(700_000)
+
+    def upload(client: TestClient) -> httpx.Response:
+        if path == "/media/upload":
+            return client.post(path, content=large)
+        return client.post(path, files={"files": ("x.png", large)})
+
+    assert upload(ada).status_code == 200
+    for _ in range(2):   # the second of them, before anything of it is read
+        refused = upload(ada)
+        assert refused.status_code == 429 and int(refused.headers["Retry-After"]) > 0
+        assert "You have uploaded 1 MB today" in refused.json()["error"]
+    assert upload(ben).status_code == 200
+    other = "/gradio_api/upload" if path == "/media/upload" else "/media/upload"
+    assert ada.post(other, content=b"x").status_code == 429
+    again, _ = served(upload_mb_per_day=1, max_upload_mb=1)   # after a restart
+    assert upload(again).status_code == 429
+
+
+def test_uploads_that_wait_for_memory_hold_up_nobody_else(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forty uploads wait, which is as many as there are threads; a page that needs a thread is answered meanwhile."""
+    ada, ben = served()
+    budget = decode_budget.budget()
+    with ThreadPoolExecutor(40) as threads:
+        with budget.hold(10**12):
+            uploads = [threads.submit(ada.post, "/media/upload", content=a_picture(number)) for number in range(40)]
+            until = time.monotonic() + 20
+            while len(budget._queue) < 4:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            assert ben.get("/media/thumb?gallery=none&image=a").status_code == 404   # in a thread of the app
+            assert not any(upload.done() for upload in uploads)
+            assert threading.active_count() < 100
+        assert [upload.result().status_code for upload in uploads] == [200] * 40
+
+
+def test_who_waits_too_long_is_told_so(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    ada, _ = served()
+    monkeypatch.setattr("web.media.PATIENCE", 1.0)
+    budget = decode_budget.budget()
+    with budget.hold(10**12), ThreadPoolExecutor(6) as threads:
+        answers = list(threads.map(lambda number: ada.post("/media/upload", content=a_picture(number)), range(6)))
+    busy = [answer for answer in answers if answer.status_code == 503]
+    assert len(busy) >= 2   # four have a thread, and wait in it
+    assert {answer.json()["error"] for answer in busy} == {
+        "cirque is busy decoding large images. Try again in a moment."}
+    assert all(int(answer.headers["Retry-After"]) > 0 for answer in busy)

@@ -1,0 +1,67 @@
+"""What the named calls answer, as types: the output schemas of the MCP tools are made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typing_extensions import TypedDict  # pydantic takes no other before Python 3.12
+
+
+class FoundImage(TypedDict):
+    image_id: str
+    score: float
+    rank: int                      # from 1
+    picture: str                   # address of a thumbnail, relative to the server's root
+
+
+class ModelUsage(TypedDict):
+    calls: int
+    cached: int
+    prompt_tokens: int
+    completion_tokens: int
+    cost: float | None
+
+
+class SearchAnswer(TypedDict):
+    session_id: str
+    turn_id: str
+    protocol_digest: str
+    hits: list[FoundImage]         # best first
+    merged_text: str | None
+    notes: list[str]
+    usage: ModelUsage
+
+
+class StudyAnswer(TypedDict):
+    id: str
+    name: str
+    kind: str
+    protocol: str
+    accepting: bool
+
+
+class ProgressAnswer(TypedDict):
+    study: StudyAnswer
+    joined: bool
+    done: int
+    total: int
+    unsure: int
+    median_seconds: float | None
+    seconds_left: int | None
+
+
+class SavedAnswer(TypedDict):
+    revision: int
+    repeated: bool
+    overtook: bool
+    unsure: bool
+
+
+class SaveAnswer(TypedDict):
+    saved: SavedAnswer
+    desk: dict[str, Any]
+
+
+class GateAnswer(TypedDict):
+    passed: bool
+    desk: dict[str, Any]

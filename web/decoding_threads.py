@@ -1,0 +1,38 @@
+"""Threads for decoding what people upload, apart from the threads that answer everything else.
+
+A large image may wait a minute for the memory budget of the process. Forty of them would hold all threads of the app,
+and the guard in front of every save needs one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from cir_core.errors import DecodingBusy
+from web.request_ids import carried
+
+T = TypeVar("T")
+
+_MOST = 4   # at a time; the others wait in order, without a thread
+_BUSY = "cirque is busy decoding large images. Try again in a moment."
+_threads = ThreadPoolExecutor(_MOST, thread_name_prefix="cirque-decoding")
+
+
+async def in_decoding_thread(work: Callable[[], T], patience: float) -> T:
+    """Run ``work`` in one of a few threads. Raises ``DecodingBusy`` where it has not begun after ``patience`` seconds.
+
+    It is not begun when whoever waits for it has gone meanwhile.
+    """
+    done = _threads.submit(carried(work))
+    waiting = asyncio.wrap_future(done)
+    try:
+        finished, _ = await asyncio.wait([waiting], timeout=patience)
+    except asyncio.CancelledError:
+        waiting.cancel()
+        raise
+    if not finished and done.cancel():
+        raise DecodingBusy(_BUSY)
+    return await waiting

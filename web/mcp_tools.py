@@ -1,0 +1,171 @@
+"""The named calls as tools for language models: JSON Schemas of what they take and give, and how one is called.
+
+Made of the functions themselves, their signatures and docstrings, so that a new named call is a tool at once. A tool
+calls the function for the person of its own HTTP request, in this process: no session of Gradio is needed, and no
+request to the server itself, whose address only a header of the caller could tell.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, get_type_hints
+
+import gradio as gr
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
+from gradio import processing_utils
+from gradio.context import LocalContext
+from gradio.utils import get_upload_folder
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
+from starlette.requests import Request
+
+from cir_core.errors import CirqueError
+from web.event_errors import Screens
+from web.search_events import ENCODER
+from web.visitor import require
+
+_SHOWN = 60   # letters of a name that somebody made up
+_PARAMETER = re.compile(r"(\w+): (.*)")
+
+
+class BadArguments(CirqueError):
+    """Arguments that do not fit a tool's input schema."""
+
+
+@dataclass(frozen=True)
+class Docstring:
+    """The sections of a docstring in Google's style, each without line ends."""
+
+    description: str
+    parameters: Mapping[str, str]
+    returns: str
+
+
+@dataclass(frozen=True)
+class NamedTool:
+    """A named call with the model that its arguments are checked with."""
+
+    name: str
+    description: str
+    arguments: type[BaseModel]
+    output_schema: Mapping[str, Any]
+    event: Any                          # Gradio's BlockFunction
+    files: frozenset[str]               # parameters that take a file
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        return _untitled(self.arguments.model_json_schema())
+
+    def checked(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """All arguments, with their defaults. Raises ``BadArguments``."""
+        try:
+            found = self.arguments.model_validate(given)
+        except ValidationError as error:
+            raise BadArguments(_sentence(self.name, error)) from None
+        return {name: getattr(found, name) for name in self.arguments.model_fields}
+
+
+class ToolCaller:
+    """Calls tools for people."""
+
+    def __init__(self, demo: Screens) -> None:
+        self._demo = demo
+        self._searching = CapacityLimiter(ENCODER["concurrency_limit"])
+        self.tools = {tool.name: tool for tool in map(_tool_of, demo.fns.values()) if tool is not None}
+
+    async def call(self, name: str, given: Mapping[str, Any], request: Request | None) -> dict[str, Any]:
+        """The answer of the named call to the visitor of ``request``.
+
+        Raises ``CirqueError`` or ``gr.Error`` with a sentence, and whatever nobody foresaw.
+        """
+        tool = self.tools.get(name)
+        if tool is None:
+            raise BadArguments(f"There is no tool “{name[:_SHOWN]}” here. There are: {', '.join(self.tools)}.")
+        arguments = tool.checked(given)
+        if any(arguments[name] for name in tool.files):
+            require(request, "search")   # as for an upload: before anything is fetched or written
+            arguments = await self._with_files(tool, arguments)
+        work = partial(tool.event.fn, **arguments, request=request)
+        if inspect.iscoroutinefunction(tool.event.fn):
+            return dict(await work())
+        return dict(await run_sync(work, limiter=self._searching))
+
+    async def _with_files(self, tool: NamedTool, arguments: dict[str, Any]) -> dict[str, Any]:
+        """``arguments`` as Gradio hands them to the function: files by their path, after all that it checks of
+        uploads and addresses."""
+        given = dict(arguments)
+        for name in tool.files:
+            if given[name]:
+                given[name] = {"path": await run_sync(_kept, given[name]), "meta": {"_type": "gradio.FileData"}}
+        LocalContext.blocks.set(self._demo)   # without it Gradio takes any path for an upload
+        values = await self._demo.preprocess_data(tool.event, list(given.values()), None)
+        return dict(zip(given, values, strict=True))
+
+
+def _kept(image: str) -> str:
+    """The path of an image that came within the call (a data: URL); an address or a path as it is."""
+    if not image.startswith("data:"):
+        return image
+    try:
+        return processing_utils.save_base64_to_cache(image, get_upload_folder())
+    except (ValueError, LookupError, AttributeError, OSError):
+        raise BadArguments("A value of this call cannot be taken: an image that comes as a data: URL is written "
+                           "“data:image/png;base64,” and then its bytes in base64.") from None
+
+
+def _tool_of(event: Any) -> NamedTool | None:
+    """The tool of a Gradio event; None for those that only pages use."""
+    if event.api_visibility != "public" or event.fn is None:
+        return None
+    said, hints = docstring_of(event.fn), get_type_hints(event.fn)
+    taken = [one for one in inspect.signature(event.fn).parameters.values() if one.name != "request"]
+    fields: dict[str, Any] = {one.name: (hints[one.name], Field(
+        ... if one.default is one.empty else one.default, description=said.parameters.get(one.name, "")))
+        for one in taken}
+    files = frozenset(one.name for one, component in zip(taken, event.inputs, strict=True)
+                      if isinstance(component, gr.File))
+    return NamedTool(
+        event.api_name, f"{said.description} Returns: {said.returns}",
+        create_model(event.api_name, __config__=ConfigDict(extra="forbid"), **fields),
+        _untitled(TypeAdapter(hints["return"]).json_schema(mode="serialization")), event, files,
+    )
+
+
+def docstring_of(function: Any) -> Docstring:
+    """What the docstring of ``function`` says."""
+    text = inspect.getdoc(function) or ""
+    description, _, rest = text.partition("\nArgs:\n")
+    listed, _, returns = rest.partition("\nReturns:\n")
+    parameters: dict[str, str] = {}
+    name = ""
+    for line in map(str.strip, inspect.cleandoc(listed).splitlines()):
+        begins = _PARAMETER.fullmatch(line)
+        if begins and begins[1] in inspect.signature(function).parameters:
+            name, line = begins[1], begins[2]
+        parameters[name] = f"{parameters.get(name, '')} {line}".strip()
+    return Docstring(" ".join(description.split()), parameters, " ".join(returns.split()))
+
+
+def _untitled(schema: Any) -> Any:
+    """``schema`` without the titles that pydantic makes of names."""
+    if isinstance(schema, dict):
+        return {key: _untitled(value) for key, value in schema.items()
+                if not (key == "title" and isinstance(value, str))}
+    return [_untitled(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def _sentence(tool: str, error: ValidationError) -> str:
+    """What is wrong first, without what was sent."""
+    found = error.errors(include_url=False, include_context=False, include_input=False)
+    first = found[0]
+    where = str(first["loc"][0])[:_SHOWN]
+    if first["type"] == "missing":
+        return f"“{where}” is missing. The tool {tool} cannot do without it."
+    if first["type"] == "extra_forbidden":
+        return f"The tool {tool} takes no “{where}”. Look at its input schema."
+    reasons = dict.fromkeys(one["msg"] for one in found if one["loc"][0] == first["loc"][0])   # one for each type
+    return f"“{where}” does not fit the tool {tool}: {'; '.join(reasons)[:200]}. Look at its input schema."
