@@ -1,0 +1,342 @@
+"""What a study hides is told by nothing that a browser receives: not by lengths, orders, names, sizes of files, headers
+or times, alone or together.
+
+What a judge is meant to see may tell something by itself: the words of a text, what is on a picture. So texts are left
+out where they are real ones, and pictures are drawn at random for each image: what tells then is how they are sent.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest
+
+from annotation.creation import create_validity_study
+from annotation.preference_creation import create_preference_study
+from annotation.preference_sources import SurveyQuery
+from annotation.records import Item, Judgement, Study, StudyPlan
+from annotation.survey_plan import SurveyLayout
+from cir_core.compare import ComparisonService
+from cir_core.ids import new_id
+from cir_core.methods.declared import builtin_methods
+from cir_core.pool import SearcherPool
+from cir_core.service import SearchService
+from cir_core.uploads import UploadFolder
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
+from tests.fakes.store import InMemorySessionStore
+from tests.fakes.studies import flagged, rated, solved, valid
+from tests.security.leak_stage import Browser, Stage, image, picture_features, seeded, set_stage, without
+from tests.security.leak_statistics import Features, features_of, leaks, told_by
+from web.columns_present import columns
+from web.templating import fill
+from web.view import View
+
+QUESTIONS = 240
+METHODS = ("lemur", "okapi", "tapir")
+
+
+def test_the_statistics_find_what_is_there_and_nothing_else() -> None:
+    draw = np.random.default_rng(3)
+    labels = list(draw.random(240) < 0.4)
+    noise = draw.normal(size=(240, 150))
+
+    def found(values: np.ndarray) -> list[Any]:
+        return told_by("it", labels, [dict(zip(map(str, range(150)), row, strict=True)) for row in values])
+
+    assert leaks(found(noise)) == []
+    one = noise.copy()
+    one[:, 7] += 1.2 * np.array(labels)            # d' = 1.2 gives an AUC of Φ(1.2 / √2) = 0.80
+    assert found(one)[0].by == "7" and found(one)[0].leaks and 0.7 < found(one)[0].auc < 0.9
+    many = noise.copy()
+    many[:, :40] += 0.4 * np.array(labels)[:, None]   # Φ(0.4 / √2) = 0.61 each, as by chance
+    assert any(finding.by == "classifier" and finding.leaks for finding in found(many))
+    assert told_by("it", labels, [{"same": 1.0}] * 240)[0].by == "nothing that differs"
+    with pytest.raises(AssertionError, match="too few to tell"):
+        told_by("it", [True] * 10 + [False] * 230, [{}] * 240)
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    made = set_stage(tmp_path_factory.mktemp("leaks") / "home")
+    yield made
+    made.store.engine.dispose()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A validity study as one judge saw it, by item."""
+
+    study: Study
+    items: Mapping[str, Item]
+    seen: Mapping[str, Features]
+    desks: Mapping[str, Any]
+
+
+@pytest.fixture(scope="module")
+def judged(stage: Stage) -> Judged:
+    with seeded("judging"):
+        study = create_validity_study(
+            stage.store, stage.home, "Leaks", stage.queries, stage.find,
+            StudyPlan(seats=1, overlap=1, agreement_items=0, seed=5), created_by="local", source={"form": "audit"},
+        ).study
+    browser = Browser(stage.home, stage.store)
+    browser.post("/study/join", study="Leaks")
+    places = browser.get("study/overview", study="Leaks").json["places"]
+    seen, desks = {}, {}
+    for place in places:
+        answered = browser.get("study/at", study="Leaks", item=place["item"])
+        desk = answered.json
+        text = len(json.dumps(desk["item"]["text"], ensure_ascii=False).encode()) if desk["item"] else 0
+        found = answered.features("desk", less=text)
+        found |= features_of(without(desk, "text", "study", "progress"))
+        found |= {f"position mod {n}": place["position"] % n for n in (2, 3, 4)}
+        item = desk["item"]
+        for name, pictures in (("reference", [item["reference"]]), ("target", [item["target"]]),
+                               ("panel", item["panel"][:6])):
+            found |= picture_features(name, [browser.get(one[size], repeats=1)
+                                             for one in pictures for size in ("small", "large")])
+        seen[place["item"]], desks[place["item"]] = found, desk
+    items = {item.item_id: item for item in stage.store.items(study.study_id)}
+    return Judged(study, items, seen, desks)
+
+
+def test_nothing_tells_the_hidden_category(judged: Judged) -> None:
+    found = []
+    for kind, least in (("hidden_category", 2), ("detail", 3)):
+        of = [label_of(judged.items[item_id], kind) for item_id in judged.seen]
+        told = [label for label, count in Counter(of).items() if count >= 25]
+        assert len(of) >= 200 and len(told) >= least, Counter(of)
+        for label in told:
+            found += told_by(f"{kind} {label}", [one == label for one in of], list(judged.seen.values()))
+    assert leaks(found) == []
+
+
+def label_of(item: Item, kind: str) -> str:
+    return str(item.hidden[kind] if kind in item.hidden else item.hidden["trace"]["aggregation"]["detail_label"])
+
+
+def test_nothing_tells_whether_the_target_was_found(judged: Judged) -> None:
+    items = [judged.items[item] for item in judged.seen]
+    labels = [item.hidden["trace"]["aggregation"]["retriever_support_at_k"]["multimodal"] > 2 for item in items]
+    assert leaks(told_by("the target was found", labels, list(judged.seen.values()))) == []
+
+
+def test_the_size_of_earlier_panels_would_be_found(judged: Judged) -> None:
+    """Until panels had one size they had as many images as the retrievers had found, less two."""
+    seen, labels = [], []
+    for item_id, features in judged.seen.items():
+        item = judged.items[item_id]
+        seen.append(features | {".item.panel[]": len(item.hidden["panel"]) - 2})
+        labels.append(item.hidden["hidden_category"] == "shortcut_solvable")
+    found = told_by("shortcut_solvable", labels, seen)
+    assert found[0].by == ".item.panel[]" and found[0].leaks and 0.15 < found[0].auc < 0.25, str(found[0])
+
+
+def test_neither_place_nor_name_in_a_panel_tells_a_rank(judged: Judged, stage: Stage) -> None:
+    """One row for each picture of a panel. The best are the first third of what was found."""
+    image_ids = {token: one.image_id for token, one in stage.store.images(judged.study.study_id).items()}
+    ranks = {query.key: {image_id: rank for rank, image_id in enumerate(query.in_turn)} for query in stage.queries}
+    seen, best = [], []
+    for item_id, desk in list(judged.desks.items())[:80]:
+        panel = desk["item"]["panel"]
+        of_name = {token: rank for rank, token in enumerate(sorted(one["token"] for one in panel))}
+        for place, one in enumerate(panel):
+            seen.append({"place": place, "name among the others": of_name[one["token"]]} | features_of(one))
+            best.append(ranks[judged.items[item_id].key][image_ids[one["token"]]] < len(panel) / 3)
+    assert leaks(told_by("among the best", best, seen)) == []
+
+
+def test_how_a_picture_is_sent_does_not_tell_what_it_is_shown_as(stage: Stage) -> None:
+    """The same images as reference and target, and the other way round, with panels of one another's: each has the
+    same file, the same size and the same headers in both, up to its address."""
+    some = stage.queries[:12]
+    turned = [replace(query, reference_id=query.target_id, target_id=query.reference_id) for query in some]
+    sent: list[dict[tuple[str, str], Any]] = []
+    for name, queries in (("One way", some), ("Other way", turned)):
+        study = create_validity_study(stage.store, stage.home, name, queries, stage.find,
+                                      StudyPlan(1, 1, 0, 1), created_by="local", source={}).study
+        browser = Browser(stage.home, stage.store)
+        browser.post("/study/join", study=name)
+        images = stage.store.images(study.study_id)
+        sent.append({})
+        for place in browser.get("study/overview", study=name).json["places"]:
+            item = browser.get("study/at", study=name, item=place["item"]).json["item"]
+            for one in (item["reference"], item["target"], *item["panel"]):
+                for size in ("small", "large"):
+                    answered = browser.get(one[size], repeats=1).response
+                    kept = (one["width"], one["height"], answered.content, sorted(answered.headers.items()))
+                    key = images[one["token"]].image_id, size
+                    assert sent[-1].setdefault(key, kept) == kept
+    both = sent[0].keys() & sent[1].keys()
+    assert len(both) > 60 and all(sent[0][key] == sent[1][key] for key in both)
+    headers = {key for of in sent for _, _, _, found in of.values() for key, _ in found}
+    assert headers == {"cache-control", "content-length", "content-security-policy", "content-type", "vary",
+                       "x-content-type-options"}, "no ETag, no Last-Modified: nothing of the file but its bytes"
+
+
+# Preference studies -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str, Any, Features]]]:
+    """Three methods that find at random, so that what is on their pictures tells nothing."""
+    draw = random.Random(11)
+    images = [image(number) for number in range(300)]
+    queries = []
+    for number in range(QUESTIONS):
+        reference, *found = draw.sample(images, 16)
+        results = {method: tuple(found[5 * place:5 * place + 5]) for place, method in enumerate(METHODS)}
+        target = results[draw.choice(METHODS)][draw.randrange(5)]
+        queries.append(SurveyQuery(f"shop::{number}", "shop", f"q{number}", "", f"in colour {draw.randrange(1000)}",
+                                   reference, (target,), results))
+    with seeded("survey"):
+        study = create_preference_study(
+            stage.store, stage.home, "Survey", queries, METHODS, stage.find,
+            SurveyLayout(per_person=QUESTIONS, forms=4, shared_every=0, reason_every=10, seed=5), created_by="local",
+            source={}, settings={"check": "none"}).study
+    browser = Browser(stage.home, stage.store)
+    desk = browser.post("/study/join", study="Survey")
+    while desk["gate"]:
+        desk = browser.post("/study/gate", study="Survey", token=new_id(), **solved(desk["gate"]))["desk"]
+    heard = []
+    while (item := desk["item"]) is not None:
+        answered = browser.get("study/at", study="Survey", item=item["id"])
+        found = answered.features("desk") | features_of(without(answered.json, "study", "progress"))
+        ahead = [address for one in desk["ahead"] for address in one["images"]]
+        for side in "AB":
+            asked = [browser.get(one[size], repeats=2) for one in item["sets"][side] for size in ("small", "large")]
+            found |= picture_features(side, asked)
+            found[f"{side} ahead"] = float(np.mean([place for place, address in enumerate(ahead) if any(
+                one["token"] in address for one in item["sets"][side])] or [-1]))
+        found |= {f"A less B {part}": found[f"A {part}"] - found[f"B {part}"]
+                  for part in ("bytes", "seconds", "smallest", "largest", "ahead")}
+        found |= {f"position mod {n}": item["position"] % n for n in (2, 3, 4)}
+        heard.append((item["id"], answered.json["item"], found))
+        answer = rated(reason="it fits" if item["ask_reason"] else "")
+        desk = browser.post("/study/save", study="Survey", item=item["id"], answer=answer, token=new_id())["desk"]
+        if desk["gate"]:
+            break
+    return study, {item.item_id: item for item in stage.store.items(study.study_id)}, heard
+
+
+def test_nothing_tells_which_method_stands_on_which_side(stage: Stage, rated_study: Any) -> None:
+    study, items, heard = rated_study
+    assert len(heard) >= 200
+    image_ids = {token: image.image_id for token, image in stage.store.images(study.study_id).items()}
+    on_a = []
+    for item_id, shown, _ in heard:
+        first = {image_ids[one["token"]] for one in shown["sets"]["A"]}
+        hidden = items[item_id].hidden
+        on_a.append(next(method for method, ids in zip(hidden["methods"], hidden["set_ids"], strict=True)
+                         if set(ids) == first))
+    found = []
+    for method in METHODS:
+        rows = [row for row, (item_id, _, _) in enumerate(heard) if method in items[item_id].hidden["methods"]]
+        found += told_by(f"side of {method}", [on_a[row] == method for row in rows], [heard[row][2] for row in rows])
+    stored = [on_a[row] == items[item_id].hidden["methods"][0] for row, (item_id, _, _) in enumerate(heard)]
+    found += told_by("which set is stored first", stored, [one for _, _, one in heard])
+    assert leaks(found) == []
+
+
+def test_nothing_tells_where_the_target_stands_in_a_survey(stage: Stage, rated_study: Any) -> None:
+    study, items, heard = rated_study
+    image_ids = {token: image.image_id for token, image in stage.store.images(study.study_id).items()}
+    sides, labels, seen, pictures, best = [], [], [], [], []
+    for item_id, shown, features in heard:
+        hidden = items[item_id].hidden
+        ranks = {image_id: rank for ids in hidden["set_ids"] for rank, image_id in enumerate(ids)}
+        for side in "AB":
+            for place, one in enumerate(shown["sets"][side]):
+                image_id = image_ids[one["token"]]
+                pictures.append(features_of(one) | {"place": place})
+                labels.append(image_id == hidden["target_id"])
+                best.append(ranks[image_id] == 0)
+        first = {image_ids[one["token"]] for one in shown["sets"]["A"]}
+        if hidden["target_id"] in ranks:
+            sides.append(hidden["target_id"] in first)
+            seen.append(features)
+    assert leaks([*told_by("side of the target", sides, seen), *told_by("the target", labels, pictures),
+                  *told_by("the best of a method", best, pictures)]) == []
+
+
+# Adjudication -----------------------------------------------------------------------------------
+
+
+def test_letters_and_numbers_of_cases_tell_nobody_and_nothing(stage: Stage) -> None:
+    with seeded("cases"):
+        study = create_validity_study(
+            stage.store, stage.home, "Cases", stage.queries, stage.find, StudyPlan(2, 2, 0, 3), created_by="local",
+            source={}, panel_size=0).study
+    items = stage.store.items(study.study_id)
+    said = {"Ada": valid(), "Ben": flagged("QUERY_TOO_BROAD")}
+    draw = random.Random(4)
+    for who in said:
+        Browser(stage.home, stage.store, who).post("/study/join", study="Cases")
+    for number, item in enumerate(items):
+        # Who of the two says what is drawn, or what was said would tell who said it.
+        answers = dict(zip(said, draw.sample(list(said.values()), 2), strict=True))
+        for who, answer in answers.items():
+            stage.store.save(Judgement(new_id(), study.study_id, item.item_id, who, 0, f"{who}-{number:06}",
+                                       study.protocol, answer, 1.0, study.created_at), unsure=False)
+    names = {(one.item_id, json.dumps(one.answer, sort_keys=True)): one.annotator
+             for one in stage.store.judgements(study.study_id)}
+    browser = Browser(stage.home, stage.store, "Olga", "researcher")
+    cases = browser.get("adjudicate/queue", study="Cases").json["cases"]
+    by_id = {item.item_id: item for item in items}
+    seen, category, in_source, first = [], [], [], []
+    for case in cases:
+        answered = browser.get("adjudicate/case", study="Cases", item=case["item"])
+        opened = answered.json
+        text = len(json.dumps(opened["item"]["text"], ensure_ascii=False).encode())
+        seen.append(answered.features("case", less=text) | features_of(case) | features_of(
+            without(opened, "text", "answer")) | {f"number mod {n}": opened["number"] % n for n in (2, 3)})
+        item = by_id[case["item"]]
+        category.append(item.hidden["hidden_category"] == "shortcut_solvable")
+        in_source.append(item.number < len(items) / 2)
+        first.append(names[item.item_id, json.dumps(opened["judgements"][0]["answer"], sort_keys=True)] == "Ada")
+    assert len(cases) >= 200
+    assert leaks([*told_by("category", category, seen), *told_by("place in the source", in_source, seen),
+                  *told_by("Ada is Judge A", first, seen)]) == []
+    assert binomtest(sum(first), len(first)).pvalue > 0.001, "nobody is Judge A more often than by chance"
+
+
+# Methods side by side on the search screen --------------------------------------------------------
+
+
+def test_no_column_tells_its_method(tmp_path: Any) -> None:
+    colour_gallery(tmp_path)
+    home, known = tmp_path / "home", builtin_methods()
+    asked = [known[name] for name in ("text-only", "image-only", "slerp")]
+    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
+    search = SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+    service, votes = ComparisonService(search, InMemoryComparisonStore()), InMemoryVoteStore()
+    draw, ids = random.Random(2), search.gallery(NAME).ids
+    seen, methods = [], []
+    for number in range(100):
+        text = draw.choice(("red", "blue", "green"))
+        made = service.run(NAME, draw.choice(ids), text, asked, blind=True, seed=draw.randrange(2**31))
+        shown = columns(made, votes.votes(made.comparison_id), "me", known, "v", lambda _: None)
+        page = fill("columns.html", view=View(gallery=NAME), columns=shown)
+        parts = page.split("<section")[1:]
+        for place, (column, drawn) in enumerate(zip(shown["columns"], parts, strict=True)):
+            # What was found is what is judged; how it is shown is looked at.
+            plain = without(column, "tiles")
+            frame = drawn.split("<ol")[0] + drawn.partition("</ol>")[2].partition("</section>")[0]
+            seen.append(features_of(plain) | {
+                "place": place, "frame bytes": len(frame), "tiles": len(column["tiles"]),
+                "fields of a tile": len({key for tile in column["tiles"] for key in tile}),
+                "ranks": sum(tile["rank"] for tile in column["tiles"]), "number": number})
+            methods.append(made.columns[place].method)
+    found = [one for method in (one.name for one in asked)
+             for one in told_by(f"column of {method}", [one == method for one in methods], seen)]
+    assert leaks(found) == []
