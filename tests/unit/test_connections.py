@@ -8,7 +8,6 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,11 +54,11 @@ def an_app() -> FastAPI:
 
 
 @pytest.fixture
-def connect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Connect]:
+def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
     for name, seconds in (("_LOOK", 0.1), ("_HEADERS", 0.6), ("_STALLED", 0.6)):
         monkeypatch.setattr(connections, name, seconds)
     monkeypatch.setattr("web.server.most_connections", lambda: 60)
-    config = server_config(an_app(), Settings(home=tmp_path))
+    config = server_config(an_app(), Settings())
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
     with socket.create_server(("127.0.0.1", 0)) as listener:
