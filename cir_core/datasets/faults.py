@@ -40,7 +40,7 @@ class Faults:
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
         """Note a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
         named = f"record {record}" if isinstance(record, int) else record
-        fault = Fault(str(file), _cut(named), _cut(problem.rstrip(".")), remedy.rstrip("."))
+        fault = Fault(str(file), _cut(named), _cut(problem.rstrip(".")), _cut(remedy.rstrip(".")))
         if not self._collect:
             raise DatasetError(str(fault))
         self.count += 1
