@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import subprocess
 import sys
 import tempfile
@@ -23,7 +22,7 @@ import orjson
 import psutil
 
 from benchmarks.driver import Timings, drive
-from benchmarks.own_settings import without_settings
+from benchmarks.own_settings import environment_of
 from benchmarks.servers import ROOT
 from benchmarks.soak_app import App
 from benchmarks.soak_home import Home
@@ -72,7 +71,7 @@ class Side:
 
 def make_home(root: Path, folder: Path, searchers: int) -> Home:
     """A home in ``folder``, made by the code of ``root``. Raises RuntimeError with its words if it cannot."""
-    environment = {**without_settings(os.environ), "PYTHONPATH": str(root)}
+    environment = environment_of(folder, PYTHONPATH=str(root))
     made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers)], cwd=root, env=environment,
                           capture_output=True, text=True, check=False)
     if made.returncode:

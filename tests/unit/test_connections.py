@@ -16,7 +16,7 @@ import uvicorn
 from fastapi import FastAPI, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
-from cir_core.settings import Settings
+from tests.fakes.databases import settings_of
 from web import connections
 from web.addresses import Networks
 from web.connections import Connections, most_connections
@@ -59,7 +59,7 @@ def connect(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Connect
     for name, seconds in (("_LOOK", 0.1), ("_HEADERS", 0.6), ("_STALLED", 0.6)):
         monkeypatch.setattr(connections, name, seconds)
     monkeypatch.setattr("web.server.most_connections", lambda: 60)
-    config = server_config(an_app(), Settings(home=tmp_path))
+    config = server_config(an_app(), settings_of(tmp_path))
     server = uvicorn.Server(config)
     server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
     with socket.create_server(("127.0.0.1", 0)) as listener:
