@@ -23,8 +23,10 @@ def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_
     assert soaked.problems(SMALL.actions) == []
     assert soaked.kills >= SMALL.kills + 1, "the last one is at the end"
     assert len(soaked.seconds_to_ready) == soaked.kills + 1, "every kill but the last is followed by a start"
-    kinds = {"judgement, route", "judgement, named call", "rating, route", "rating, named call", "search, named call"}
+    kinds = {"judgement, route", "judgement, named call", "rating, route", "rating, named call",
+             "search, named call, cold", "search, named call, warm"}
     assert kinds <= set(soaked.milliseconds)
+    assert soaked.seconds_to_warm and min(soaked.seconds_to_warm) > min(soaked.seconds_to_ready)
     assert {"answer", "turn", "draft"} <= set(soaked.verdict.acknowledged)
     without, waiting = soaked.waiting.without, soaked.waiting.waiting
     assert without is not None and waiting is not None and soaked.waiting.searches == SMALL.searchers
