@@ -72,7 +72,7 @@ def media_routes(services: Services) -> APIRouter:
         with SpooledTemporaryFile(_IN_MEMORY) as content:
             try:
                 await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
-                reference_id = await in_decoding_thread(lambda: _kept(person, content, name), PATIENCE)
+                reference_id = await in_decoding_thread(partial(_kept, person, content, name), PATIENCE)
             except TooLarge:
                 return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
             except CirqueError as error:
@@ -81,10 +81,10 @@ def media_routes(services: Services) -> APIRouter:
                 await run_in_threadpool(services.quota.end_bytes, person)
         return JSONResponse({"reference_id": reference_id})
 
-    def _kept(person: str, content: IO[bytes], name: str) -> str:
+    def _kept(person: str, content: IO[bytes], name: str, patience: float) -> str:
         services.quota.add_picture(person)
         content.seek(0)
-        return service.add_upload(cast(BinaryIO, content), name)
+        return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
     def _picture(find_path: Any) -> Response:
         try:
