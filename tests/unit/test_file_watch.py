@@ -234,3 +234,16 @@ def test_no_new_database_is_made_beside_what_is_left_of_an_old_one(home, monkeyp
     assert files(home) == sorted([left, *(["cirque.db"] if emptied else [])])
     if emptied:
         assert (home / "cirque.db").stat().st_size == 0
+
+
+def test_a_connection_that_was_opened_while_the_file_was_away_is_not_used(engine, home, monkeypatch):
+    """Also where the file is back at the next look."""
+    save(engine, "before")
+    engine.dispose()
+    looks = iter([None, home / "cirque.db"])
+    with monkeypatch.context() as patched:
+        patched.setattr(file_watch.FileWatch, "_lost", lambda self: next(looks, None))
+        with pytest.raises(StorageError, match="is not the file that this process has open"):
+            engine.connect()
+    save(engine, "after")
+    assert kept(home / "cirque.db") == {"before", "after"}
