@@ -15,11 +15,12 @@ from sqlalchemy import event, text
 from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
+from cir_core.settings import Settings
 from storage import file_watch
 from storage.database import reading, writing
 from storage.migrate import open_migrated
 from storage.readiness import Readiness
-from tests.fakes.databases import settings_of, sqlite_of
+from tests.fakes.databases import sqlite_of
 from web.doors import Doors
 from web.health import health_routes
 from web.meter import Meter
@@ -57,7 +58,7 @@ def files(home):
 
 def ask_ready(engine, home):
     app = FastAPI()
-    app.include_router(health_routes(settings_of(home, min_free_mb=0), Readiness(engine), Doors(), Meter()))
+    app.include_router(health_routes(Settings(home=home, database_url=sqlite_of(home), min_free_mb=0), Readiness(engine), Doors(), Meter()))
     return TestClient(app).get("/readyz")
 
 
