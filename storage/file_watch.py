@@ -17,11 +17,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 from cir_core.errors import StorageError
+from storage.sqlite_files import BESIDE
 
 MOVED = ("The database file was moved, replaced or deleted while cirque was running, so nothing can be saved at the "
          "moment. Tell whoever runs this cirque.")
-BESIDE = ("-wal", "-shm")
-"""Of the files that belong to an open database. As long as a connection is open, SQLite removes neither."""
 _log = logging.getLogger("cirque.storage")
 
 _Identity = tuple[int, int]   # device and inode

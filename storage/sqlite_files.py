@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from cir_core.errors import StorageError
-from storage.file_watch import BESIDE
 
+BESIDE = ("-wal", "-shm")
+"""Of the files that belong to an open database. As long as a connection is open, SQLite removes neither."""
 _FIRST_PAGE_SECONDS = 2.0   # within which another process that has made the file writes into it
 
 
