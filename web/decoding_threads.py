@@ -18,7 +18,6 @@ from web.request_ids import carried
 T = TypeVar("T")
 
 _MOST = 4   # at a time; the others wait in order, without a thread
-_BUSY = "cirque is busy decoding large images. Try again in a moment."
 _threads = ThreadPoolExecutor(_MOST, thread_name_prefix="cirque-decoding")
 
 
@@ -37,5 +36,5 @@ async def in_decoding_thread(work: Callable[[float], T], patience: float) -> T:
         waiting.cancel()
         raise
     if not finished and done.cancel():
-        raise DecodingBusy(_BUSY)
+        raise DecodingBusy
     return await waiting
