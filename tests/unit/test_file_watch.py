@@ -57,8 +57,8 @@ def files(home):
 
 
 def ask_ready(engine, home):
-    app = FastAPI()
-    app.include_router(health_routes(Settings(home=home, database_url=sqlite_of(home), min_free_mb=0), Readiness(engine), Doors(), Meter()))
+    app, settings = FastAPI(), Settings(home=home, database_url=sqlite_of(home), min_free_mb=0)
+    app.include_router(health_routes(settings, Readiness(engine), Doors(), Meter()))
     return TestClient(app).get("/readyz")
 
 

@@ -80,6 +80,7 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
     files = {path.name for path in (studies_folder(tmp_path) / study.study_id).iterdir()}
     assert files == {f"{token}-{size}.webp" for token in images for size in "sl"}
     # Each list has 12 images, reference and target among them: nothing would make a panel of 12.
+    assert told[-1] == (19, 19) and told == sorted(told)
     assert created.notes == ()
 
 
