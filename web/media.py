@@ -71,6 +71,7 @@ def media_routes(services: Services) -> APIRouter:
         name = Path(unquote(request.headers.get("x-file-name", ""))).name[:200]
         with SpooledTemporaryFile(_IN_MEMORY) as content:
             try:
+                await run_in_threadpool(services.quota.check, person)
                 await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
                 reference_id = await in_decoding_thread(partial(_kept, person, content, name), PATIENCE)
             except TooLarge:
@@ -101,7 +102,6 @@ def media_routes(services: Services) -> APIRouter:
 
 async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:
     """The body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
-    counted(0)
     came = 0
     if says_more_than(request, most):
         raise TooLarge("too large")
