@@ -78,7 +78,7 @@ def create_validity_study(
         store.create(study, items, list(freezer.images.values()), places)
     counts = {"items": len(items), "pictures": len(freezer.images), "dropped": len(queries) - len(kept),
               "missing": len(panels.missing), "panel": panels.size, "places": len(places)}
-    return Created(study, counts, (*_notes(counts), *panel_notes(panels, int(study.settings["broad_at"]))))
+    return Created(study, counts, (*_notes(counts, panels), *panel_notes(panels, int(study.settings["broad_at"]))))
 
 
 def _lay_out(
@@ -104,7 +104,10 @@ def _freeze(
     """The queries that can be judged, and their panels.
 
     References and targets come first: when one is missing, nobody has waited for the panels."""
-    size = usual_size(queries) if panel_size is None else panel_size
+    def size_for(judged: Sequence[StudyQuery]) -> int:
+        return usual_size(judged) if panel_size is None else panel_size
+
+    size = size_for(queries)
     needed = list(dict.fromkeys(image_id for query in queries for image_id in (query.reference_id, query.target_id)))
     total = done = 0
 
@@ -127,7 +130,7 @@ def _freeze(
     kept = [query for query in queries if query.reference_id not in refused and query.target_id not in refused]
     if refused and (not skip_missing or not kept):
         raise StudyError(_refusal(queries, refused, kept))
-    panels = fill_panels(kept, size, freeze)
+    panels = fill_panels(kept, size_for(kept), freeze)
     if progress:
         progress(total, total)
     return kept, panels
@@ -164,15 +167,16 @@ def _hidden(query: StudyQuery) -> dict[str, Any]:
     }
 
 
-def _notes(counts: Mapping[str, int]) -> list[str]:
+def _notes(counts: Mapping[str, int], panels: Panels) -> list[str]:
     notes = []
     if counts["dropped"]:
         left_out = counted(counts["dropped"], "query was left out", "queries were left out")
         notes.append(f"{left_out}: the picture of the reference or of the target is not at hand or cannot be read.")
     if counts["missing"]:
-        notes.append(counted(
-            counts["missing"], "picture of a panel is not at hand or cannot be read; the next one stands in its place.",
-            "pictures of panels are not at hand or cannot be read; the next ones stand in their place."))
+        one, many = (("; the next one stands in its place.", "; the next ones stand in their place.")
+                     if panels.shortest is None else (".", "."))   # else there was no next one for all of them
+        notes.append(counted(counts["missing"], f"picture of a panel is not at hand or cannot be read{one}",
+                             f"pictures of panels are not at hand or cannot be read{many}"))
     return notes
 
 

@@ -30,8 +30,8 @@ class Panels:
 
 
 def usual_size(queries: Sequence[StudyQuery]) -> int:
-    """As many as the longest list of what was found has, and 30 at most."""
-    return min(MOST_USUAL, max((len(set(query.panel)) for query in queries), default=0))
+    """As many as the longest list of what was found has, 30 at most, and no more than a panel can be filled with."""
+    return min(MOST_USUAL, max((min(len(set(query.panel)), len(candidates(query))) for query in queries), default=0))
 
 
 def candidates(query: StudyQuery) -> list[str]:

@@ -19,7 +19,6 @@ from cir_core.settings import get_settings
 
 PATIENCE = 60.0         # seconds that somebody waits for
 _MOST_WAITING = 16      # of those: each keeps one of the threads that others need, too
-_BUSY = "cirque is busy decoding large images. Try again in a moment."
 _LARGE = 32 * 2**20     # bytes after which it is worth giving memory back to the system
 
 
@@ -68,14 +67,14 @@ class DecodeBudget:
                 self._free -= needed
                 return
             if until is not None and self._waiting >= self._most_waiting:
-                raise DecodingBusy(_BUSY)
+                raise DecodingBusy
             self._queue.append(me)
             self._waiting += until is not None
             try:
                 while self._queue[0] is not me or needed > self._free:
                     left = None if until is None else until - time.monotonic()
                     if left is not None and left <= 0:
-                        raise DecodingBusy(_BUSY)
+                        raise DecodingBusy
                     self._changed.wait(left)
                 self._free -= needed
             finally:

@@ -64,7 +64,8 @@ class TryLater(CirqueError):
 
 
 class DecodingBusy(TryLater):
-    pass
+    def __init__(self, message: str = "cirque is busy decoding large images. Try again in a moment.") -> None:
+        super().__init__(message)
 
 
 class QuotaExceeded(TryLater):

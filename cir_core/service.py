@@ -17,6 +17,7 @@ from typing import BinaryIO
 from PIL import Image
 
 from cir_core.composition import Adjustment, Marks, Usage
+from cir_core.decode_budget import PATIENCE
 from cir_core.errors import SearchError, UnknownSession
 from cir_core.gallery import Gallery, GalleryInfo
 from cir_core.ids import new_id
@@ -68,9 +69,12 @@ class SearchService:
         images = self._pool.gallery(gallery)
         return images.thumbnail_of(reference_id) if thumbnail else images.path_of(reference_id)
 
-    def add_upload(self, source: Path | bytes | BinaryIO | Image.Image, name: str = "") -> str:
-        """Keep an image as a reference; returns its id. Raises ``ImageUnreadable``."""
-        reference_id, image = self._uploads.add(source)
+    def add_upload(
+        self, source: Path | bytes | BinaryIO | Image.Image, name: str = "", *, patience: float = PATIENCE,
+    ) -> str:
+        """Keep an image as a reference; returns its id. ``patience``: seconds to wait for memory to decode it in.
+        Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        reference_id, image = self._uploads.add(source, patience=patience)
         self._store.add_upload(reference_id, image.width, image.height, name)
         return reference_id
 

@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from PIL import Image
 
+from cir_core.decode_budget import PATIENCE
 from cir_core.errors import StorageError, UnknownImage, nothing_saved
 from cir_core.files import why_not_written, write_durably
 from cir_core.images import for_encoder, open_image, process_image
@@ -33,16 +34,19 @@ class UploadFolder:
         self.folder = folder
         self.max_megapixels = max_megapixels
 
-    def add(self, source: Path | bytes | BinaryIO | Image.Image) -> tuple[str, Image.Image]:
+    def add(
+        self, source: Path | bytes | BinaryIO | Image.Image, *, patience: float = PATIENCE,
+    ) -> tuple[str, Image.Image]:
         """Store an image; returns its reference id and the RGB image as stored.
 
         Longer edges than 1024 pixels are scaled down: no encoder looks closer, and the
-        original stays with its owner. Raises ``ImageUnreadable``, ``StorageError``.
+        original stays with its owner. ``patience``: seconds to wait for memory to decode it in. Raises
+        ``ImageUnreadable``, ``DecodingBusy``, ``StorageError``.
         """
         if isinstance(source, Image.Image):
             image = for_encoder(to_rgb(source))
         else:
-            image = process_image(source, for_encoder, max_megapixels=self.max_megapixels)
+            image = process_image(source, for_encoder, max_megapixels=self.max_megapixels, patience=patience)
         digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
         reference_id = UPLOAD_PREFIX + digest
         path = self._path(digest)

@@ -17,11 +17,10 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 from cir_core.errors import StorageError
+from storage.sqlite_files import BESIDE
 
 MOVED = ("The database file was moved, replaced or deleted while cirque was running, so nothing can be saved at the "
          "moment. Tell whoever runs this cirque.")
-BESIDE = ("-wal", "-shm")
-"""Of the files that belong to an open database. As long as a connection is open, SQLite removes neither."""
 _log = logging.getLogger("cirque.storage")
 
 _Identity = tuple[int, int]   # device and inode
@@ -66,6 +65,10 @@ class FileWatch:
                 self._saved = ""
                 self._note("", f"The database {self._path} is back in its place. cirque goes on saving.")
             return
+        raise self._refusal(lost, connection)
+
+    def _refusal(self, lost: Path, connection: Connection | None = None) -> StorageError:
+        """That ``lost`` is not in its place, which is noted in the log."""
         says = f"{lost} is not the file that this process has open: it was moved, replaced or deleted."
         if lost != self._path:
             self._rescue(lost, connection)
@@ -73,7 +76,7 @@ class FileWatch:
         problem = (f"{says} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
                    "stop cirque, put the right database there (see docs/storage.md), and start it again.")
         self._note(problem, problem)
-        raise StorageError(problem, MOVED)
+        return StorageError(problem, MOVED)
 
     def _lost(self) -> Path | None:
         """The first of the files that is not in its place."""
@@ -122,7 +125,7 @@ class FileWatch:
         if lost is not None:   # between the look before it and the opening
             self._closing()
             connection.close()
-            self.check()
+            raise self._refusal(lost)   # even if it is back by now
 
     def _closing(self, *_: Any) -> None:
         with self._lock:

@@ -7,6 +7,7 @@ and the guard in front of every save needs one.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
@@ -17,16 +18,17 @@ from web.request_ids import carried
 T = TypeVar("T")
 
 _MOST = 4   # at a time; the others wait in order, without a thread
-_BUSY = "cirque is busy decoding large images. Try again in a moment."
 _threads = ThreadPoolExecutor(_MOST, thread_name_prefix="cirque-decoding")
 
 
-async def in_decoding_thread(work: Callable[[], T], patience: float) -> T:
+async def in_decoding_thread(work: Callable[[float], T], patience: float) -> T:
     """Run ``work`` in one of a few threads. Raises ``DecodingBusy`` where it has not begun after ``patience`` seconds.
 
-    It is not begun when whoever waits for it has gone meanwhile.
+    ``work`` is given the seconds that are left of them when it begins, to wait for memory. It is not begun when whoever
+    waits for it has gone meanwhile.
     """
-    done = _threads.submit(carried(work))
+    until = time.monotonic() + patience
+    done = _threads.submit(carried(lambda: work(max(0.0, until - time.monotonic()))))
     waiting = asyncio.wrap_future(done)
     try:
         finished, _ = await asyncio.wait([waiting], timeout=patience)
@@ -34,5 +36,5 @@ async def in_decoding_thread(work: Callable[[], T], patience: float) -> T:
         waiting.cancel()
         raise
     if not finished and done.cancel():
-        raise DecodingBusy(_BUSY)
+        raise DecodingBusy
     return await waiting

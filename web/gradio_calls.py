@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -39,7 +38,7 @@ class GradioCalls:
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
                  sessions: Sessions | None = None) -> None:
-        self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota(Path())
+        self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
         self._sessions = sessions or Sessions()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -138,7 +137,7 @@ class GradioCalls:
             await refusal(scope, receive, send)
             return
         try:
-            self._quota.add_bytes(person, 0)
+            await run_in_threadpool(self._quota.check, person)
         except QuotaExceeded as error:
             await _too_much(error)(scope, receive, send)
             return

@@ -71,8 +71,9 @@ def media_routes(services: Services) -> APIRouter:
         name = Path(unquote(request.headers.get("x-file-name", ""))).name[:200]
         with SpooledTemporaryFile(_IN_MEMORY) as content:
             try:
+                await run_in_threadpool(services.quota.check, person)
                 await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
-                reference_id = await in_decoding_thread(lambda: _kept(person, content, name), PATIENCE)
+                reference_id = await in_decoding_thread(partial(_kept, person, content, name), PATIENCE)
             except TooLarge:
                 return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
             except CirqueError as error:
@@ -81,10 +82,10 @@ def media_routes(services: Services) -> APIRouter:
                 await run_in_threadpool(services.quota.end_bytes, person)
         return JSONResponse({"reference_id": reference_id})
 
-    def _kept(person: str, content: IO[bytes], name: str) -> str:
+    def _kept(person: str, content: IO[bytes], name: str, patience: float) -> str:
         services.quota.add_picture(person)
         content.seek(0)
-        return service.add_upload(cast(BinaryIO, content), name)
+        return service.add_upload(cast(BinaryIO, content), name, patience=patience)
 
     def _picture(find_path: Any) -> Response:
         try:
@@ -101,7 +102,6 @@ def media_routes(services: Services) -> APIRouter:
 
 async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:
     """The body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
-    counted(0)
     came = 0
     if says_more_than(request, most):
         raise TooLarge("too large")

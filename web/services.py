@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 
 from annotation.audit_log import ActLog
 from annotation.people import PeopleService
@@ -41,13 +40,10 @@ class Services:
     load_encoder: Load
     methods: Mapping[str, Method]
     database: Readiness
+    study_members: StudyMembers
     meter: Meter = field(default_factory=Meter)
     runs: Runs = field(default_factory=Runs)
-    quota: UploadQuota = field(default_factory=lambda: UploadQuota(Path()))   # no limits
-
-    @cached_property
-    def study_members(self) -> StudyMembers:
-        return StudyMembers(self.study_store)
+    quota: UploadQuota = field(default_factory=UploadQuota.unlimited)
 
 
 def open_services(settings: Settings) -> Services:
@@ -80,7 +76,7 @@ def open_services(settings: Settings) -> Services:
         settings, search, ComparisonService(search, stores.comparisons), stores.votes, stores.studies,
         StudyService(stores.studies, {"validity": Validity(), "preference": Preference()}),
         PeopleService(stores.people, sign_in_days=settings.sign_in_days), stores.audits, stores.log, loader, methods,
-        stores.readiness, meter,
+        stores.readiness, StudyMembers(stores.studies), meter,
         quota=UploadQuota(settings.upload_counts, pictures=settings.uploads_per_day,
                           megabytes=settings.upload_mb_per_day),
     )

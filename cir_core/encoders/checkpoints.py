@@ -15,7 +15,7 @@ from numpy._core.multiarray import scalar
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from cir_core.encoders.load_failures import HOLDS_OBJECTS, holds_objects, reason_of
+from cir_core.encoders.load_failures import HOLDS_OBJECTS, holds_objects, load_failure
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
@@ -99,7 +99,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
         if holds_objects(error):
             raise EncoderUnavailable(f"Checkpoint {path} {HOLDS_OBJECTS}.") from error
-        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({reason_of(error)}). Copy it again.") from error
+        raise EncoderUnavailable(f"Checkpoint {path} cannot be read ({load_failure(error)}). Copy it again.") from error
     if not isinstance(content, Mapping):
         raise EncoderUnavailable(
             f"Checkpoint {path} is a {type(content).__name__}, not tensors by name. Save the network's state_dict."

@@ -16,7 +16,7 @@ import transformers
 from cir_core.encoders.embedding_inputs import InputReader
 from cir_core.encoders.fingerprint import PROBE_TEXTS, embedding_marks, revision
 from cir_core.encoders.late_fusion import MARK, LateFusionEncoder
-from cir_core.encoders.load_failures import reason_of
+from cir_core.encoders.load_failures import load_failure
 from cir_core.encoders.model_folders import known_model_type, model_folder, precision_for, read_object
 from cir_core.encoders.offline import hub_access
 from cir_core.encoders.recipes import SIDECAR, recipe_of
@@ -103,7 +103,7 @@ def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
             processor = load_processor(folder, trust_remote_code=False, local_files_only=True)
         except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
             raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {reason_of(error)}. The folder needs "
+                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder needs "
                 "config.json, weights, the tokenizer's files and the processor's."
             ) from error
         finally:

@@ -15,7 +15,7 @@ _LONGEST = 400      # characters of a library's own words
 _ADVICE = re.compile(r"weights[_ -]?only|unpickl|safe_globals|torchscript archive|legacy \.tar", re.IGNORECASE)
 
 
-def reason_of(error: BaseException) -> str:
+def load_failure(error: BaseException) -> str:
     """What a library said when it could not load a model, in one line and without a full stop at its end."""
     if holds_objects(error):
         return f"a file of weights {HOLDS_OBJECTS}"

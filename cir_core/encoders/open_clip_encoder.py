@@ -18,7 +18,7 @@ from PIL import Image
 
 from cir_core.encoders.bundled import bundled_encoder_dir
 from cir_core.encoders.fingerprint import PROBE_TEXTS, revision
-from cir_core.encoders.load_failures import reason_of
+from cir_core.encoders.load_failures import load_failure
 from cir_core.encoders.offline import hub_access, in_hub_cache, not_here
 from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
@@ -225,7 +225,7 @@ def _config(source: _Source) -> dict[str, Any]:
 
 
 def _unfit(spec: EncoderSpec, error: Exception, allow_downloads: bool) -> EncoderUnavailable:
-    text = reason_of(error)
+    text = load_failure(error)
     if spec.kind in ("hub", "pretrained") and not allow_downloads:
         return EncoderUnavailable(
             f"Encoder '{spec.text}' could not be loaded from the local cache: {text}. A part of it may never "

@@ -13,7 +13,7 @@ from typing import Any, cast
 import torch
 
 from cir_core.encoders.fingerprint import PROBE_TEXTS, embedding_marks, revision
-from cir_core.encoders.load_failures import reason_of
+from cir_core.encoders.load_failures import load_failure
 from cir_core.encoders.model_folders import model_folder, precision_for, read_array, read_object, without_marks
 from cir_core.encoders.offline import hub_access
 from cir_core.encoders.specs import EncoderSpec
@@ -99,7 +99,7 @@ def _loaded(spec: EncoderSpec, folder: Path) -> Any:
             )
         except Exception as error:  # OSError for absent files, ValueError, ImportError, KeyError
             raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {reason_of(error)}. The folder must be "
+                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder must be "
                 "what SentenceTransformer.save_pretrained wrote, or a whole repository of the hub."
             ) from error
 

@@ -13,7 +13,7 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.load_failures import reason_of
+from cir_core.encoders.load_failures import load_failure
 from cir_core.encoders.offline import hub_access, not_here
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
@@ -95,7 +95,7 @@ def load_transformers(
             if isinstance(error, OSError) and source == spec.source and not allow_downloads:
                 raise not_here(spec, "A part") from error
             raise EncoderUnavailable(
-                f"Encoder '{spec.text}' could not be loaded: {reason_of(error)}. "
+                f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. "
                 "The folder needs config.json, weights, the tokenizer's files and preprocessor_config.json."
             ) from error
     if info["missing_keys"]:

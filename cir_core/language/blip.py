@@ -14,7 +14,7 @@ from PIL import Image
 
 from cir_core.composition import Usage
 from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.load_failures import reason_of
+from cir_core.encoders.load_failures import load_failure
 from cir_core.encoders.offline import hub_access
 from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
@@ -172,7 +172,7 @@ def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
             raise
         except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
             raise LanguageModelUnavailable(
-                f"The captioner in {folder} could not be loaded: {reason_of(error)}. The folder "
+                f"The captioner in {folder} could not be loaded: {load_failure(error)}. The folder "
                 "needs config.json, weights, the tokenizer's files and preprocessor_config.json."
             ) from error
     if info["missing_keys"]:

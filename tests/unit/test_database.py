@@ -16,10 +16,12 @@ import pytest
 from sqlalchemy import event, func, select
 
 from cir_core.errors import StorageError
+from cir_core.settings import Settings
 from storage import database, tables
 from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
 from storage.migrate import migrate, open_migrated
+from storage.opening import open_home_database
 from storage.store import SqlSessionStore
 from storage.turns import WriteTurns
 from tests.fakes.turns import a_session, turn_maker
@@ -248,6 +250,23 @@ def test_a_file_or_folder_that_cannot_be_written():
             open_database(f"sqlite:///{folder}/new.db")
     finally:
         folder.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_folder_that_may_not_be_entered():
+    folder = Path(tempfile.mkdtemp())
+    try:
+        (folder / "home").mkdir()
+        (folder / "home").chmod(0o777)
+        (folder / "closed").mkdir(mode=0o700)
+        folder.chmod(0o755)
+        if os.geteuid() != 0:
+            (folder / "closed").chmod(0)
+        settings = Settings(home=folder / "home", database_url=f"sqlite:///{folder}/closed/cirque.db")
+        with as_nobody(), pytest.raises(StorageError, match=r"cannot be created: Permission denied\."):
+            open_home_database(settings)
+    finally:
         shutil.rmtree(folder)
 
 

@@ -15,11 +15,12 @@ from sqlalchemy import event, text
 from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
+from cir_core.settings import Settings
 from storage import file_watch
 from storage.database import reading, writing
 from storage.migrate import open_migrated
 from storage.readiness import Readiness
-from tests.fakes.databases import settings_of, sqlite_of
+from tests.fakes.databases import sqlite_of
 from web.doors import Doors
 from web.health import health_routes
 from web.meter import Meter
@@ -56,8 +57,8 @@ def files(home):
 
 
 def ask_ready(engine, home):
-    app = FastAPI()
-    app.include_router(health_routes(settings_of(home, min_free_mb=0), Readiness(engine), Doors(), Meter()))
+    app, settings = FastAPI(), Settings(home=home, database_url=sqlite_of(home), min_free_mb=0)
+    app.include_router(health_routes(settings, Readiness(engine), Doors(), Meter()))
     return TestClient(app).get("/readyz")
 
 
@@ -234,3 +235,16 @@ def test_no_new_database_is_made_beside_what_is_left_of_an_old_one(home, monkeyp
     assert files(home) == sorted([left, *(["cirque.db"] if emptied else [])])
     if emptied:
         assert (home / "cirque.db").stat().st_size == 0
+
+
+def test_a_connection_that_was_opened_while_the_file_was_away_is_not_used(engine, home, monkeypatch):
+    """Also where the file is back at the next look."""
+    save(engine, "before")
+    engine.dispose()
+    looks = iter([None, home / "cirque.db"])
+    with monkeypatch.context() as patched:
+        patched.setattr(file_watch.FileWatch, "_lost", lambda self: next(looks, None))
+        with pytest.raises(StorageError, match="is not the file that this process has open"):
+            engine.connect()
+    save(engine, "after")
+    assert kept(home / "cirque.db") == {"before", "after"}

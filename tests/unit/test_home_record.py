@@ -3,6 +3,7 @@ is never let in without."""
 
 from __future__ import annotations
 
+import errno
 import json
 import stat
 import threading
@@ -318,3 +319,15 @@ def test_a_backup_is_not_restored_beside_what_is_left_of_the_log(home, tmp_path,
     (home / "cirque.db-wal").rename(tmp_path / "kept-wal")
     assert cirque("db", "restore", str(backup))[0] == 0
     start(home)
+
+
+def test_a_read_only_home_says_so(home, monkeypatch):
+    """There is nothing to remove after nothing was written, and a read-only mount refuses even that."""
+    def refused(*_given, **_named):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    home.mkdir()
+    for name in ("write_durably", "Path.unlink"):
+        monkeypatch.setattr(f"storage.home_record.{name}", refused)
+    with pytest.raises(StorageError, match=r"database\.json cannot be written: Read-only file system"):
+        HomeRecord(home).note("postgresql://db/cirque")

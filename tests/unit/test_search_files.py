@@ -27,7 +27,7 @@ def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
         return create_app(settings_of(tmp_path), services)
 
     opened: list[object] = []
-    monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given: opened.append(given))
+    monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given, **_: opened.append(given))
     (tmp_path / "uploads").mkdir(exist_ok=True)
     (tmp_path / "uploads" / "somebodys.png").write_bytes(PICTURE.read_bytes())
     admin = TestClient(run(build()), base_url="http://127.0.0.1:7860", raise_server_exceptions=False)

@@ -79,10 +79,9 @@ def test_a_study_is_stored_whole(store, tmp_path, pictures):
     assert [len([a for a in store.assignments(study.study_id) if a.seat == seat]) for seat in (1, 2)] == [5, 5]
     files = {path.name for path in (studies_folder(tmp_path) / study.study_id).iterdir()}
     assert files == {f"{token}-{size}.webp" for token in images for size in "sl"}
-    # Each list has 12 images, reference and target among them: 10 others, of 12 that a panel would take.
+    # Each list has 12 images, reference and target among them: nothing would make a panel of 12.
     assert told[-1] == (19, 19) and told == sorted(told)
-    [note] = created.notes
-    assert note.startswith("Every panel has 10 images, not 12: for the query 'cirr::0' no more were found")
+    assert created.notes == ()
 
 
 def test_judges_see_neither_target_nor_reference_in_a_panel_nor_an_order(store, tmp_path, pictures):
@@ -156,7 +155,8 @@ def test_the_next_picture_stands_in_the_place_of_one_that_cannot_be_read(store, 
     queries = [a_query(20, panel=deep[:6], in_turn=deep), a_query(22, panel=deep[2:8], in_turn=deep[2:])]
     created = made(store, tmp_path, pictures, queries, StudyPlan(1, 1, 0, 1))
     assert panels_of(store, created.study) == [[f"i{n:02}" for n in range(6)]] * 2
-    assert created.counts["missing"] == 2 and [note.split(" ")[0] for note in created.notes[:1]] == ["2"]
+    assert created.counts["missing"] == 2 and created.notes[0] == (
+        "2 pictures of panels are not at hand or cannot be read; the next ones stand in their place.")
 
 
 def test_no_panel_is_longer_than_thirty_unless_asked(store, tmp_path, pictures):
@@ -225,7 +225,8 @@ def test_missing_pictures_are_skipped_on_demand_and_counted(store, tmp_path, pic
     # Of the six images in its panel two are missing, and nothing was found behind them: so all have four.
     assert {len(item.shown["panel"]) for item in items} == {4} and items[8].hidden["panel"] == list(panel)
     assert [note.split(" ", 1)[0] for note in created.notes[:2]] == ["1", "2"]
-    assert created.notes[2].startswith("Every panel has 4 images, not 12: for the query 'cirr::12'")
+    assert created.notes[1] == "2 pictures of panels are not at hand or cannot be read."
+    assert created.notes[2].startswith("Every panel has 4 images, not 10: for the query 'cirr::12'")
     # What no panel shows after all is not kept: 0 to 8 and, of query 7, up to 12; 12 and 13 of query 12.
     shown = {image.image_id for image in store.images(created.study.study_id).values()}
     assert shown == {f"i{n:02}" for n in range(14)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -48,8 +50,8 @@ def test_bytes_are_counted_as_they_come(tmp_path: Path):
         quota.add_bytes("Ada", 1)
     quota.end_bytes("Ada")
     with pytest.raises(QuotaExceeded):   # before anything comes
-        quota.add_bytes("Ada", 0)
-    quota.add_bytes("Ben", 0)
+        quota.check("Ada")
+    quota.check("Ben")
 
 
 def test_it_survives_a_restart_and_holds_for_all_processes_together(tmp_path: Path):
@@ -66,7 +68,7 @@ def test_it_survives_a_restart_and_holds_for_all_processes_together(tmp_path: Pa
         with pytest.raises(QuotaExceeded):
             quota.add_picture("Ada")
         with pytest.raises(QuotaExceeded):
-            quota.add_bytes("Ada", 0)
+            quota.check("Ada")
 
 
 def test_a_journal_that_is_damaged_counts_as_far_as_it_can_be_read(tmp_path: Path):
@@ -88,10 +90,41 @@ def test_where_nothing_can_be_written_this_process_goes_on_counting(tmp_path: Pa
     assert len(caplog.records) == 1
 
 
-def test_no_limit_leaves_no_trace(tmp_path: Path):
-    quota = UploadQuota(tmp_path)
+def test_no_limit_leaves_no_trace(tmp_path: Path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    quota = UploadQuota.unlimited()
     for _ in range(5):
         quota.add_picture("Ada")
         quota.add_bytes("Ada", 2**40)
+        quota.check("Ada")
     quota.end_bytes("Ada")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("slow", ["open", "mkdir"])
+def test_a_slow_disk_holds_up_no_piece_of_an_upload(tmp_path: Path, monkeypatch, slow: str):
+    """Pieces are counted on the event loop, in which everything else would wait, too."""
+    quota, begun, may_end = UploadQuota(tmp_path, pictures=3, megabytes=1, now=Clock()), *(
+        threading.Event() for _ in range(2))
+    module = os if slow == "open" else upload_quota.Path
+    real = getattr(module, slow)
+
+    def slowly(*given, **named):
+        begun.set()
+        assert may_end.wait(20)
+        return real(*given, **named)
+
+    quota.check("Ben")
+    with monkeypatch.context() as patched:
+        patched.setattr(module, slow, slowly)
+        writer = threading.Thread(target=quota.add_picture, args=("Ada",), daemon=True)
+        writer.start()
+        assert begun.wait(20)
+        counted = threading.Thread(target=quota.add_bytes, args=("Ben", 2**19), daemon=True)
+        counted.start()
+        counted.join(10)
+        assert not counted.is_alive()
+        may_end.set()
+        writer.join(20)
+    quota.end_bytes("Ben")
+    assert (tmp_path / "2026-11-22.jsonl").read_bytes().count(b"\n") == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -102,3 +103,48 @@ def test_a_redirect_to_an_address_inside_is_refused() -> None:
     with served(lambda handler: start(handler, ("Location", "http://localhost/"), status=302)) as url, \
             pytest.raises(ValueError, match="failed validation"):
         fetched(url)
+
+
+@pytest.mark.parametrize("part", ["header", "body"])
+def test_one_that_drips_is_given_up(part: str) -> None:
+    """Every byte comes in good time, and the last one never."""
+    bound_downloads(1, seconds=0.5)
+    gone = threading.Event()
+
+    def write(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        (handler.flush_headers if part == "header" else handler.end_headers)()
+        until = time.monotonic() + 20
+        try:
+            while time.monotonic() < until:
+                handler.wfile.write(b"x")
+                time.sleep(0.05)
+        except OSError:
+            gone.set()
+
+    with served(write) as url:
+        began = time.monotonic()
+        with pytest.raises(httpx.ReadError, match=r"within 0\.5 seconds"):
+            fetched(url)
+        assert time.monotonic() - began < 10
+        assert gone.wait(10)   # the connection was closed
+
+
+@pytest.mark.parametrize("how", ["refused", "compressed", "whole"])
+def test_no_connection_is_left_open(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[object] = []
+    close = safehttpx.AsyncSecureTransport.aclose
+
+    async def noted(self: safehttpx.AsyncSecureTransport) -> None:
+        closed.append(self)
+        await close(self)
+
+    monkeypatch.setattr(safehttpx.AsyncSecureTransport, "aclose", noted)
+
+    def write(handler: BaseHTTPRequestHandler) -> None:
+        if how != "refused":
+            start(handler, *([("Content-Encoding", "gzip")] if how == "compressed" else []))
+
+    with served(write) as url, suppress(httpx.TransportError):
+        fetched(url)
+    assert len(set(closed)) == 1
