@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -92,7 +93,8 @@ class HomeRecord:
         except OSError:   # a file system without links
             self._write(self._path, note)
         finally:
-            part.unlink(missing_ok=True)
+            with suppress(OSError):   # on a read-only mount even of what is not there; the reason is raised already
+                part.unlink()
         return True
 
     def _write(self, path: Path, note: DatabaseNote) -> None:

@@ -33,18 +33,31 @@ def prepare_file(path: Path) -> None:
 
 
 def is_missing(path: Path) -> bool:
-    """Whether no database has been made at ``path``, or nothing is left in its file."""
+    """Whether no database has been made at ``path``, or nothing is left in its file. What cannot be looked at is not
+    missing: :func:`prepare_file` says what is wrong with it."""
     try:
         return path.stat().st_size == 0
     except (FileNotFoundError, NotADirectoryError):
         return True
+    except OSError:
+        return False
 
 
 def leftovers_of(path: Path) -> list[Path]:
     """What belongs to a database at ``path`` and lies beside it."""
     real = path.resolve()
     beside = (real.with_name(real.name + suffix) for suffix in (*BESIDE, "-journal"))
-    return [one for one in beside if one.exists()]
+    return [one for one in beside if _is_there(one)]
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def _check_leftovers(path: Path) -> None:
