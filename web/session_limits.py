@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import monotonic
 
-from cir_core.errors import CirqueError
+from cir_core.errors import TryLater
 
 _WINDOW = 60.0   # seconds
 
@@ -24,12 +24,8 @@ class Limits:
     in_all: int = 3000
 
 
-class TooManyRequests(CirqueError):
-    """Refused for now. ``retry_after``: whole seconds."""
-
-    def __init__(self, problem: str, retry_after: int) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
+class TooManyRequests(TryLater):
+    """Too many sessions begun, or calls unfinished. Refused with 429."""
 
 
 class SessionTable:

@@ -29,7 +29,7 @@ def test_a_person_begins_so_many_sessions_a_minute(table: SessionTable, now: lis
         table.use("Ann", f"session {number}")
     with pytest.raises(TooManyRequests, match="4 sessions within a minute") as refused:
         table.use("Ann", "one more")
-    assert refused.value.retry_after == 30, "the first of the four was begun 30 of the 60 seconds ago"
+    assert refused.value.seconds == 30, "the first of the four was begun 30 of the 60 seconds ago"
     table.use("Ann", "session 0")     # none that begins
     table.use("Bob", "his own")       # another person's
     now[0] += 30
