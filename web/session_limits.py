@@ -7,6 +7,7 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from time import monotonic
 
 from cir_core.errors import TryLater
@@ -57,8 +58,9 @@ class SessionTable:
         latest, person = next(reversed(self._all.items()))
         for most, kept in ((self._limits.each, self._own[person]), (self._limits.in_all, self._all)):
             while len(kept) > most:
-                idle = [one for one in kept if one != latest and not busy(one)]
-                session = next((one for one in idle if not self._open[one]), idle[0] if idle else None)
+                closed = (one for one in kept if one != latest and not self._open[one] and not busy(one))
+                opened = (one for one in kept if one != latest and self._open[one] and not busy(one))
+                session = next(chain(closed, opened), None)
                 if session is None:
                     break
                 self._forget(session)

@@ -73,3 +73,10 @@ def test_of_everybody_the_least_recently_used_are_let_go(table: SessionTable) ->
     assert let_go(table) == ["Ann 0"] and len(table) == 5
     table.use("Ann", "Ann 2")
     assert let_go(table) == ["Bob 0"]
+
+
+def test_letting_one_go_does_not_look_at_all_sessions(now: list[float]) -> None:
+    table, looked = SessionTable(Limits(begun=1000, each=300, in_all=3000), lambda: now[0]), list[str]()
+    for number in range(301):
+        table.use("Ann", f"session {number}")
+    assert list(table.surplus(lambda session: bool(looked.append(session)))) == ["session 0"] == looked
