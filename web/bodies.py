@@ -1,4 +1,7 @@
-"""What a request brings, and how much of it is read, how long: the one place for such limits."""
+"""Request bodies: limits of their size and of the time that they take as a whole.
+
+web.connections closes connections on which nothing, or nearly nothing, is transferred.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ from cir_core.errors import CirqueError
 
 MOST_AT_WORK = 2**20       # bytes of a call; up to here the study says what is too long
 _MOST_BYTES = 64 * 1024   # of what strangers may send
-_PATIENCE = 60.0           # seconds that any body may take,
-_SLOWEST = 10_000          # and bytes that come in every further one
+_BODY_SECONDS = 60.0       # that any body may take,
+_BODY_RATE = 10_000        # plus one for so many bytes of the largest body that is allowed
 
 
 class Unreadable(CirqueError):
@@ -60,7 +63,7 @@ async def whole_body(request: Request, most_bytes: int) -> bytes:
         raise _too_large(most_bytes)
     body = bytearray()
     try:
-        async with asyncio.timeout(_PATIENCE + most_bytes / _SLOWEST):
+        async with asyncio.timeout(_BODY_SECONDS + most_bytes / _BODY_RATE):
             async for piece in request.stream():
                 body += piece
                 if len(body) > most_bytes:

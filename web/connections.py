@@ -1,14 +1,18 @@
-"""Connections that are slow on purpose or too many: timeouts and limits of the HTTP server.
+"""Timeouts and connection limits of the HTTP server.
 
-uvicorn waits without end for a request's headers, for its body, and for a client that does not read. A proxy such as
-nginx has such limits of its own; these are for a server that is reached directly, and for what comes past the proxy.
+uvicorn waits indefinitely for a request's headers, for its body, and for a client that does not read. Proxies such as
+nginx have limits of their own; these are for a server that is reached directly, and for what passes the proxy. They
+detect stalled transfers; web.bodies limits the size and the whole duration of a request body.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import math
 from collections import Counter
+from collections.abc import Callable
+from time import monotonic
 from typing import Any
 
 import h11
@@ -21,8 +25,9 @@ from web.addresses import Networks
 _log = logging.getLogger("cirque.server")
 _LOOK = 5.0           # seconds between two looks at a connection
 _HEADERS = 20.0       # seconds for the headers of a request, from the beginning of the connection or the last answer
-_STALLED = 60.0       # seconds in which a body or an answer has come on too slowly all the time
-_SLOWEST = 1000       # bytes a second that are fast enough
+_STALLED = 60.0       # seconds of slow transfer, without a break, after which a connection is closed
+_STALL_RATE = 1000    # bytes a second, of a request body or a response; less is slow transfer
+_LOG_EVERY = 60.0     # seconds between two log lines about refused connections
 _LATE = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 _RESERVED = 256       # files that the database, galleries and threads may need
 _WANTED = 4096        # open connections
@@ -32,20 +37,20 @@ _ENOUGH_FILES = _WANTED + _RESERVED
 class Connections:
     """How many connections there are, in all and from each address. ``exempt``: proxies, behind which many come."""
 
-    def __init__(self, most: int, exempt: Networks) -> None:
-        self.most, self._exempt = most, exempt
+    def __init__(self, most: int, exempt: Networks, clock: Callable[[], float] = monotonic) -> None:
+        self.most, self._exempt, self._clock = most, exempt, clock
         self._open: Counter[str] = Counter()
-        self._told = False
+        self._log_after = -math.inf
 
     def enter(self, address: str) -> bool:
         """Whether one more may come from ``address``. One address alone gets half of all."""
         total = self._open.total()
         if total >= self.most or (self._open[address] >= self.most // 2 and address not in self._exempt):
-            if not self._told:
+            if self._clock() >= self._log_after:
                 _log.warning("Connections are refused: %s are open, %s of them from the address that asks for more "
-                             "(at most %s, and %s from one). This is said once.", total, self._open[address],
-                             self.most, self.most // 2)
-                self._told = True
+                             "(at most %s, and %s from one). This is logged once a minute at most.", total,
+                             self._open[address], self.most, self.most // 2)
+                self._log_after = self._clock() + _LOG_EVERY
             return False
         self._open[address] += 1
         return True
@@ -73,10 +78,10 @@ def most_connections() -> int:
     return _WANTED if soft == resource.RLIM_INFINITY else max(16, min(_WANTED, soft - _RESERVED))
 
 
-class ImpatientProtocol(H11Protocol):
-    """HTTP/1.1 that closes connections whose client does not go on.
+class TimeoutProtocol(H11Protocol):
+    """HTTP/1.1 that closes connections whose client stalls.
 
-    Looked at every few seconds: headers that are not there in time, a body that comes, or an answer that is read, by
+    Checked every few seconds: headers that are not complete in time, and a request body or a response transferred at
     less than 1,000 bytes a second for a minute. Streams that have nothing to send are left open.
     """
 
@@ -138,7 +143,7 @@ class ImpatientProtocol(H11Protocol):
         """Whether the client held up its request since the last look: more of the body is to come, or of the answer
         to be read, and little has."""
         wanted = self.cycle.more_body and not self.flow.read_paused and not self.cycle.waiting_for_100_continue
-        body = wanted and self._received - self._seen < _SLOWEST * _LOOK
+        body = wanted and self._received - self._seen < _STALL_RATE * _LOOK
         unsent = self.transport.get_write_buffer_size()
-        answer = self.flow.write_paused and 0 <= self._unsent - unsent < _SLOWEST * _LOOK
+        answer = self.flow.write_paused and 0 <= self._unsent - unsent < _STALL_RATE * _LOOK
         return body or answer

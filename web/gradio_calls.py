@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cir_core.errors import QuotaExceeded
+from cir_core.errors import QuotaExceeded, TryLater
 from cir_core.upload_quota import UploadQuota
 from web.access import plain
 from web.bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
@@ -82,7 +82,7 @@ class GradioCalls:
                         self._sessions.check_room(person)
                     session = self._session_of(path[0], person, sent.get("session_hash"), until_answered)
                 except TooManyRequests as error:
-                    await _refusal(said(error), 429, error.retry_after)(scope, receive, send)
+                    await _try_later(error)(scope, receive, send)
                     return
                 if session != sent.get("session_hash"):
                     body = json.dumps({**sent, "session_hash": session}).encode()
@@ -139,7 +139,7 @@ class GradioCalls:
         try:
             await run_in_threadpool(self._quota.check, person)
         except QuotaExceeded as error:
-            await _too_much(error)(scope, receive, send)
+            await _try_later(error)(scope, receive, send)
             return
 
         async def counting() -> Message:
@@ -149,7 +149,7 @@ class GradioCalls:
             try:
                 self._quota.add_bytes(person, size)
             except QuotaExceeded as error:
-                refusal, came = _too_much(error), most + 1
+                refusal, came = _try_later(error), most + 1
             if came > most:
                 raise MultiPartException("too large")   # after which Gradio removes what it has got
             return message
@@ -198,15 +198,12 @@ def _set_length(scope: Scope, length: int) -> None:
     scope["headers"] = [*kept, (b"content-length", str(length).encode())]
 
 
-def _refusal(problem: str, status: int, seconds: int = 0) -> Response:
+def _refusal(problem: str, status: int) -> Response:
     """``error`` is where Gradio's own pages look for the sentence."""
-    refused = reply({"problem": problem, "kind": "other", "error": problem}, status)
-    if seconds:
-        refused.headers["Retry-After"] = str(seconds)
-    return refused
+    return reply({"problem": problem, "kind": "other", "error": problem}, status)
 
 
-def _too_much(error: QuotaExceeded) -> Response:
+def _try_later(error: TryLater) -> Response:
     refused = _refusal(said(error), status_of(error, 429))
     refused.headers.update(retry_after(error))
     return refused

@@ -81,9 +81,9 @@ def _model(warming: Warming) -> dict[str, object]:
     """A process that loads is not ready: others, if there are any, answer sooner. One that cannot load is: whoever
     judges needs no model, and the others could not load it either."""
     found = warming.found
-    told: dict[str, object] = {"ok": not warming.holds_up, "state": found.state}
+    told: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
     if found.state == "warming":
-        told["reason" if warming.holds_up else "warn"] = "the model of the default gallery is being loaded"
+        told["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
     elif found.state == "failed":
         told["warn"] = found.reason
     return told

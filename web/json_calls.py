@@ -20,7 +20,6 @@ from cir_core.errors import (
     GateStands,
     IncompleteJudgement,
     NeedsConfirmation,
-    QuotaExceeded,
     SignInFailed,
     StorageError,
     StudyClosed,
@@ -34,7 +33,7 @@ from cir_core.texts import shortened
 from web.bodies import MOST_AT_WORK, TooLarge, json_object
 from web.long_threads import REPORTS
 from web.request_ids import carried
-from web.said import said
+from web.said import retry_after, said, status_of
 from web.shares import Share, Shares
 from web.visitor import Visitor, visitor_of
 
@@ -49,8 +48,7 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
     (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
     (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"), (UnknownScores, 404, "unknown"),
     (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
-    (QuotaExceeded, 429, "quota"), (TryLater, 503, "busy"),
-    (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
+    (TryLater, 503, "busy"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
     (StorageError, 503, "storage"), (CirqueError, 400, "other"),
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
@@ -69,7 +67,9 @@ def reply(payload: object, status: int = 200) -> Response:
 def refused(error: CirqueError) -> Response:
     """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
     status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
-    return reply({"problem": said(error), "kind": kind}, status)
+    answer = reply({"problem": said(error), "kind": kind}, status_of(error, status))
+    answer.headers.update(retry_after(error))
+    return answer
 
 
 @dataclass(frozen=True)

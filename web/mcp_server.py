@@ -46,7 +46,7 @@ cirque searches a gallery of images with a reference image and a text that says 
 people judge the results in studies. The tools act as the person who is signed in; what they save in a study counts \
 as that person's judgement. Addresses of pictures are relative to the root of this server and are fetched with the \
 same headers."""
-_POST_ONLY = "This address takes MCP requests by POST. Give it to an MCP client; docs/api.md says how."
+_ONLY_BY = "This address takes MCP requests by {}. Give it to an MCP client; docs/api.md says how."
 _ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
 
 
@@ -121,7 +121,7 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] != self._method:
-            refused = reply({"problem": _POST_ONLY, "kind": "other"}, 405)
+            refused = reply({"problem": _ONLY_BY.format(self._method), "kind": "other"}, 405)
             refused.headers["Allow"] = self._method
             await refused(scope, receive, send)
         elif self._method == "POST" and not is_json(Request(scope)):

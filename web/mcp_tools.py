@@ -24,11 +24,11 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError,
 from starlette.requests import Request
 
 from cir_core.errors import CirqueError
+from cir_core.texts import shortened
 from web.event_errors import Screens
 from web.search_events import ENCODER
 from web.visitor import require
 
-_SHOWN = 60   # letters of a name that somebody made up
 _PARAMETER = re.compile(r"(\w+): (.*)")
 
 
@@ -74,6 +74,7 @@ class ToolCaller:
 
     def __init__(self, demo: Screens) -> None:
         self._demo = demo
+        # Gradio has its own limit of the same size for its events: 32 searches at once, and docs/api.md says so.
         self._searching = CapacityLimiter(ENCODER["concurrency_limit"])
         self.tools = {tool.name: tool for tool in map(_tool_of, demo.fns.values()) if tool is not None}
 
@@ -84,7 +85,7 @@ class ToolCaller:
         """
         tool = self.tools.get(name)
         if tool is None:
-            raise BadArguments(f"There is no tool “{name[:_SHOWN]}” here. There are: {', '.join(self.tools)}.")
+            raise BadArguments(f"There is no tool “{shortened(name)}” here. There are: {', '.join(self.tools)}.")
         arguments = tool.checked(given)
         if any(arguments[name] for name in tool.files):
             require(request, "search")   # as for an upload: before anything is fetched or written
@@ -162,10 +163,10 @@ def _sentence(tool: str, error: ValidationError) -> str:
     """What is wrong first, without what was sent."""
     found = error.errors(include_url=False, include_context=False, include_input=False)
     first = found[0]
-    where = str(first["loc"][0])[:_SHOWN]
+    where = shortened(str(first["loc"][0]))
     if first["type"] == "missing":
         return f"“{where}” is missing. The tool {tool} cannot do without it."
     if first["type"] == "extra_forbidden":
         return f"The tool {tool} takes no “{where}”. Look at its input schema."
     reasons = dict.fromkeys(one["msg"] for one in found if one["loc"][0] == first["loc"][0])   # one for each type
-    return f"“{where}” does not fit the tool {tool}: {'; '.join(reasons)[:200]}. Look at its input schema."
+    return f"“{where}” does not fit the tool {tool}: {shortened('; '.join(reasons), 200)}. Look at its input schema."

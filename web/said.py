@@ -10,6 +10,7 @@ import logging
 import re
 
 from cir_core.errors import CirqueError, QuotaExceeded, StorageError, TryLater
+from web.session_limits import TooManyRequests
 
 _log = logging.getLogger("cirque.storage")
 
@@ -38,7 +39,7 @@ def said(error: CirqueError) -> str:
 def status_of(error: CirqueError, usual: int) -> int:
     """503 for what cannot be stored or decoded now, 429 for what is too much, ``usual`` for what was wrong with the
     request."""
-    if isinstance(error, QuotaExceeded):
+    if isinstance(error, QuotaExceeded | TooManyRequests):
         return 429
     return 503 if isinstance(error, StorageError | TryLater) else usual
 

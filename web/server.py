@@ -31,7 +31,7 @@ from web.addresses import Networks
 from web.adjudicate_routes import adjudicate_routes
 from web.analysis_routes import analysis_routes
 from web.audit_routes import audit_routes
-from web.connections import Connections, ImpatientProtocol, most_connections
+from web.connections import Connections, TimeoutProtocol, most_connections
 from web.doors import DoorKeeper, Doors
 from web.export import export_routes
 from web.forwarded import Forwarded
@@ -154,7 +154,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
     asked = RequestIds(Forwarded(asked, proxies), proxies)       # both ask who connects: outside of the other
     connections = Connections(most_connections(), proxies)
-    return uvicorn.Config(asked, http=partial(ImpatientProtocol, connections),   # type: ignore[arg-type]
+    return uvicorn.Config(asked, http=partial(TimeoutProtocol, connections),   # type: ignore[arg-type]
                           log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,
                           server_header=False)
 

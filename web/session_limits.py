@@ -7,9 +7,10 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from time import monotonic
 
-from cir_core.errors import CirqueError
+from cir_core.errors import TryLater
 
 _WINDOW = 60.0   # seconds
 
@@ -24,12 +25,8 @@ class Limits:
     in_all: int = 3000
 
 
-class TooManyRequests(CirqueError):
-    """Refused for now. ``retry_after``: whole seconds."""
-
-    def __init__(self, problem: str, retry_after: int) -> None:
-        super().__init__(problem)
-        self.retry_after = retry_after
+class TooManyRequests(TryLater):
+    """Too many sessions begun, or calls unfinished. Refused with 429."""
 
 
 class SessionTable:
@@ -61,8 +58,9 @@ class SessionTable:
         latest, person = next(reversed(self._all.items()))
         for most, kept in ((self._limits.each, self._own[person]), (self._limits.in_all, self._all)):
             while len(kept) > most:
-                idle = [one for one in kept if one != latest and not busy(one)]
-                session = next((one for one in idle if not self._open[one]), idle[0] if idle else None)
+                closed = (one for one in kept if one != latest and not self._open[one] and not busy(one))
+                opened = (one for one in kept if one != latest and self._open[one] and not busy(one))
+                session = next(chain(closed, opened), None)
                 if session is None:
                     break
                 self._forget(session)

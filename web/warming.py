@@ -11,13 +11,14 @@ from typing import Literal
 
 from cir_core.errors import CirqueError, EncoderMismatch, EncoderUnavailable, GalleryError
 from cir_core.gallery_files import gallery_folder, read_header
+from cir_core.settings import Settings
 from cir_core.types import MethodSettings
 from web.services import Services
 
 _log = logging.getLogger("cirque.server")
 _FIRST, _LONGEST = 10.0, 300.0   # seconds until a load that failed is tried again, doubled each time
 _GALLERY = 15.0                  # seconds between looks for a gallery that is not there yet
-_PATIENCE = 120.0                # seconds for which a process that loads is called not ready
+_WARMING_SECONDS = 120.0         # seconds for which a process that loads is called not ready
 
 State = Literal["idle", "no gallery", "warming", "ready", "failed"]
 
@@ -48,10 +49,10 @@ class Warming:
         return self._found
 
     @property
-    def holds_up(self) -> bool:
-        """Whether others should get the requests: while the model is loaded, but not for longer than two minutes.
-        Whoever judges needs no model."""
-        return self._found.state == "warming" and self._clock() - self._since < _PATIENCE
+    def delays_readiness(self) -> bool:
+        """Whether ``/readyz`` reports not ready: while the model is being loaded, but for two minutes at most, since
+        judging needs no model."""
+        return self._found.state == "warming" and self._clock() - self._since < _WARMING_SECONDS
 
     @property
     def loading(self) -> bool:
@@ -87,7 +88,7 @@ class Warming:
             with self._busy:
                 searcher = self._services.search.searcher(settings.gallery)
                 for image_id in searcher.gallery.ids[:1]:
-                    searcher.turn(searcher.gallery_reference(image_id), "in red", MethodSettings(), k=1)
+                    searcher.turn(searcher.gallery_reference(image_id), "in red", _first_search(settings), k=1)
         except CirqueError as error:
             return self._failed(_told(error), error)
         except Exception as error:
@@ -107,6 +108,12 @@ class Warming:
             _log.debug("What went wrong while it was loaded:", exc_info=True)
             self._logged = kind
         return self._change("failed", reason)
+
+
+def _first_search(settings: Settings) -> MethodSettings:
+    """The search that loads the model. The default method also prepares the built-in language model, but would send a
+    gallery image to a server that the settings name: an unrequested and perhaps paid request at each start."""
+    return MethodSettings(base="text-only") if settings.llm_base_url.strip() else MethodSettings()
 
 
 def _told(error: CirqueError) -> str:

@@ -34,7 +34,7 @@ from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from storage.studies import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
-from tests.security.leak_statistics import features_of
+from tests.security.leak_statistics import Seconds, features_of
 from web.adjudicate_routes import adjudicate_routes
 from web.meter import Meter
 from web.study_members import StudyMembers
@@ -101,7 +101,7 @@ class Answered:
     """One answer, with what can be measured about it."""
 
     response: httpx.Response
-    seconds: float           # median of some
+    seconds: Seconds         # median of some
     statements: int          # of the database, for the first of them
 
     @property
@@ -142,7 +142,8 @@ class Browser:
             taken.append(time.perf_counter() - began)
             statements = statements if number else self._statements - before
         assert response is not None and response.status_code == 200, response and response.text
-        return Answered(response, float(np.median(taken)), statements)
+        return Answered(response, Seconds(float(np.median(taken)),
+                                          lambda: self.get(address, repeats=repeats, **query).seconds), statements)
 
     def post(self, path: str, **sent: Any) -> Any:
         response = self._client.post(path, json=sent)
@@ -158,9 +159,18 @@ def picture_features(name: str, answered: Sequence[Answered]) -> dict[str, float
     sizes = [len(one.response.content) for one in answered]
     found = {f"{name} files": float(len(sizes)), f"{name} bytes": float(np.mean(sizes)),
              f"{name} smallest": min(sizes), f"{name} largest": max(sizes)}
-    for part in ("seconds", "statements", "status"):
+    found[f"{name} seconds"] = _median([one.seconds for one in answered])
+    for part in ("statements", "status"):
         found[f"{name} {part}"] = float(np.median([getattr(one, part, one.response.status_code) for one in answered]))
     return found
+
+
+def _median(measured: Sequence[Seconds]) -> Seconds:
+    return Seconds(float(np.median(measured)), lambda: _median([one.again() for one in measured]))
+
+
+def difference(one: Seconds, other: Seconds) -> Seconds:
+    return Seconds(one - other, lambda: difference(one.again(), other.again()))
 
 
 def without(payload: Any, *keys: str) -> Any:

@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,8 +36,8 @@ from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.studies import flagged, rated, solved, valid
-from tests.security.leak_stage import Browser, Stage, image, picture_features, seeded, set_stage, without
-from tests.security.leak_statistics import Features, features_of, leaks, told_by
+from tests.security.leak_stage import Browser, Stage, difference, image, picture_features, seeded, set_stage, without
+from tests.security.leak_statistics import Features, Finding, Seconds, features_of, lasting_leaks, leaks, told_by
 from web.columns_present import columns
 from web.templating import fill
 from web.view import View
@@ -63,6 +64,22 @@ def test_the_statistics_find_what_is_there_and_nothing_else() -> None:
     assert told_by("it", labels, [{"same": 1.0}] * 240)[0].by == "nothing that differs"
     with pytest.raises(AssertionError, match="too few to tell"):
         told_by("it", [True] * 10 + [False] * 230, [{}] * 240)
+
+
+def test_a_response_time_that_tells_by_chance_is_no_leak_and_one_that_tells_each_time_is() -> None:
+    draw = np.random.default_rng(4)
+    labels = [bool(one) for one in draw.random(240) < 0.4]
+
+    def again(label: bool, lasts: bool) -> Seconds:
+        return Seconds(draw.normal() + lasts * label, lambda: again(label, lasts))
+
+    def tell(seen: Any) -> list[Finding]:
+        return told_by("it", labels, seen)
+
+    for lasts in (False, True):
+        seen = [{"seconds": Seconds(draw.normal() + label, partial(again, label, lasts))} for label in labels]
+        assert leaks(tell(seen)) and bool(lasting_leaks(tell, seen)) is lasts
+    assert lasting_leaks(tell, [{"bytes": draw.normal() + label} for label in labels]), "what is no time stays as it is"
 
 
 @pytest.fixture(scope="module")
@@ -111,14 +128,14 @@ def judged(stage: Stage) -> Judged:
 
 
 def test_nothing_tells_the_hidden_category(judged: Judged) -> None:
-    found = []
+    secrets: dict[str, list[bool]] = {}
     for kind, least in (("hidden_category", 2), ("detail", 3)):
         of = [label_of(judged.items[item_id], kind) for item_id in judged.seen]
         told = [label for label, count in Counter(of).items() if count >= 25]
         assert len(of) >= 200 and len(told) >= least, Counter(of)
-        for label in told:
-            found += told_by(f"{kind} {label}", [one == label for one in of], list(judged.seen.values()))
-    assert leaks(found) == []
+        secrets |= {f"{kind} {label}": [one == label for one in of] for label in told}
+    for secret, labels in secrets.items():
+        assert lasting_leaks(partial(told_by, secret, labels), list(judged.seen.values())) == []
 
 
 def label_of(item: Item, kind: str) -> str:
@@ -128,7 +145,7 @@ def label_of(item: Item, kind: str) -> str:
 def test_nothing_tells_whether_the_target_was_found(judged: Judged) -> None:
     items = [judged.items[item] for item in judged.seen]
     labels = [item.hidden["trace"]["aggregation"]["retriever_support_at_k"]["multimodal"] > 2 for item in items]
-    assert leaks(told_by("the target was found", labels, list(judged.seen.values()))) == []
+    assert lasting_leaks(partial(told_by, "the target was found", labels), list(judged.seen.values())) == []
 
 
 def test_the_size_of_earlier_panels_would_be_found(judged: Judged) -> None:
@@ -219,7 +236,8 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
             found[f"{side} ahead"] = float(np.mean([place for place, address in enumerate(ahead) if any(
                 one["token"] in address for one in item["sets"][side])] or [-1]))
         found |= {f"A less B {part}": found[f"A {part}"] - found[f"B {part}"]
-                  for part in ("bytes", "seconds", "smallest", "largest", "ahead")}
+                  for part in ("bytes", "smallest", "largest", "ahead")}
+        found["A less B seconds"] = difference(found["A seconds"], found["B seconds"])
         found |= {f"position mod {n}": item["position"] % n for n in (2, 3, 4)}
         heard.append((item["id"], answered.json["item"], found))
         answer = rated(reason="it fits" if item["ask_reason"] else "")
@@ -239,13 +257,12 @@ def test_nothing_tells_which_method_stands_on_which_side(stage: Stage, rated_stu
         hidden = items[item_id].hidden
         on_a.append(next(method for method, ids in zip(hidden["methods"], hidden["set_ids"], strict=True)
                          if set(ids) == first))
-    found = []
     for method in METHODS:
         rows = [row for row, (item_id, _, _) in enumerate(heard) if method in items[item_id].hidden["methods"]]
-        found += told_by(f"side of {method}", [on_a[row] == method for row in rows], [heard[row][2] for row in rows])
+        assert lasting_leaks(partial(told_by, f"side of {method}", [on_a[row] == method for row in rows]),
+                             [heard[row][2] for row in rows]) == []
     stored = [on_a[row] == items[item_id].hidden["methods"][0] for row, (item_id, _, _) in enumerate(heard)]
-    found += told_by("which set is stored first", stored, [one for _, _, one in heard])
-    assert leaks(found) == []
+    assert lasting_leaks(partial(told_by, "which set is stored first", stored), [one for _, _, one in heard]) == []
 
 
 def test_nothing_tells_where_the_target_stands_in_a_survey(stage: Stage, rated_study: Any) -> None:
@@ -265,7 +282,8 @@ def test_nothing_tells_where_the_target_stands_in_a_survey(stage: Stage, rated_s
         if hidden["target_id"] in ranks:
             sides.append(hidden["target_id"] in first)
             seen.append(features)
-    assert leaks([*told_by("side of the target", sides, seen), *told_by("the target", labels, pictures),
+    assert lasting_leaks(partial(told_by, "side of the target", sides), seen) == []
+    assert leaks([*told_by("the target", labels, pictures),
                   *told_by("the best of a method", best, pictures)]) == []
 
 
@@ -305,8 +323,8 @@ def test_letters_and_numbers_of_cases_tell_nobody_and_nothing(stage: Stage) -> N
         in_source.append(item.number < len(items) / 2)
         first.append(names[item.item_id, json.dumps(opened["judgements"][0]["answer"], sort_keys=True)] == "Ada")
     assert len(cases) >= 200
-    assert leaks([*told_by("category", category, seen), *told_by("place in the source", in_source, seen),
-                  *told_by("Ada is Judge A", first, seen)]) == []
+    for secret, labels in (("category", category), ("place in the source", in_source), ("Ada is Judge A", first)):
+        assert lasting_leaks(partial(told_by, secret, labels), seen) == []
     assert binomtest(sum(first), len(first)).pvalue > 0.001, "nobody is Judge A more often than by chance"
 
 

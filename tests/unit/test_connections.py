@@ -1,4 +1,4 @@
-"""Slow and idle clients of the real HTTP server are hung up on, in times made short here; others are not."""
+"""The real HTTP server closes slow and idle connections, after times made short here, and no others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from web.connections import Connections, most_connections
 from web.server import server_config
 
 LARGE = 32 * 2**20      # bytes, more than the system buffers of a connection hold
-GONE = 15.0             # seconds within which a test expects to be hung up on
+GONE = 15.0             # seconds within which a test expects a connection to be closed
+LONG = 2.0              # seconds of the timeouts in tests that stay below them
 Connect = Callable[[], socket.socket]
 
 
@@ -45,7 +46,7 @@ def an_app() -> FastAPI:
     async def quiet() -> Response:
         async def pieces() -> Any:
             yield b"begun\n"
-            await asyncio.sleep(2)
+            await asyncio.sleep(1.5 * LONG)
             yield b"ended\n"
 
         return StreamingResponse(pieces())
@@ -54,8 +55,9 @@ def an_app() -> FastAPI:
 
 
 @pytest.fixture
-def connect(monkeypatch: pytest.MonkeyPatch) -> Iterator[Connect]:
-    for name, seconds in (("_LOOK", 0.1), ("_HEADERS", 0.6), ("_STALLED", 0.6)):
+def connect(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[Connect]:
+    timeout = getattr(request, "param", 0.6)
+    for name, seconds in (("_LOOK", 0.1), ("_HEADERS", timeout), ("_STALLED", timeout)):
         monkeypatch.setattr(connections, name, seconds)
     monkeypatch.setattr("web.server.most_connections", lambda: 60)
     config = server_config(an_app(), Settings())
@@ -89,7 +91,9 @@ def answer(connection: socket.socket) -> bytes:
     """One whole answer that says its length."""
     told = b""
     while b"\r\n\r\n" not in told:
-        told += connection.recv(2**16)
+        piece = connection.recv(2**16)
+        assert piece, "the server closed this connection"
+        told += piece
     head, _, content = told.partition(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length: ")[2].split(b"\r\n")[0])
     while len(content) < length:
@@ -151,27 +155,44 @@ def test_an_answer_that_is_not_read_is_given_up(connect: Connect) -> None:
     assert came < LARGE
 
 
+@pytest.mark.parametrize("connect", [LONG], indirect=True)
 def test_who_is_not_slow_is_left_alone(connect: Connect) -> None:
+    stream = connect()
+    stream.sendall(b"GET /quiet HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     connection = connect()
     for _ in range(4):     # one connection, kept for longer than headers may take
         assert ask(connection).endswith(b"\r\n\r\n5")
-        time.sleep(0.3)
-    connection.sendall(b"POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n")
-    for _ in range(20):    # 20 kB a second, for two seconds
+        time.sleep(LONG / 2)
+    connection.sendall(b"POST /length HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n")
+    for _ in range(30):    # 20 kB a second, for three seconds
         connection.sendall(b"x" * 2000)
-        time.sleep(0.1)
-    assert answer(connection).endswith(b"\r\n\r\n40000")
-    stream = connect()
-    stream.sendall(b"GET /quiet HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        time.sleep(LONG / 20)
+    assert answer(connection).endswith(b"\r\n\r\n60000")
     assert until_closed(stream).count(b"ended") == 1, "a stream that has nothing to say for a while"
 
 
-def test_there_are_so_many_connections_and_half_of_them_for_one_address(connect: Connect) -> None:
-    for _ in range(30):
-        assert b"200 OK" in ask(connect())
+@pytest.mark.parametrize("connect", [30.0], indirect=True)
+def test_there_are_so_many_connections_and_half_of_them_for_one_address(
+    connect: Connect, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    idle = [connect() for _ in range(30)]
+    for connection in idle:
+        assert b"200 OK" in ask(connection)
     assert until_closed(connect(), b"G") == b""
-    time.sleep(1.5)        # the idle ones are gone by then
+    monkeypatch.setattr(connections, "_HEADERS", 0.1)
+    for connection in idle:
+        assert until_closed(connection) == b""
+    monkeypatch.setattr(connections, "_HEADERS", 30.0)
     assert b"200 OK" in ask(connect())
+
+
+def test_refused_connections_are_logged_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    counted = Connections(0, Networks(""), clock=lambda: now[0])
+    for seconds in (0, 1, 59, 60, 100, 120):
+        now[0] = float(seconds)
+        assert not counted.enter("10.9.9.9")
+    assert len(caplog.records) == 3, "after 0, 60 and 120 seconds"
 
 
 def test_proxies_are_not_counted_as_one_address() -> None:

@@ -119,7 +119,7 @@ def test_an_upload_is_as_large_as_one_file_however_many_parts_it_has(person: Per
 
 
 def test_a_call_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "_PATIENCE", 0.05)
+    monkeypatch.setattr(bodies, "_BODY_SECONDS", 0.05)
 
     async def never() -> Any:
         await asyncio.sleep(60)

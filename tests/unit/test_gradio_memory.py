@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from time import process_time
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -199,6 +200,47 @@ def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
     sessions.check_room("Bob")
     memory.running.remove("event 500")
     sessions.check_room("Ann")
+
+
+def test_the_unfetched_results_of_all_people_leave_the_queues_of_open_pages(
+    asked: Asked, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("web.gradio_sessions._MOST_UNFETCHED", 5)
+    search = next(one["id"] for one in asked.client.get("/config").json()["dependencies"]
+                  if one["api_name"] == "search")
+    page = {"data": ["", None, "in red", "page", 10, "", [], []], "fn_index": search, "session_hash": "page"}
+    asked.client.post("/gradio_api/queue/join", json=page)
+    queue = next(iter(asked.queue.pending_messages_per_session))
+    sessions, events = sessions_of(asked), list[tuple[str, str]]()
+    for number in range(9):
+        event = asked.begin()
+        events.append((sessions._unfetched[event], event))
+        wait_until_ended(asked)
+        if number == 6:
+            assert "event: error" in asked.fetch(event)     # fetched: it takes no place
+    assert [event in asked.queue.pending_messages_per_session for _, event in events] == 3 * [False] + 3 * [True] + [
+        False] + 2 * [True], "the last five that were not fetched"
+    assert [sessions.has(*one) for one in events[:4]] == 3 * [False] + [True]
+    assert queue in asked.queue.pending_messages_per_session
+
+
+def test_unfinished_calls_of_all_people_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.gradio_sessions._MOST_UNFETCHED", 12)
+    running, released = set[str](), list[str]()
+    sessions = Sessions()
+    sessions.memory = SimpleNamespace(is_running=running.__contains__, release=released.append)  # type: ignore
+    events = [(f"person {number % 4}", f"event {number}") for number in range(12)]
+    running.update(event for _, event in events)
+    for person, event in events:
+        sessions.check_room(person)
+        sessions.began(person, event, own_session=True)
+    sessions.began("person 0", "of a page")
+    with pytest.raises(TooManyRequests, match="12 calls of all people"):
+        sessions.check_room("somebody else")
+    running.remove("event 5")
+    sessions.check_room("somebody else")
+    sessions.began("somebody else", "event 12", own_session=True)
+    assert released == ["event 5"] and not sessions.has("person 1", "event 5") and sessions.has("person 0", "of a page")
 
 
 def sessions_of(asked: Asked) -> Sessions:

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.event_errors import Screens
-from web.mcp_server import McpServer
+from web.mcp_server import McpServer, _Endpoint
 from web.mcp_tools import docstring_of
 from web.visitor import require
 
@@ -110,3 +110,17 @@ def test_the_sections_of_a_docstring() -> None:
     assert found.description == "Do it. In two steps."
     assert found.parameters == {"one": "The first: of two.", "other": "The other, note: not a parameter."}
     assert found.returns == "This: and that."
+
+
+def test_the_wrong_method_is_told_the_right_one(page: TestClient) -> None:
+    answer = page.get("/gradio_api/mcp/")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST") and " by POST." in answer.text
+    answer = page.head("/gradio_api/mcp/sse")
+    assert (answer.status_code, answer.headers["allow"]) == (405, "GET")
+    sent: list[Any] = []     # the body of an answer to HEAD, which goes no further than the server
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    run(_Endpoint(None, "GET")({"type": "http", "method": "HEAD"}, None, send))  # type: ignore[arg-type]
+    assert b" by GET." in sent[-1]["body"]

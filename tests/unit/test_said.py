@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cir_core.errors import GalleryError, StorageError, nothing_saved
-from web.said import MAX_SENTENCE, said, status_of
+from cir_core.errors import DecodingBusy, GalleryError, QuotaExceeded, StorageError, nothing_saved
+from web.json_calls import refused
+from web.said import MAX_SENTENCE, retry_after, said, status_of
+from web.session_limits import TooManyRequests
 
 WEB = Path(__file__).parents[2] / "web"
 
@@ -92,3 +94,12 @@ def test_twice_the_sentence_takes_no_more_than_twice_the_time(
         return best
 
     assert seconds(200_000) < 4 * max(seconds(100_000), 0.005)
+
+
+def test_what_may_be_tried_again_says_when() -> None:
+    busy, many = DecodingBusy("Later.", 7), TooManyRequests("Too many.", 30)
+    assert (status_of(busy, 400), status_of(QuotaExceeded("x"), 400), status_of(many, 400)) == (503, 429, 429)
+    assert retry_after(busy) == {"Retry-After": "7"} and retry_after(many) == {"Retry-After": "30"}
+    assert retry_after(GalleryError("x")) == {}
+    answer = refused(busy)
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "7")

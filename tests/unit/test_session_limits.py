@@ -29,7 +29,7 @@ def test_a_person_begins_so_many_sessions_a_minute(table: SessionTable, now: lis
         table.use("Ann", f"session {number}")
     with pytest.raises(TooManyRequests, match="4 sessions within a minute") as refused:
         table.use("Ann", "one more")
-    assert refused.value.retry_after == 30, "the first of the four was begun 30 of the 60 seconds ago"
+    assert refused.value.seconds == 30, "the first of the four was begun 30 of the 60 seconds ago"
     table.use("Ann", "session 0")     # none that begins
     table.use("Bob", "his own")       # another person's
     now[0] += 30
@@ -73,3 +73,10 @@ def test_of_everybody_the_least_recently_used_are_let_go(table: SessionTable) ->
     assert let_go(table) == ["Ann 0"] and len(table) == 5
     table.use("Ann", "Ann 2")
     assert let_go(table) == ["Bob 0"]
+
+
+def test_letting_one_go_does_not_look_at_all_sessions(now: list[float]) -> None:
+    table, looked = SessionTable(Limits(begun=1000, each=300, in_all=3000), lambda: now[0]), list[str]()
+    for number in range(301):
+        table.use("Ann", f"session {number}")
+    assert list(table.surplus(lambda session: bool(looked.append(session)))) == ["session 0"] == looked

@@ -13,13 +13,14 @@ from fastapi import FastAPI
 from PIL import Image
 from starlette.testclient import TestClient
 
-from cir_core.errors import EncoderUnavailable
+from cir_core.errors import EncoderUnavailable, LanguageModelError
 from cir_core.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.pool import SearcherPool
 from cir_core.service import SearchService
 from cir_core.types import MethodSettings
 from cir_core.uploads import UploadFolder
+from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.store import InMemorySessionStore
@@ -36,6 +37,20 @@ def index(home: Path) -> None:
     folder.mkdir()
     Image.new("RGB", (8, 8), "red").save(folder / "red.png")
     index_folder(folder, name="demo", encoder=FakeEncoder(), home=home)
+
+
+def test_a_language_server_gets_no_request_at_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cir_core.encoders.load_encoder", lambda spec, **_: FakeEncoder())
+    index(tmp_path)
+    with ChatServer([Reply("red")]) as server:
+        settings = settings_of(tmp_path, gallery="demo", llm_base_url=server.url, llm_model="any", llm_retries=0)
+        services = open_services(settings)
+        assert Warming(services).attempt().state == "ready"
+        assert server.requests == []
+        searcher = services.search.searcher("demo")
+        with pytest.raises(LanguageModelError):     # a search does send some: the server is connected
+            searcher.turn(searcher.gallery_reference(searcher.gallery.ids[0]), "in red", MethodSettings(), k=1)
+        assert server.requests
 
 
 @pytest.fixture

@@ -79,4 +79,4 @@ class _Bounded(httpx2.AsyncByteStream):
     def _add(self, text: bytes) -> None:
         self._parts += text.count(b"{") + text.count(b"[") + text.count(b",")
         if self._parts > _MOST_PARTS:
-            raise ReplyRefused(f"its reply is a heap of more than {_MOST_PARTS:,} parts")
+            raise ReplyRefused(f"its reply has more than {_MOST_PARTS:,} braces, brackets and commas")
