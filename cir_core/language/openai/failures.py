@@ -123,8 +123,8 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
         )
     if isinstance(error, ReplyRefused):
         return LanguageModelUnavailable(
-            f"{server.host} sent a reply that cirque stopped reading: {error}. Check that CIRQUE_LLM_BASE_URL is a chat "
-            "server's address, and look at the server's log."
+            f"{server.host} sent a reply that cirque stopped reading: {error}. Check that CIRQUE_LLM_BASE_URL is a "
+            "chat server's address, and look at the server's log."
         )
     return LanguageModelUnavailable(f"{server.host} {_silence(error, server)}{_tried(tries)}.{_advice(error)}")
 
