@@ -91,4 +91,3 @@ class Sessions:
         finally:
             if self.memory is not None and self.memory.is_delivered(event):
                 self.memory.release(event)
-
