@@ -88,7 +88,7 @@ class _Traces:
         if noted is not None:
             people = ", in which people had accounts" if noted.accounts else ""
             shown.insert(0, f"it was used with {noted.database}{people} ({NAME})")
-        back = f"Point CIRQUE_DATABASE_URL at {noted.database}" if other and noted else "Put the database back"
+        back = _way_back(noted.database, self.home) if other and noted else "Put the database back"
         moved = [*([NAME] if noted else []), *(f"{name}/" for name in self.pictures)]
         raise StorageError(
             f"{found}, and the home folder {self.home} shows that it had one: {'; '.join(shown)}. No new database was "
@@ -105,6 +105,14 @@ def note_restored(engine: Engine, record: HomeRecord, *, accounts: bool) -> bool
 
 def _traces(home: Path, record: HomeRecord, name: str) -> _Traces:
     return _Traces(home, record.read(), tuple(one for one in _PICTURES if _holds_anything(home / one)), name)
+
+
+def _way_back(database: str, home: Path) -> str:
+    """``database`` as ``database.json`` calls it: a file, relative to the home folder if it is in it, or a server's."""
+    if "://" in database:
+        return f"Set CIRQUE_DATABASE_URL to the URL of {database} again"
+    empty = "Leave CIRQUE_DATABASE_URL empty, or set it" if database == "cirque.db" else "Set CIRQUE_DATABASE_URL"
+    return f"{empty} to sqlite:///{home / database}"
 
 
 def _holds_anything(folder: Path) -> bool:

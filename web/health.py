@@ -40,10 +40,12 @@ def health_routes(
     checks = Checks(_checks(settings, database))
     noted: dict[str, str] = {}
 
+    @routes.head("/healthz")
     @routes.get("/healthz")
     async def healthz() -> dict[str, str]:
         return {"status": "ok"}
 
+    @routes.head("/readyz")
     @routes.get("/readyz")
     async def readyz() -> Response:
         found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}

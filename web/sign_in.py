@@ -12,6 +12,7 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from annotation.account_names import MAX_NAME
 from annotation.roles import SAYS, may
 from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.access import after_sign_in
@@ -139,7 +140,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             status = 404 if isinstance(error, AccessError) else 503
             return HTMLResponse(notice(said(error), None), status, headers=OWN_PAGE)
-        return HTMLResponse(page("join.html", role=invitation.role, says=SAYS[invitation.role], name=name,
+        return HTMLResponse(page("join.html", role=invitation.role, says=SAYS[invitation.role], name=name[:MAX_NAME],
                                  problem=problem), status, headers=OWN_PAGE)
 
     @routes.get("/me")
@@ -152,7 +153,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
 
 def _sign_in_page(*, name: str, problem: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return HTMLResponse(page("sign_in.html", name=name, problem=problem), status,
+    return HTMLResponse(page("sign_in.html", name=name[:MAX_NAME], problem=problem), status,
                         headers={**OWN_PAGE, **(headers or {})})
 
 

@@ -48,6 +48,12 @@ def reasons(answer):
     return {name: found["reason"] for name, found in answer.json()["checks"].items() if not found["ok"]}
 
 
+@pytest.mark.parametrize("path", ["/healthz", "/readyz"])
+def test_balancers_may_ask_by_head(ask, path):
+    answer = ask().head(path)
+    assert answer.status_code == 200 and not answer.content
+
+
 def test_ready(ask):
     answer = ask().get("/readyz")
     assert answer.status_code == 200

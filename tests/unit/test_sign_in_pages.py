@@ -155,6 +155,11 @@ def test_the_menu_of_an_analyst():
     assert [page["path"] for page in pages_for(may("analyst"))] == ["studies", "analysis"]
 
 
+def test_a_long_name_comes_back_cut(browse):
+    answer = enter(browse(), "x" * 60_000)
+    assert answer.status_code == 401 and len(answer.text) < 10_000
+
+
 def test_a_form_too_large_or_not_readable_is_refused(browse):
     client = browse()
     assert enter(client, "x" * 70_000).status_code == 422
