@@ -65,11 +65,11 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(said(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
-        begins = path[0] in ("call", "queue")
+        begins, own_session = path[0] in ("call", "queue"), False
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.body" and (event := _event_in(message.get("body", b""))):
-                self._sessions.began(person, event)
+                self._sessions.began(person, event, own_session=own_session)
             await send(message)
 
         with ExitStack() as until_answered:
@@ -84,6 +84,7 @@ class GradioCalls:
                 except TooManyRequests as error:
                     await _try_later(error)(scope, receive, send)
                     return
+                own_session = session is None
                 if session != sent.get("session_hash"):
                     body = json.dumps({**sent, "session_hash": session}).encode()
                     _set_length(scope, len(body))

@@ -11,8 +11,8 @@ from gradio import caching
 from gradio.routes import App
 from gradio.state_holder import SessionState, StateHolder
 
-# Results that wait to be fetched, of all sessions. Beyond that Gradio drops those of the oldest session, finished or
-# not; web.session_limits keeps below it.
+# Queues of results that wait to be fetched. Beyond that Gradio drops the oldest queue, even that of an open page. There
+# are fewer: web.session_limits keeps 3,000 sessions, web.gradio_sessions 5,000 unfetched results of other calls.
 _MOST_PENDING = 10_000
 _NEVER = 10**12
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from hashlib import blake2b
 
@@ -12,6 +12,7 @@ from web.gradio_memory import GradioMemory
 from web.session_limits import SessionTable, TooManyRequests
 
 _MOST = 1000    # events of a person that are remembered: each is asked for soon or never. No more may be unfinished
+_MOST_UNFETCHED = 5000   # events with a session of their own, of all people, whose result has not been fetched
 _AGAIN = 10     # seconds after which to look whether some have ended
 
 
@@ -26,6 +27,7 @@ class Sessions:
     def __init__(self) -> None:
         self._key = secrets.token_bytes(32)
         self._events: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+        self._unfetched: OrderedDict[str, str] = OrderedDict()    # event to person, the oldest first
         self._table = SessionTable()
         self.memory: GradioMemory | None = None
 
@@ -59,24 +61,38 @@ class Sessions:
                 self.memory.release(name)
 
     def check_room(self, person: str) -> None:
-        """Raises ``TooManyRequests`` while too many calls of ``person`` are unfinished."""
-        events = self._events.get(person)
-        if events is None or len(events) < _MOST or self.memory is None:
+        """Raises ``TooManyRequests`` while too many calls of ``person``, or of everybody, are unfinished."""
+        if self.memory is None:
             return
-        if all(map(self.memory.is_running, events)):
+        events = self._events.get(person, ())
+        if len(events) >= _MOST and all(map(self.memory.is_running, events)):
             raise TooManyRequests(f"{_MOST:,} of your calls wait for their turn or are being worked on. Fetch their "
                                   "results before you make more.", _AGAIN)
+        if len(self._unfetched) >= _MOST_UNFETCHED and all(map(self.memory.is_running, self._unfetched)):
+            raise TooManyRequests(f"{_MOST_UNFETCHED:,} calls of all people are waiting or running. Call again in "
+                                  f"{_AGAIN} s.", _AGAIN)
 
-    def began(self, person: str, event: str) -> None:
-        """Remember ``event``, instead of the oldest one that has ended."""
+    def began(self, person: str, event: str, *, own_session: bool = False) -> None:
+        """Remember ``event``, in place of the oldest finished one of this person, or of all people. ``own_session``:
+        Gradio keeps its result under the event's own name until it is fetched."""
         events = self._events[person]
         events[event] = None
+        if own_session:
+            self._unfetched[event] = person
         if len(events) > _MOST:
-            memory = self.memory
-            oldest = next((one for one in events if memory is None or not memory.is_running(one)), next(iter(events)))
-            del events[oldest]
-            if memory is not None and not memory.is_running(oldest):
-                memory.release(oldest)
+            self._drop(self._oldest_finished(events) or next(iter(events)), person)
+        if len(self._unfetched) > _MOST_UNFETCHED and (oldest := self._oldest_finished(self._unfetched)):
+            self._drop(oldest, self._unfetched[oldest])
+
+    def _oldest_finished(self, events: Iterable[str]) -> str | None:
+        memory = self.memory
+        return next((one for one in events if memory is None or not memory.is_running(one)), None)
+
+    def _drop(self, event: str, person: str) -> None:
+        self._events[person].pop(event, None)
+        self._unfetched.pop(event, None)
+        if self.memory is not None and not self.memory.is_running(event):
+            self.memory.release(event)
 
     def has(self, person: str, event: str) -> bool:
         """Whether ``person`` began this event, not too long ago."""
@@ -90,4 +106,5 @@ class Sessions:
             yield
         finally:
             if self.memory is not None and self.memory.is_delivered(event):
+                self._unfetched.pop(event, None)
                 self.memory.release(event)

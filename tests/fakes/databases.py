@@ -123,9 +123,12 @@ def _named(home: Path) -> str:
     return ""                        # a SQLite home finds its file by itself
 
 
+_SIGNS = ("database.json", "studies", "uploads")
+
+
 def _copy_migrated(home: Path) -> None:
-    """A database for a SQLite home in which there was none."""
-    if not any(home.glob("cirque.db*")):
+    """A database for a SQLite home in which there never was one. A home that has lost its database stays without."""
+    if not any((home / name).exists() for name in _SIGNS) and not any(home.glob("cirque.db*")):
         shutil.copyfile(_migrated_file(), home / "cirque.db")
 
 

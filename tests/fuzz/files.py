@@ -99,7 +99,7 @@ def readers(folder: Path) -> list[tuple[str, Path, Read]]:
         ("declared methods", one("methods.toml", _METHODS), lambda path: read_methods(path / "methods.toml")),
         ("a rubric", one("circus.toml", (ROOT / "assets/rubrics/circus-1.toml").read_text("utf-8")),
          lambda path: parse_rubric((path / "circus.toml").read_text("utf-8", "replace"), "circus.toml")),
-        ("a survey", one("hs.toml", (ROOT / "assets/surveys/hs-fashioniq.toml").read_text("utf-8")),
+        ("a survey", one("hs.toml", (ROOT / "assets/surveys/hs-fashioniq-1.toml").read_text("utf-8")),
          lambda path: parse_survey((path / "hs.toml").read_text("utf-8", "replace"), "hs.toml")),
         ("a gallery's own files", seeds.gallery(), _open_gallery),
     ]

@@ -227,7 +227,7 @@ def test_images_come_as_data_or_as_uploads(served: Served) -> None:
 
 
 def test_the_image_is_no_file_of_the_machine_and_no_address_inside(served: Served) -> None:
-    drawing = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
+    drawing = Path(__file__).parents[2] / "docs" / "images" / "metric-light.png"
     images = (str(drawing), "/etc/passwd", "http://127.0.0.1:7860/media/full", "http://169.254.169.254/latest",
               "file:///etc/passwd", "../../x.png")
 

@@ -17,7 +17,7 @@ SMALL = Size(actions=150, annotators=8, searchers=4, minutes=4.0, least=1.0, mos
 
 
 def test_nothing_acknowledged_is_lost_and_searches_that_wait_hold_up_nobody(tmp_path: Path) -> None:
-    url = database_of(tmp_path / "home")
+    url = database_of(tmp_path / "home", empty=ON_SQLITE)
     with ThreadPoolExecutor(1) as thread:   # browser tests before this one leave their event loop in the main one
         soaked = thread.submit(soak, tmp_path, SMALL, url).result()
     assert soaked.problems(SMALL.actions) == []

@@ -268,7 +268,7 @@ def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(
     """Its image is what was uploaded, or an address outside; a path or an inner address is somebody else's."""
     opened: list[object] = []
     monkeypatch.setattr(type(services.search), "add_upload", lambda self, *given, **_: opened.append(given))
-    picture = Path(__file__).parents[2] / "docs" / "images" / "search-light.png"
+    picture = Path(__file__).parents[2] / "docs" / "images" / "metric-light.png"
     (home / "uploads").mkdir(exist_ok=True)
     (home / "uploads" / "somebodys.png").write_bytes(picture.read_bytes())
     admin = client(app, services.people, "Admin")

@@ -85,7 +85,7 @@ def test_every_place_that_composes_is_known() -> None:
         "cir_core/texts.py", "annotation/records/names.py", "annotation/passwords.py",   # bounded: the tests above
         "cir_core/construct/captions.py",
         "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
-        "web/study_downloads.py",                   # names of studies, which kept_name has bounded
+        "web/file_names.py",                        # names of studies, which kept_name has bounded
         "cir_core/scan.py", "cir_core/manifest.py",   # paths and texts of whoever runs cirque
         "cir_core/language/builtin/words.py",       # what clean_text has bounded, and captions
     }
