@@ -72,7 +72,7 @@ class Watch:
             if found.seconds <= SLOWEST:
                 return ended
             for _ in range(_AGAIN):
-                self._wait_for_rest()
+                self._wait_for_rest(target.name)
                 target.attempt(given)
                 found = self.look(target.name)
                 if found.seconds <= SLOWEST:
@@ -82,11 +82,11 @@ class Watch:
 
         return replace(target, attempt=attempt)
 
-    def _wait_for_rest(self) -> None:
+    def _wait_for_rest(self, after: str) -> None:
         until, fast = time.monotonic() + _REST, 0
         while fast < _SETTLED and time.monotonic() < until:
             time.sleep(0.1)
-            fast = fast + 1 if self.look().seconds < SLOWEST / 4 else 0
+            fast = fast + 1 if self.look(after).seconds < SLOWEST / 4 else 0
 
 
 @contextmanager
