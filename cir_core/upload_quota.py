@@ -93,10 +93,21 @@ class UploadQuota:
             return
         self._look()
         with self._lock:
-            if self._pictures[person] >= self._most_pictures:
-                raise self._exceeded(f"{self._most_pictures:,} pictures", "CIRQUE_UPLOADS_PER_DAY")
+            self._check_pictures(person)
             self._pictures[person] += 1
         self._write(person, 1, 0)
+
+    def check_pictures(self, person: str) -> None:
+        """Raises ``QuotaExceeded`` where no more pictures may come. Reads files, so it is for threads."""
+        if not self._most_pictures:
+            return
+        self._look()
+        with self._lock:
+            self._check_pictures(person)
+
+    def _check_pictures(self, person: str) -> None:
+        if self._pictures[person] >= self._most_pictures:
+            raise self._exceeded(f"{self._most_pictures:,} pictures", "CIRQUE_UPLOADS_PER_DAY")
 
     def _too_many_bytes(self) -> QuotaExceeded:
         return self._exceeded(f"{self._most_bytes // 2**20:,} MB", "CIRQUE_UPLOAD_MB_PER_DAY")

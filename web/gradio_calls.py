@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -16,16 +18,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cir_core.errors import QuotaExceeded, TryLater
+from cir_core.errors import AccessError, CirqueError, QuotaExceeded, TryLater
 from cir_core.upload_quota import UploadQuota
 from web.access import plain
 from web.bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
+from web.call_images import with_local_images
 from web.gradio_sessions import Sessions
 from web.guard import path_of
 from web.json_calls import reply
 from web.request_ids import request_id
 from web.said import retry_after, said, status_of
-from web.session_limits import TooManyRequests
+from web.url_downloads import ImageFetcher
+from web.visitor import Visitor
 
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
@@ -37,9 +41,10 @@ class GradioCalls:
     """Middleware, inside of the guard, that knows who asks."""
 
     def __init__(self, app: ASGIApp, max_upload_mb: int, quota: UploadQuota | None = None,
-                 sessions: Sessions | None = None) -> None:
+                 sessions: Sessions | None = None, images: ImageFetcher | None = None) -> None:
         self._app, self._max_upload_mb, self._quota = app, max_upload_mb, quota or UploadQuota.unlimited()
         self._sessions = sessions or Sessions()
+        self._images = images or ImageFetcher(max_upload_mb, self._quota)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visitor = scope.get("state", {}).get("visitor")
@@ -52,11 +57,12 @@ class GradioCalls:
             case ["", "gradio_api", *rest] if scope["method"] in ("GET", "HEAD", "OPTIONS"):
                 await self._follow(rest, visitor.name, scope, receive, send)
             case ["", "gradio_api", *rest]:
-                await self._call(rest, visitor.name, scope, receive, send)
+                await self._call(rest, visitor, scope, receive, send)
             case _:
                 await self._app(scope, receive, send)
 
-    async def _call(self, path: list[str], person: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _call(self, path: list[str], visitor: Visitor, scope: Scope, receive: Receive, send: Send) -> None:
+        person, image = visitor.name, None
         try:
             body = await whole_body(Request(scope, receive), MOST_AT_WORK)
             if body.count(b"[") + body.count(b"{") > _MOST_LISTS:
@@ -65,30 +71,39 @@ class GradioCalls:
         except Unreadable as error:
             await _refusal(said(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
-        begins, own_session = path[0] in ("call", "queue"), False
+        begins, queued, own_session = path[0] in ("call", "queue"), False, False
 
         async def noting(message: Message) -> None:
             if message["type"] == "http.response.body" and (event := _event_in(message.get("body", b""))):
                 self._sessions.began(person, event, own_session=own_session)
             await send(message)
 
-        with ExitStack() as until_answered:
-            if isinstance(sent, dict):
-                if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
-                    await _refusal(_GONE, 404)(scope, receive, send)
-                    return
-                try:
-                    if begins:
-                        self._sessions.check_room(person)
-                    session = self._session_of(path[0], person, sent.get("session_hash"), until_answered)
-                except TooManyRequests as error:
-                    await _try_later(error)(scope, receive, send)
-                    return
-                own_session = session is None
-                if session != sent.get("session_hash"):
-                    body = json.dumps({**sent, "session_hash": session}).encode()
-                    _set_length(scope, len(body))
-            await self._app(scope, _again(body, receive), noting if begins else send)
+        try:
+            with ExitStack() as until_answered:
+                if isinstance(sent, dict):
+                    if path[0] == "cancel" and not self._sessions.has(person, str(sent.get("event_id"))):
+                        await _refusal(_GONE, 404)(scope, receive, send)
+                        return
+                    try:
+                        if begins:
+                            self._sessions.check_room(person)
+                        if path[0] in ("call", "run", "api", "queue"):
+                            image = await with_local_images(sent, visitor, self._images)
+                        session = self._session_of(path[0], person, sent.get("session_hash"), until_answered)
+                    except CirqueError as error:
+                        refused = 403 if isinstance(error, AccessError) else status_of(error, 422)
+                        await _refusal(said(error), refused, retry_after(error))(scope, receive, send)
+                        return
+                    own_session = session is None
+                    if image is not None or session != sent.get("session_hash"):
+                        hashed = {"session_hash": session} if session != sent.get("session_hash") else {}
+                        body = json.dumps({**sent, **hashed}).encode()
+                        _set_length(scope, len(body))
+                queued = begins
+                await self._app(scope, _again(body, receive), noting if begins else send)
+        finally:
+            if image is not None and not queued:   # else it is still needed, and Gradio removes it after a day
+                await self._images.discard(image)
 
     def _session_of(self, call: str, person: str, given: Any, until_answered: ExitStack) -> Any:
         """Gradio's name for the session of a call; None for one that Gradio names after the call's event."""
@@ -199,12 +214,12 @@ def _set_length(scope: Scope, length: int) -> None:
     scope["headers"] = [*kept, (b"content-length", str(length).encode())]
 
 
-def _refusal(problem: str, status: int) -> Response:
+def _refusal(problem: str, status: int, headers: Mapping[str, str] = MappingProxyType({})) -> Response:
     """``error`` is where Gradio's own pages look for the sentence."""
-    return reply({"problem": problem, "kind": "other", "error": problem}, status)
+    refused = reply({"problem": problem, "kind": "other", "error": problem}, status)
+    refused.headers.update(headers)
+    return refused
 
 
 def _try_later(error: TryLater) -> Response:
-    refused = _refusal(said(error), status_of(error, 429))
-    refused.headers.update(retry_after(error))
-    return refused
+    return _refusal(said(error), status_of(error, 429), retry_after(error))

@@ -10,8 +10,9 @@ The guard, the limits of bodies and the refusals at a stop stand in front of the
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import Any
 
 import gradio as gr
@@ -32,9 +33,10 @@ from cir_core.version import __version__
 from web.bodies import MOST_AT_WORK, is_json
 from web.event_errors import Screens
 from web.json_calls import reply
-from web.mcp_tools import ToolCaller
+from web.mcp_tools import Check, ToolCaller
 from web.request_ids import go_on_with, id_of, request_id, unexpected
 from web.said import said
+from web.url_downloads import ImageFetcher
 from web.visitor import visitor_of
 
 Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -53,8 +55,9 @@ _ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
 class McpServer:
     """MCP over the named calls of ``demo``."""
 
-    def __init__(self, demo: Screens) -> None:
-        self._caller = ToolCaller(demo)
+    def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check] = MappingProxyType({}),
+                 ) -> None:
+        self._caller = ToolCaller(demo, images, checks)
         self._server: Server[Any, Any] = Server("cirque", __version__, _INSTRUCTIONS)
         # One JSON answer instead of a stream: the library ends its streams as soon as a stop of the server begins, and
         # a request is waited for.

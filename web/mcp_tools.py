@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import gradio as gr
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
-from gradio import processing_utils
 from gradio.context import LocalContext
-from gradio.utils import get_upload_folder
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from starlette.requests import Request
 
@@ -27,7 +26,10 @@ from cir_core.errors import CirqueError
 from cir_core.texts import shortened
 from web.event_errors import Screens
 from web.search_events import ENCODER
+from web.url_downloads import ImageFetcher, check_upload, is_remote
 from web.visitor import require
+
+Check = Callable[[str, Mapping[str, Any]], None]   # of a person's name and the arguments; raises CirqueError
 
 _PARAMETER = re.compile(r"(\w+): (.*)")
 
@@ -72,8 +74,9 @@ class NamedTool:
 class ToolCaller:
     """Calls tools for people."""
 
-    def __init__(self, demo: Screens) -> None:
-        self._demo = demo
+    def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check]) -> None:
+        """``checks``, by the tool's name: what is to be refused before a file is fetched for it."""
+        self._demo, self._images, self._checks = demo, images, checks
         # Gradio has its own limit of the same size for its events: 32 searches at once, and docs/api.md says so.
         self._searching = CapacityLimiter(ENCODER["concurrency_limit"])
         self.tools = {tool.name: tool for tool in map(_tool_of, demo.fns.values()) if tool is not None}
@@ -87,35 +90,37 @@ class ToolCaller:
         if tool is None:
             raise BadArguments(f"There is no tool “{shortened(name)}” here. There are: {', '.join(self.tools)}.")
         arguments = tool.checked(given)
-        if any(arguments[name] for name in tool.files):
-            require(request, "search")   # as for an upload: before anything is fetched or written
-            arguments = await self._with_files(tool, arguments)
-        work = partial(tool.event.fn, **arguments, request=request)
-        if inspect.iscoroutinefunction(tool.event.fn):
-            return dict(await work())
-        return dict(await run_sync(work, limiter=self._searching))
+        fetched: list[Path] = []
+        try:
+            if any(arguments[name] for name in tool.files):
+                visitor = require(request, "search")   # as for an upload: before anything is fetched or written
+                if name in self._checks:
+                    await run_sync(partial(self._checks[name], visitor.name, arguments))
+                arguments = await self._with_files(tool, arguments, visitor.name, fetched)
+            work = partial(tool.event.fn, **arguments, request=request)
+            if inspect.iscoroutinefunction(tool.event.fn):
+                return dict(await work())
+            return dict(await run_sync(work, limiter=self._searching))
+        finally:
+            for path in fetched:
+                await self._images.discard(path)
 
-    async def _with_files(self, tool: NamedTool, arguments: dict[str, Any]) -> dict[str, Any]:
+    async def _with_files(self, tool: NamedTool, arguments: dict[str, Any], person: str, fetched: list[Path],
+                          ) -> dict[str, Any]:
         """``arguments`` as Gradio hands them to the function: files by their path, after all that it checks of
-        uploads and addresses."""
+        uploads. What had to be fetched is noted in ``fetched``."""
         given = dict(arguments)
         for name in tool.files:
-            if given[name]:
-                given[name] = {"path": await run_sync(_kept, given[name]), "meta": {"_type": "gradio.FileData"}}
+            if image := given[name]:
+                if is_remote(image):
+                    fetched.append(await self._images.fetch_image(image, person))
+                    image = str(fetched[-1])
+                else:
+                    await run_sync(check_upload, image)
+                given[name] = {"path": image, "meta": {"_type": "gradio.FileData"}}
         LocalContext.blocks.set(self._demo)   # without it Gradio takes any path for an upload
         values = await self._demo.preprocess_data(tool.event, list(given.values()), None)
         return dict(zip(given, values, strict=True))
-
-
-def _kept(image: str) -> str:
-    """The path of an image that came within the call (a data: URL); an address or a path as it is."""
-    if not image.startswith("data:"):
-        return image
-    try:
-        return processing_utils.save_base64_to_cache(image, get_upload_folder())
-    except (ValueError, LookupError, AttributeError, OSError):
-        raise BadArguments("A value of this call cannot be taken: an image that comes as a data: URL is written "
-                           "“data:image/png;base64,” and then its bytes in base64.") from None
 
 
 def _tool_of(event: Any) -> NamedTool | None:

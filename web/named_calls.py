@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 
@@ -77,6 +79,16 @@ def wire_api(services: Services) -> None:
         gr.JSON([], label="Less like these ids", visible=False),
     ]
     gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
+
+
+def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
+    """What can be told of the arguments of ``/search`` before its image is there. Raises ``CirqueError``."""
+    marks_of({"more": given["more"] or [], "less": given["less"] or []})
+    wanted = (given["session_id"] or "").strip()
+    settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)
+    clean_text(given["text"], required=settings.base != "image-only")
+    _whole(given["k"])
+    services.quota.check_pictures(person)
 
 
 def run_search(

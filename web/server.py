@@ -46,6 +46,7 @@ from web.live_routes import live_routes
 from web.log_lines import begin_logging
 from web.log_routes import log_routes
 from web.media import media_routes
+from web.named_calls import check_search
 from web.own_files import own_routes
 from web.people_routes import people_routes
 from web.quality_routes import quality_routes
@@ -58,7 +59,7 @@ from web.studies_routes import studies_routes
 from web.study_routes import study_routes
 from web.theme import head, make_theme
 from web.unreadable import say_what_cannot_be_read
-from web.url_downloads import bound_downloads
+from web.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.warming import Warming
 
 _log = logging.getLogger("cirque.server")
@@ -85,9 +86,10 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     )
     for routes in routers:
         app.include_router(routes)
-    sessions = Sessions()
+    sessions, images = Sessions(), ImageFetcher(settings.max_upload_mb, services.quota)
     # The one that is added last stands outermost.
-    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions)
+    app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions,
+                       images=images)
     app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
     app.add_middleware(DoorKeeper, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
@@ -99,10 +101,11 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         doors.left_behind = lambda: demo.unfinished
         # Mounted, it never counts as launched, and then Gradio takes any path of this machine for an upload.
         demo.has_launched = True
+        images.kept = demo.upload_file_set   # whose old files Gradio removes
         if settings.mcp:
             from web.mcp_server import McpServer  # its library is an extra
 
-            McpServer(demo).attach(app)
+            McpServer(demo, images, {"search": partial(check_search, services)}).attach(app)
         app = gr.mount_gradio_app(
             app, demo, path="/", theme=make_theme(), head=head(),
             footer_links=[], run_history=False, ssr_mode=False, pwa=False, enable_monitoring=False,
@@ -111,7 +114,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
             mcp_server=False,   # Gradio's calls the server at the address that a header names, and as nobody
         )
     sessions.memory = GradioMemory.of(app)
-    bound_downloads(settings.max_upload_mb)
+    turn_off_gradios_downloads()
     say_what_cannot_be_read(app)
     return app
 

@@ -26,7 +26,7 @@ class Limits:
 
 
 class TooManyRequests(TryLater):
-    """Too many sessions begun, or calls unfinished. Refused with 429."""
+    """Too many sessions begun, calls unfinished, or downloads at a time. Refused with 429."""
 
 
 class SessionTable:

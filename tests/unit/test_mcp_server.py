@@ -15,6 +15,7 @@ from tests.fakes.signed_in import SignedIn
 from web.event_errors import Screens
 from web.mcp_server import McpServer, _Endpoint
 from web.mcp_tools import docstring_of
+from web.url_downloads import ImageFetcher
 from web.visitor import require
 
 SECRET = "/srv/lab/secret.db at line 7"
@@ -43,7 +44,7 @@ def build() -> McpServer:
         gr.Button().click(tell, [gr.Textbox()], gr.JSON(), api_name="tell")
         gr.Button().click(fail, None, gr.JSON(), api_name="fail")
         gr.Button().click(dict, None, gr.JSON(), api_name="inner", api_visibility="private")
-    return McpServer(demo)
+    return McpServer(demo, ImageFetcher(1))
 
 
 @pytest.fixture

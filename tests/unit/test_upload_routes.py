@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import threading
 import time
@@ -65,6 +66,16 @@ def test_a_person_uploads_so_many_pictures_in_a_day(served: Any) -> None:
     assert refused.status_code == 429 and 0 < int(refused.headers["Retry-After"]) <= 86_400
     assert refused.json()["error"].startswith("You have uploaded 3 pictures today")
     assert ben.post("/media/upload", content=a_picture(3)).status_code == 200
+
+
+def test_bytes_of_an_image_within_a_call_count_as_uploaded(served: Any) -> None:
+    ada, ben = served(upload_mb_per_day=1)
+    address = "data:image/png;base64," + base64.b64encode(bytes(2**19 + 1)).decode()
+    sent = {"data": ["", {"path": address, "meta": {"_type": "gradio.FileData"}}, "in red", "", 5, "", [], []]}
+    first, second = (ada.post("/gradio_api/run/search", json=sent) for _ in range(2))
+    assert first.status_code != 429 and (second.status_code, second.json()["error"][:28]) == (
+        429, "You have uploaded 1 MB today")
+    assert ben.post("/gradio_api/run/search", json=sent).status_code == first.status_code
 
 
 def test_pictures_of_the_named_call_count_with_them(served: Any) -> None:

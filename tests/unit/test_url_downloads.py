@@ -1,29 +1,55 @@
-"""Images that a named call gives by URL are fetched up to the size of an upload."""
+"""Images that a call gives by URL: who may have them fetched, how many, how much of each, and what stays."""
 
 from __future__ import annotations
 
+import asyncio
+import base64
 import gzip
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
 
-import httpx
+import gradio as gr
 import pytest
-import safehttpx
+from fastapi import FastAPI
 from gradio import processing_utils
+from starlette.requests import Request
+from starlette.testclient import TestClient
 
+from annotation.records import Role
+from annotation.roles import may
+from cir_core.errors import AccessError, CirqueError, QuotaExceeded
+from cir_core.upload_quota import UploadQuota
 from tests.fakes.loops import run
-from web.url_downloads import bound_downloads
+from tests.fakes.signed_in import SignedIn
+from web.event_errors import Screens
+from web.gradio_calls import GradioCalls
+from web.mcp_tools import ToolCaller
+from web.session_limits import TooManyRequests
+from web.url_downloads import FetchLimits, ImageFetcher, ImageRefused, turn_off_gradios_downloads
+from web.visitor import Visitor
 
 Write = Callable[[BaseHTTPRequestHandler], None]
+MB = 2**20
+HOST = "pictures.example"
+
+
+@dataclass
+class Server:
+    url: str
+    paths: list[str] = field(default_factory=list)   # of all requests
 
 
 @contextmanager
-def served(write: Write) -> Iterator[str]:
+def served(write: Write) -> Iterator[Server]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            found.paths.append(self.path)
             with suppress(OSError):
                 write(self)
 
@@ -31,31 +57,33 @@ def served(write: Write) -> Iterator[str]:
             pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        found = Server(f"http://{HOST}:{server.server_port}/x.png")
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield f"http://pictures.example:{server.server_port}/x.png"
+        yield found
         server.shutdown()
 
 
+async def validated(host: str) -> str:
+    """This machine counts as a public address, under one name."""
+    if host != HOST:
+        raise ValueError(f"{host} failed validation")
+    return "127.0.0.1"
+
+
+def fetcher(quota: UploadQuota | None = None, **limits: Any) -> ImageFetcher:
+    """Of one megabyte."""
+    return ImageFetcher(1, quota, FetchLimits(**limits), validated)
+
+
 @pytest.fixture(autouse=True)
-def _bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One megabyte; this machine counts as a public address."""
-    async def validated(host: str) -> str:
-        if host != "pictures.example":
-            raise ValueError(f"{host} failed validation")
-        return "127.0.0.1"
-
-    monkeypatch.setattr(safehttpx, "async_validate_url", validated)
-    monkeypatch.setattr(processing_utils, "async_transport", None)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    bound_downloads(1)
+def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
+    return tmp_path / "gradio"
 
 
-def fetched(url: str) -> bytes:
-    async def get() -> httpx.Response:
-        return await processing_utils.async_ssrf_protected_get(url)
-
-    return bytes(run(get()).content)
+def files_in(folder: Path) -> list[Path]:
+    """That have something in them: Gradio makes an empty one whenever it hands a file to a function."""
+    return [path for path in folder.rglob("*") if path.is_file() and path.stat().st_size]
 
 
 def start(handler: BaseHTTPRequestHandler, *headers: tuple[str, str], status: int = 200) -> None:
@@ -65,50 +93,79 @@ def start(handler: BaseHTTPRequestHandler, *headers: tuple[str, str], status: in
     handler.end_headers()
 
 
-def test_what_is_no_longer_than_an_upload_comes_whole() -> None:
+def sending(count: int) -> Write:
     def write(handler: BaseHTTPRequestHandler) -> None:
         start(handler)
-        handler.wfile.write(bytes(2**20))
+        handler.wfile.write(bytes(count))
 
-    with served(write) as url:
-        assert len(fetched(url)) == 2**20
+    return write
 
 
-def test_an_endless_one_is_cut_off() -> None:
+def test_what_is_no_longer_than_an_upload_comes_whole(uploads: Path) -> None:
+    images = fetcher()
+    with served(sending(MB)) as server:
+        path = run(images.fetch_image(server.url, "Ann"))
+    assert (path.name, path.stat().st_size) == ("x.png", MB)
+    assert path.is_relative_to(uploads) and images.kept == {str(path)}
+    run(images.discard(path))
+    assert files_in(uploads) == [] and not images.kept
+
+
+@pytest.mark.parametrize("said", [True, False], ids=["with its length", "without"])
+def test_an_endless_one_is_cut_off(uploads: Path, said: bool) -> None:
     sent = 0
 
     def write(handler: BaseHTTPRequestHandler) -> None:
         nonlocal sent
-        start(handler)
+        start(handler, *([("Content-Length", str(2**28))] if said else []))
         while sent < 2**28:
             handler.wfile.write(bytes(2**16))
             sent += 2**16
 
-    with served(write) as url, pytest.raises(httpx.ReadError, match="larger than 1 MB"):
-        fetched(url)
+    with served(write) as server, pytest.raises(ImageRefused, match="larger than 1 MB"):
+        run(fetcher().fetch_image(server.url, "Ann"))
     assert sent < 2**26   # what was on the way when the connection was closed
+    assert list(uploads.rglob("*")) == []
 
 
 def test_a_compressed_one_is_not_decompressed() -> None:
     def write(handler: BaseHTTPRequestHandler) -> None:
         assert handler.headers["Accept-Encoding"] == "identity"
         start(handler, ("Content-Encoding", "gzip"))
-        handler.wfile.write(gzip.compress(bytes(2**28)))
+        handler.wfile.write(gzip.compress(bytes(2**20)))
 
-    with served(write) as url, pytest.raises(httpx.ReadError, match="compressed"):
-        fetched(url)
+    with served(write) as server, pytest.raises(ImageRefused, match="compressed"):
+        run(fetcher().fetch_image(server.url, "Ann"))
 
 
-def test_a_redirect_to_an_address_inside_is_refused() -> None:
-    with served(lambda handler: start(handler, ("Location", "http://localhost/"), status=302)) as url, \
-            pytest.raises(ValueError, match="failed validation"):
-        fetched(url)
+@pytest.mark.parametrize("address", ["http://localhost/", "file:///etc/passwd", "//169.254.169.254/latest", "http://[",
+                                     f"http://{HOST}:99999/"])
+def test_a_redirect_to_an_address_inside_is_refused(address: str) -> None:
+    with served(lambda handler: start(handler, ("Location", address), status=302)) as server, \
+            pytest.raises(ImageRefused):
+        run(fetcher().fetch_image(server.url, "Ann"))
+    assert server.paths == ["/x.png"]
+
+
+def test_three_redirects_are_followed_and_no_more() -> None:
+    def write(handler: BaseHTTPRequestHandler) -> None:
+        left = int(handler.path.rpartition("/")[2])
+        if left:
+            start(handler, ("Location", f"/{left - 1}"), status=302)
+        else:
+            sending(7)(handler)
+
+    with served(write) as server:
+        base = server.url.removesuffix("/x.png")
+        assert run(fetcher().fetch_image(f"{base}/3", "Ann")).stat().st_size == 7
+        with pytest.raises(ImageRefused, match="more than 3 times"):
+            run(fetcher().fetch_image(f"{base}/4", "Ann"))
+    assert server.paths == ["/3", "/2", "/1", "/0", "/4", "/3", "/2", "/1"]
 
 
 @pytest.mark.parametrize("part", ["header", "body"])
-def test_one_that_drips_is_given_up(part: str) -> None:
+def test_one_that_drips_is_given_up(uploads: Path, part: str) -> None:
     """Every byte comes in good time, and the last one never."""
-    bound_downloads(1, seconds=0.5)
     gone = threading.Event()
 
     def write(handler: BaseHTTPRequestHandler) -> None:
@@ -122,29 +179,217 @@ def test_one_that_drips_is_given_up(part: str) -> None:
         except OSError:
             gone.set()
 
-    with served(write) as url:
+    with served(write) as server:
         began = time.monotonic()
-        with pytest.raises(httpx.ReadError, match=r"within 0\.5 seconds"):
-            fetched(url)
+        with pytest.raises(ImageRefused, match=r"within 0\.5 seconds"):
+            run(fetcher(seconds=0.5).fetch_image(server.url, "Ann"))
         assert time.monotonic() - began < 10
         assert gone.wait(10)   # the connection was closed
+    assert list(uploads.rglob("*")) == []
 
 
-@pytest.mark.parametrize("how", ["refused", "compressed", "whole"])
-def test_no_connection_is_left_open(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[object] = []
-    close = safehttpx.AsyncSecureTransport.aclose
+def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(sending(7)) as proxy, served(sending(9)) as server:
+        for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url.removesuffix("/x.png").replace(HOST, "127.0.0.1"))
+        assert run(fetcher().fetch_image(server.url, "Ann")).stat().st_size == 9
+        with pytest.raises(ImageRefused, match="no public address"):
+            run(fetcher().fetch_image("http://127.0.0.1/", "Ann"))
+    assert proxy.paths == []
 
-    async def noted(self: safehttpx.AsyncSecureTransport) -> None:
-        closed.append(self)
-        await close(self)
 
-    monkeypatch.setattr(safehttpx.AsyncSecureTransport, "aclose", noted)
+def test_a_host_of_this_machine_has_no_public_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    with served(sending(7)) as server, pytest.raises(ImageRefused, match="no public address"):
+        run(ImageFetcher(1).fetch_image(server.url.replace(HOST, "127.0.0.1"), "Ann"))
+    assert server.paths == []
+
+
+def test_what_comes_counts_as_uploaded_until_it_is_too_much(uploads: Path, tmp_path: Path) -> None:
+    quota = UploadQuota(tmp_path / "quota", megabytes=1)
+    images = fetcher(quota)
+    with served(sending(MB // 2 + 1)) as server:
+        run(images.fetch_image(server.url, "Ann"))
+        for _ in range(2):
+            with pytest.raises(QuotaExceeded):
+                run(images.fetch_image(server.url, "Ann"))
+        assert len(server.paths) == 2   # the third was not begun
+        assert len(files_in(uploads)) == 1
+        run(images.fetch_image(server.url, "Ben"))
+
+
+def test_a_data_url_counts_too(uploads: Path, tmp_path: Path) -> None:
+    images = fetcher(UploadQuota(tmp_path / "quota", megabytes=1))
+    sent = "data:image/jpeg;base64," + base64.b64encode(bytes(MB // 2 + 1)).decode()
+    path = run(images.fetch_image(sent, "Ann"))
+    assert (path.name, path.stat().st_size) == ("image.jpg", MB // 2 + 1)
+    with pytest.raises(QuotaExceeded):
+        run(images.fetch_image(sent, "Ann"))
+    assert files_in(uploads) == [path]
+    for wrong in ("data:", "data:image/png,abc", "data:image/png;base64,abcde"):
+        with pytest.raises(ImageRefused, match="in base64"):
+            run(images.fetch_image(wrong, "Ben"))
+
+
+def test_two_of_a_person_and_four_in_all_are_fetched_at_a_time() -> None:
+    """Where Ann asks for three, one of hers waits in vain; so does one of the five others' after four."""
+    running, most, lock, go_on = 0, 0, threading.Lock(), threading.Event()
 
     def write(handler: BaseHTTPRequestHandler) -> None:
-        if how != "refused":
-            start(handler, *([("Content-Encoding", "gzip")] if how == "compressed" else []))
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        go_on.wait(20)
+        with lock:
+            running -= 1
+        sending(5)(handler)
 
-    with served(write) as url, suppress(httpx.TransportError):
-        fetched(url)
-    assert len(set(closed)) == 1
+    async def all_of(people: list[str], url: str) -> list[Any]:
+        images = fetcher(wait=0.5)
+        work = [asyncio.create_task(images.fetch_image(url, person)) for person in people]
+        refused, _ = await asyncio.wait(work, return_when=asyncio.FIRST_EXCEPTION)
+        assert len(refused) == 1
+        go_on.set()
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    for people in (["Ann"] * 3, ["Ann", "Ben", "Cem", "Dea", "Eva"]):
+        go_on.clear()
+        most = 0
+        with served(write) as server:
+            found = run(all_of(people, server.url))
+        assert isinstance(found[-1], TooManyRequests) and found[-1].seconds > 0
+        assert [isinstance(one, Path) for one in found] == [True] * (len(people) - 1) + [False]
+        assert most == len(people) - 1
+
+
+def test_one_that_waits_gets_its_turn() -> None:
+    async def all_of(url: str) -> list[Path]:
+        images = fetcher(wait=30)
+        return await asyncio.gather(*(images.fetch_image(url, "Ann") for _ in range(6)))
+
+    with served(sending(3)) as server:
+        assert len(set(run(all_of(server.url)))) == 6
+
+
+def test_gradio_fetches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processing_utils, "async_transport", None)
+    turn_off_gradios_downloads()
+
+    async def get(url: str) -> None:
+        await processing_utils.async_ssrf_protected_get(url)
+
+    with served(sending(3)) as server:
+        for url in (server.url, server.url.replace(HOST, "127.0.0.1")):
+            with pytest.raises(gr.Error, match="by URL"):
+                run(get(url))
+    assert server.paths == []
+
+
+@pytest.fixture
+def client(uploads: Path) -> Iterator[Callable[..., TestClient]]:
+    """``client(role, quota=...)`` of an app with ``/take``, which takes a file and lists, and tells the file's size."""
+    def take(path: str, others: list[Any]) -> str:
+        return f"{Path(path).name}: {Path(path).stat().st_size}"
+
+    async def page(app: FastAPI) -> FastAPI:
+        with Screens() as demo:
+            taken = [gr.File(type="filepath"), gr.JSON()]
+            gr.Button().click(take, taken, gr.Textbox(), queue=False, api_name="take")
+        demo.has_launched = True   # as create_app does
+        return gr.mount_gradio_app(app, demo, path="/", show_error=False, run_history=False, ssr_mode=False)
+
+    with ExitStack() as clients:
+        def of(role: Role, quota: UploadQuota | None = None) -> TestClient:
+            app = FastAPI(openapi_url=None)
+            app.add_middleware(GradioCalls, max_upload_mb=1, quota=quota, images=fetcher(quota))
+            app.add_middleware(SignedIn, role=role)
+            run(page(app))
+            return clients.enter_context(TestClient(app, headers={"x-test-name": "Ann"}))
+
+        yield of
+
+
+def a_file(address: str) -> dict[str, Any]:
+    return {"path": address, "url": address, "meta": {"_type": "gradio.FileData"}}
+
+
+CALLS = ("run/take", "api/take", "call/take", "call/v2/take", "queue/join")
+
+
+def test_who_may_not_search_has_nothing_fetched(client: Callable[..., TestClient], uploads: Path) -> None:
+    ann = client("annotator")
+    with served(sending(3)) as server:
+        for address in (server.url, server.url.replace("http", "HTTP"), "data:image/png;base64,AAAA"):
+            for call in CALLS:
+                for data in ([a_file(address), []], [None, [{"deep": [a_file(address)]}]]):
+                    answer = ann.post(f"/gradio_api/{call}", json={"data": data, "fn_index": 0})
+                    assert answer.status_code == 403 and "may not search" in answer.json()["error"], (call, address)
+    assert server.paths == [] and files_in(uploads) == []
+
+
+def test_an_image_is_fetched_before_the_call_and_removed_after_it(
+    client: Callable[..., TestClient], uploads: Path,
+) -> None:
+    ann = client("researcher")
+    with served(sending(3)) as server:
+        answer = ann.post("/gradio_api/run/take", json={"data": [a_file(server.url), []]})
+        assert answer.json()["data"] == ["x.png: 3"]
+        answer = ann.post("/gradio_api/run/take", json={"data": [a_file("data:image/png;base64,AAAA"), []]})
+        assert answer.json()["data"] == ["image.png: 3"]
+        assert server.paths == ["/x.png"] and files_in(uploads) == []
+        event = ann.post("/gradio_api/call/take", json={"data": [a_file(server.url), []]}).json()["event_id"]
+        assert "x.png: 3" in ann.get(f"/gradio_api/call/take/{event}").text
+    assert len(files_in(uploads)) == 1   # Gradio's to remove
+
+
+def test_a_call_takes_one_image_by_url(client: Callable[..., TestClient], uploads: Path) -> None:
+    ann = client("researcher")
+    with served(sending(3)) as server:
+        for call in CALLS:
+            answer = ann.post(f"/gradio_api/{call}", json={"data": [a_file(server.url), [a_file(server.url)]]})
+            assert answer.status_code == 422 and "one image by URL" in answer.json()["error"], call
+    assert server.paths == []
+
+
+def test_refusals_are_sentences(client: Callable[..., TestClient], tmp_path: Path, uploads: Path) -> None:
+    ann = client("researcher", UploadQuota(tmp_path / "quota", megabytes=1))
+    for address in ("http://127.0.0.1/", "x" * 5000, "/" + "x/" * 3000, "x\0"):
+        answer = ann.post("/gradio_api/run/take", json={"data": [a_file(address), []]})
+        assert answer.status_code == 422 and answer.json()["error"].startswith("A value of this call"), address[:30]
+    with served(sending(MB // 2 + 1)) as server:
+        answers = [ann.post("/gradio_api/run/take", json={"data": [a_file(server.url), []]}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 429]
+    assert int(answers[1].headers["Retry-After"]) > 0 and files_in(uploads) == []
+
+
+def test_a_tool_fetches_its_image_after_everything_else_is_checked(uploads: Path) -> None:
+    """Over MCP, in the order of rights, arguments, image; and nothing of it stays."""
+    def take(image: str | None = None, text: str = "", request: gr.Request | None = None) -> dict[str, Any]:
+        """Take it."""
+        return {"size": Path(str(image)).stat().st_size}
+
+    def needs_a_text(person: str, given: Any) -> None:
+        if not given["text"]:
+            raise CirqueError(f"{person} gave no text.")
+
+    async def story(role: Role, image: str, text: str = "in red") -> Any:
+        with Screens() as demo:
+            gr.Button().click(take, [gr.File(type="filepath"), gr.Textbox()], gr.JSON(), api_name="take")
+        demo.has_launched = True
+        visitor = Visitor("Ann", role, may(role), open=False)
+        request = Request({"type": "http", "headers": [], "state": {"visitor": visitor}})
+        caller = ToolCaller(demo, fetcher(), {"take": needs_a_text})
+        return await caller.call("take", {"image": image, "text": text}, request)
+
+    with served(sending(3)) as server:
+        with pytest.raises(AccessError):
+            run(story("annotator", server.url))
+        with pytest.raises(CirqueError, match="Ann gave no text"):
+            run(story("researcher", server.url, ""))
+        assert server.paths == []
+        for image in (server.url, "data:image/png;base64,AAAA"):
+            assert run(story("researcher", image)) == {"size": 3}
+        for odd in ("x" * 5000, "\0", "/etc/passwd", "ftp://x/y", str(uploads)):
+            with pytest.raises(ImageRefused, match="an image is"):
+                run(story("researcher", odd))
+    assert server.paths == ["/x.png"] and files_in(uploads) == []
