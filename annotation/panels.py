@@ -1,7 +1,7 @@
-"""The panels of a validity study: other images that retrievers found for a query, as many for every item.
+"""Fixed-size panels of a validity study: further retrieved images shown beside each item.
 
-The number of images in a panel is seen by whoever judges. Taken from each query's own results it tells how far the
-retrievers agree, and with that the hidden category. So a study has one size, which each of its queries can fill.
+Judges see how many images a panel has. A size that followed from each query's own results would reveal how far the
+retrievers agree, and so the hidden category. A study therefore has one size, which every query can fill.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cir_core.texts import quoted
 
 MOST_USUAL = 30
 Refused = Mapping[str, str]
-"""Image id to why there is no picture of it."""
+"""Reasons why an image cannot be shown, by image id."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def fill_panels(
 
 
 def panel_notes(panels: Panels, broad_at: int) -> list[str]:
-    """What whoever makes the study should know of its panels."""
+    """Remarks on the panels for the creator of the study."""
     notes = []
     if panels.shortest is not None:
         shown = (f"Every panel has {panels.size:,} image{'' if panels.size == 1 else 's'}, not {panels.wanted:,}"

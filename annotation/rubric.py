@@ -173,10 +173,10 @@ def _contradictions(rubric: Rubric) -> Iterable[tuple[str, str, str]]:
         ("severity", [str(flag.severity) for flag in rubric.flags]),
     ):
         if twice := _twice(values):
-            yield f"flags.{field}", f"{twice} stands there twice", f"Give each category its own {field}"
+            yield f"flags.{field}", f"{twice} occurs twice", f"Give each category its own {field}"
     for number, flag in enumerate(rubric.flags):
         if twice := _twice([reason.key for reason in flag.reasons]):
-            yield f"flags.{number}.reasons.key", f"{twice} stands there twice", "Give each reason its own letter"
+            yield f"flags.{number}.reasons.key", f"{twice} occurs twice", "Give each reason its own letter"
         if taken := sorted(_SCREEN_KEYS.intersection(reason.key for reason in flag.reasons)):
             yield (f"flags.{number}.reasons.key", f"{taken[0]} is a key of the screen",
                    f"Take a letter other than {', '.join(sorted(_SCREEN_KEYS))}")

@@ -89,7 +89,7 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
 
     Faults are: no JSON, wrong types, missing ids, a field of an annotation that may be a flag and is none of
     CIRCUS's, a time that is none, an id that names another query (``cirr::5`` is query 5), an assignment or a query
-    that stands twice in a file, an assignment of another person than its file's, one that in another file is another
+    that occurs twice in a file, an assignment of another person than its file's, one that in another file is another
     query or of another category, two files of one person, text that no database can keep. Raises ``DatasetError``
     with the first unless ``faults`` collects; then what is returned lacks the faulty records, and is not to be used
     while ``faults.count``.

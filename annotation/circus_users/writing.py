@@ -63,8 +63,8 @@ def write_circus_users(
 
 
 def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
-    """:func:`write_circus_users` over a stored study. Raises ``StudyError`` where nobody has joined it, and for
-    a rubric with flags that CIRCUS's form does not have: they would be lost in silence."""
+    """:func:`write_circus_users` for a stored study. Raises ``StudyError`` for a study without participants, and for
+    a rubric with flags that CIRCUS's form lacks, which would be lost silently."""
     beyond = [flag.code for flag in load_rubric(study.protocol).flags if flag.code not in FLAGS]
     if beyond:
         raise StudyError(f"{quoted(study.name)} was judged by {study.protocol}, which has the flags "

@@ -75,7 +75,7 @@ def mode_of(cards: Any) -> CaptionMode | None:
 
 
 class Keys:
-    """Notices a query that stands there twice."""
+    """Notices a query that occurs twice."""
 
     def __init__(self, path: Path, faults: Faults) -> None:
         self._path, self._faults = path, faults

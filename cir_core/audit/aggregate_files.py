@@ -167,7 +167,7 @@ def read_aggregate(path: Path, faults: Faults | None = None, *, benchmark: Bench
         if lacking := [variant for variant in VARIANTS if variant not in one.ranks]:
             faults.add(path, where, f"it has no rank under {', '.join(lacking)}", "Aggregate the runs again")
         elif query_id in labels:
-            faults.add(path, where, f"query {quoted(query_id)} stands there twice", "Keep one of the two")
+            faults.add(path, where, f"query {quoted(query_id)} occurs twice", "Keep one of the two")
         elif query_id is not None:
             labels[query_id] = _label(query_id, one)
     own = document.get(OURS)

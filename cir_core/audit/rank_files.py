@@ -142,7 +142,7 @@ def _misfit(query: BenchmarkQuery, ranking: Ranking, best_only: bool, pool: Coll
     if pool is not None and max(ranks) > len(pool):
         return f"rank {max(ranks)} is beyond the {len(pool)} images that are ranked"
     if len(set(ranking.top)) < len(ranking.top):
-        return "an image stands twice in its results"
+        return "an image occurs twice in its results"
     for target, rank in zip(query.target_ids, () if best_only and targets > 1 else ranks, strict=False):
         at = ranking.top.index(target) + 1 if target in ranking.top else None
         if ranking.top and at != rank and (at is not None or rank <= len(ranking.top)):

@@ -65,7 +65,7 @@ class _Trace(BaseModel):
 
 
 def circus_traces(source: Source) -> Content:
-    """Lines of validated or shortcut-free queries. A query that stands twice is a fault."""
+    """Lines of validated or shortcut-free queries. A query that occurs twice is a fault."""
     datasets: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     decisions: Counter[str] = Counter()

@@ -102,11 +102,11 @@ def _is_empty(content: Content) -> bool:
 def _twice(path: Path, benchmark: Benchmark, faults: Faults) -> None:
     """Ids that readers let pass more than once."""
     for query_id in _repeated(query.query_id for query in benchmark.queries):
-        faults.add(path, f"query {quoted(query_id)}", "its id stands there more than once",
+        faults.add(path, f"query {quoted(query_id)}", "its id occurs more than once",
                    "Give each query its own id")
     for name, pool in benchmark.pools.items():
         for image_id in _repeated(pool or ()):
-            faults.add(path, f"pool {quoted(name)}", f"image {quoted(image_id)} stands there more than once",
+            faults.add(path, f"pool {quoted(name)}", f"image {quoted(image_id)} occurs more than once",
                        "Keep one of them")
 
 

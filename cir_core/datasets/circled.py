@@ -194,7 +194,7 @@ def _from_raw(path: Path, faults: Faults) -> Iterator[tuple[int, _Public, bool]]
 
 def _problem(record: _Public, sessions: dict[str, CircledSession]) -> str:
     if record.session_id in sessions:
-        return "stands there twice"
+        return "occurs twice"
     if not record.turns:
         return "has no turns"
     numbers = [turn.turn for turn in record.turns]

@@ -117,7 +117,7 @@ def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
                 if image_id is None:
                     faults.add(path, number, f"{quoted(value)} is not an image id", "Download COCO's image list again")
                 elif image_id in pool:
-                    faults.add(path, number, f"the image id {image_id} stands there twice", "Keep one of the two")
+                    faults.add(path, number, f"the image id {image_id} occurs twice", "Keep one of the two")
                 else:
                     pool[image_id] = None
     except OSError as error:
@@ -167,7 +167,7 @@ def _query(record: _Record, mode: CaptionMode) -> BenchmarkQuery | str:
         return f"{quoted(written[ids.index(None)])} is not an image id"
     reference, *targets = [one for one in ids if one is not None]
     if len(set(targets)) < len(targets):
-        return "an image stands twice in 'gt_img_ids'"
+        return "an image occurs twice in 'gt_img_ids'"
     target = None if record.target_img_id in (None, "") else record.target_img_id
     if canonical_id(target) != (targets[0] if targets else None):
         return f"'target_img_id' is {target}, which is not the first of 'gt_img_ids'"

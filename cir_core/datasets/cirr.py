@@ -109,7 +109,7 @@ def _read_queries(
         query_id = str(record.pairid)
         texts = query_texts([record.caption], mode)
         if query_id in queries:
-            faults.add(path, number, f"pairid {query_id} stands there twice", "Keep one of the two")
+            faults.add(path, number, f"pairid {query_id} occurs twice", "Keep one of the two")
         elif (problem := _problem(record, split, known)) is not None:
             faults.add(path, number, f"pairid {query_id}: {problem}", _AGAIN)
         elif not texts:

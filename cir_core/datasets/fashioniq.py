@@ -104,7 +104,7 @@ def read_split(folder: Path, category: str, split: str, faults: Faults | None = 
         if not isinstance(name, str) or not name:
             faults.add(path, number, f"{quoted(name)} is not an image name", "Check the kind of file")
         elif name in first:
-            faults.add(path, number, f"{quoted(name)} stands there twice, first at record {first[name]}",
+            faults.add(path, number, f"{quoted(name)} occurs twice, first at record {first[name]}",
                        "Keep one of them")
         else:
             first[name] = number

@@ -110,7 +110,7 @@ def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
 
 
 def read_object(path: Path, faults: Faults, *, constants: bool = False) -> Record:
-    """A whole JSON object; {} after a fault. A key that stands twice in any object is a fault."""
+    """A whole JSON object; {} after a fault. A key that occurs twice in any object is a fault."""
     content = read_document(path, faults, constants=constants)
     if content is None:
         return {}
@@ -130,7 +130,7 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
         record = dict(pairs)
         if len(record) < len(pairs):
             twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-            faults.add(path, f"key {quoted(twice)}", "it stands twice in one object", "Keep one of the two")
+            faults.add(path, f"key {quoted(twice)}", "it occurs twice in one object", "Keep one of the two")
         return record
 
     with _opened(path) as source:

@@ -126,7 +126,7 @@ def _read_corpus(path: Path, paths: CocoPaths, faults: Faults) -> tuple[str, ...
         if image is None:
             faults.add(path, where, "it is not an id and a path", "Check that it is a corpus of LaSCo")
         elif image[0] in paths.paths:
-            faults.add(path, where, f"the image id {image[0]} stands there twice", "Keep one of the two")
+            faults.add(path, where, f"the image id {image[0]} occurs twice", "Keep one of the two")
         else:
             paths.paths[image[0]] = image[1]
     if not paths.paths and not faults.count:

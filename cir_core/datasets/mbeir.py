@@ -81,7 +81,7 @@ def read_benchmark(
     for place, (line, record) in enumerate(read_lines(files.queries, faults)):
         query = _query(record, name, candidates, files.pool is not None)
         if isinstance(query, BenchmarkQuery) and query.query_id in queries:
-            query = _Wrong(f"the query id {quoted(query.query_id)} stands there twice", "Keep one of the two")
+            query = _Wrong(f"the query id {quoted(query.query_id)} occurs twice", "Keep one of the two")
         if isinstance(query, _LeftOut):
             counts[query.reason] += 1
             left_out.add(query.query_id)
@@ -172,7 +172,7 @@ def _read_pool(path: Path, faults: Faults) -> Candidates:
         if image_id is None:
             problem = f"it has no candidate id (did, cand_id, doc_id or id), but {', '.join(record) or 'nothing'}"
         elif image_id in candidates.paths:
-            problem = f"the candidate id {quoted(image_id)} stands there twice"
+            problem = f"the candidate id {quoted(image_id)} occurs twice"
         elif isinstance(image, str) and image:
             candidates.paths[sys.intern(image_id)] = image
             candidates.ids.setdefault(image, image_id)

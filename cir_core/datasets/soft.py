@@ -117,7 +117,7 @@ def numbered_single_target(path: Path, faults: Faults | None = None) -> list[tup
         shown = (record.target_id, *record.distractor_ids)
         if len(set(shown)) < len(shown):
             twice = next(name for name, count in Counter(shown).items() if count > 1)
-            faults.add(path, number, f"{quoted(twice)} stands twice among target and comparison images",
+            faults.add(path, number, f"{quoted(twice)} occurs twice among target and comparison images",
                        "Keep one of them")
             continue
         kept.append((number, record))
@@ -147,7 +147,7 @@ def read_candidates(path: Path, faults: Faults | None = None) -> tuple[Candidate
             faults.add(path, number, problem, "Give each name its score")
         elif len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
-            faults.add(path, number, f"{quoted(twice)} stands twice in top_k_names", "Keep each image once")
+            faults.add(path, number, f"{quoted(twice)} occurs twice in top_k_names", "Keep each image once")
         else:
             kept.append(record)
     return tuple(kept)

@@ -94,11 +94,11 @@ def coverage(
 
 
 def check_list(system: str, query_id: str, ranking: Sequence[str], pool: Collection[str] | None) -> None:
-    """Raises ``DatasetError`` for an image that stands twice or outside ``pool`` (None: unknown)."""
+    """Raises ``DatasetError`` for an image that occurs twice or outside ``pool`` (None: unknown)."""
     if len(set(ranking)) < len(ranking):
         twice = Counter(ranking).most_common(1)[0][0]
         raise DatasetError(
-            f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} stands twice in the list. Keep "
+            f"Run {quoted(system)}, query {quoted(query_id)}: image {quoted(twice)} occurs twice in the list. Keep "
             "the better place."
         )
     if pool is None:

@@ -43,7 +43,7 @@ def evaluate_sessions(
     if not sessions:
         raise DatasetError("There are no sessions to evaluate. Check the file.")
     if twice := [name for name, count in Counter(one.session_id for one in sessions).items() if count > 1]:
-        raise DatasetError(f"Session {quoted(twice[0])} stands twice in the file. Keep one of the two.")
+        raise DatasetError(f"Session {quoted(twice[0])} occurs twice in the file. Keep one of the two.")
     if hidden := [one.session_id for one in sessions if not one.target_ids]:
         raise DatasetError(f"{len(hidden)} of {len(sessions)} sessions name no target ({first(hidden)}). Evaluate a "
                            "file with ground_truth_ids.")

@@ -18,7 +18,7 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
         targets: how many targets there are; those without a rank gain nothing. None: ``ranks``
             has them all.
 
-    Raises ``ValueError`` without targets, for a rank under 1, a rank that stands twice, or more
+    Raises ``ValueError`` without targets, for a rank under 1, a rank that occurs twice, or more
     ranks than targets.
     """
     count = len(ranks) if targets is None else targets

@@ -114,7 +114,7 @@ def _ranking(value: Any) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
         ids = tuple(map(str, value))
         if len(set(ids)) < len(ids):
             twice = next(image_id for i, image_id in enumerate(ids) if image_id in ids[:i])
-            return f"image {quoted(twice)} stands twice in its ranking", (), ()
+            return f"image {quoted(twice)} occurs twice in its ranking", (), ()
         return "", ids, ()
     if not isinstance(value, dict):
         return "it has neither a list of image ids nor an object of scores", (), ()

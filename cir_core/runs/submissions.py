@@ -195,7 +195,7 @@ def _length_problem(ranking: Sequence[str], depth: int) -> _Problem | None:
 def _list_problem(ranking: Sequence[str], pool: set[str] | None) -> _Problem | None:
     if len(set(ranking)) < len(ranking):
         twice = next(one for number, one in enumerate(ranking) if one in ranking[:number])
-        return f"the image {quoted(twice)} stands there twice", "Rank each image once"
+        return f"the image {quoted(twice)} occurs twice", "Rank each image once"
     unknown = [one for one in ranking if pool is not None and one not in pool]
     return (f"the image {quoted(unknown[0])} is not in this split", "Rank the images of the split, by its names") \
         if unknown else None

@@ -142,14 +142,14 @@ def _problem(fields: Sequence[str]) -> str:
 
 
 def _each_once(path: Path, query_id: str, query: _Listed, faults: Faults) -> list[int]:
-    """Places in ``query``, best first; an image that stands twice is a fault and counts once."""
+    """Places in ``query``, best first; an image that occurs twice is a fault and counts once."""
     order = query.ordered()
     if len(set(query.ids)) == len(query.ids):
         return order
     best: dict[str, int] = {}
     for i in order:
         if query.ids[i] in best:
-            faults.add(path, f"query {quoted(query_id)}", f"image {quoted(query.ids[i])} stands twice in its ranking",
+            faults.add(path, f"query {quoted(query_id)}", f"image {quoted(query.ids[i])} occurs twice in its ranking",
                        "Keep its best line")
         best.setdefault(query.ids[i], i)
     return list(best.values())

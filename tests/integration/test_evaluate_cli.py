@@ -148,7 +148,7 @@ def test_runs_that_are_refused_say_which_query_and_what_to_do(evaluate, circo, t
 
     assert "lacks 1 of 2 queries ('1')" in refusal({"0": [22]})
     assert "'2'" in refusal({**LISTS, "2": [1]})
-    assert "'22' stands twice" in refusal({**LISTS, "0": [22, "0022"]})
+    assert "'22' occurs twice" in refusal({**LISTS, "0": [22, "0022"]})
     assert "bad.json" in refusal('{"0": [22')
     partial = evaluate("circo", "-a", circo, "-r", write(tmp_path / "part.json", {"0": LISTS["0"]}), "--partial")
     assert "INCOMPLETE: 1 of 2 queries" in partial.output and "27.78" in partial.output

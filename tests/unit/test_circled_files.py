@@ -185,7 +185,7 @@ def turns(*numbers: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("content", "problem"), [
-    ([PUBLIC, PUBLIC], ", record 1: session 'cirr_val_0007' stands there twice"),
+    ([PUBLIC, PUBLIC], ", record 1: session 'cirr_val_0007' occurs twice"),
     ([{**PUBLIC, "turns": []}], ", record 0: session 'cirr_val_0007' has no turns"),
     ([{**PUBLIC, "turns": turns(1, 3)}],
      ", record 0: session 'cirr_val_0007' has turns numbered 1, 3 instead of 1 to 2"),

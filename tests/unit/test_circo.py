@@ -85,7 +85,7 @@ def test_as_windows_saves_it(tmp_path):
     (circo_record(7), "its id is 7, which is not its position"),
     (circo_record(0), "its id is 0, which is not its position"),
     (circo_record(1, target_img_id=33), "'target_img_id' is 33, which is not the first of 'gt_img_ids'"),
-    (circo_record(1, gt_img_ids=[22, 33, 22]), "an image stands twice in 'gt_img_ids'"),
+    (circo_record(1, gt_img_ids=[22, 33, 22]), "an image occurs twice in 'gt_img_ids'"),
     (circo_record(1, gt_img_ids=[22, "b.jpg"]), "'b.jpg' is not an image id"),
     (circo_record(1, gt_img_ids=[]), "'target_img_id' is 22, which is not the first"),
     (circo_record(1, relative_caption=""), "the relative caption is empty"),
@@ -120,7 +120,7 @@ def test_images_that_coco_does_not_list(tmp_path, changes):
 
 
 @pytest.mark.parametrize(("ids", "sentence"), [
-    ([1, 2, 1], "record 2: the image id 1 stands there twice"),
+    ([1, 2, 1], "record 2: the image id 1 occurs twice"),
     ([1, "x"], "record 1: 'x' is not an image id"),
     ([], "it lists no images"),
 ])

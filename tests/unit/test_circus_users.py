@@ -269,7 +269,7 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
      "half a character"),
     (json.dumps(document("a", assignment(0), extra="HERE")).replace('"HERE"', "1e999"), "", "beyond all bounds"),
     (json.dumps(document("a", assignment(0))).replace('"dataset": "cirr"', '"dataset": "a", "dataset": "b"', 1),
-     "key 'dataset'", "stands twice"),
+     "key 'dataset'", "occurs twice"),
 ])
 def test_a_fault_is_named_with_file_and_record(tmp_path, content, where, says):
     [path] = saved(tmp_path, content)

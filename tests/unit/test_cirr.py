@@ -88,7 +88,7 @@ def test_a_pairid_stands_there_once(tmp_path):
     benchmark = read_benchmark(folder, faults=faults)
     assert [query.query_id for query in benchmark.queries] == ["12", "13"]
     assert [str(fault) for fault in faults.found] == [
-        f"{folder / 'captions' / 'cap.rc2.val.json'}, record 1: pairid 12 stands there twice. Keep one of the two."]
+        f"{folder / 'captions' / 'cap.rc2.val.json'}, record 1: pairid 12 occurs twice. Keep one of the two."]
 
 
 def test_members_are_in_the_split(tmp_path):
@@ -105,7 +105,7 @@ def test_image_files_stay_below_the_root(tmp_path, file):
 
 def test_a_name_listed_twice(tmp_path):
     (cirr(tmp_path) / "image_splits" / "split.rc2.val.json").write_text('{"a": "./dev/a.png", "a": "./dev/b.png"}')
-    with pytest.raises(DatasetError, match=r"key 'a': it stands twice in one object\. Keep one"):
+    with pytest.raises(DatasetError, match=r"key 'a': it occurs twice in one object\. Keep one"):
         read_benchmark(tmp_path)
 
 

@@ -90,7 +90,7 @@ def test_every_fault_is_named(tmp_path):
     report = check("fashioniq", root)
     assert report.counts["queries"] == 1 and report.fault_count == 3
     told = [str(fault) for fault in report.faults]
-    assert any("split.dress.val.json, record 2: 'B02' stands there twice" in one for one in told)
+    assert any("split.dress.val.json, record 2: 'B02' occurs twice" in one for one in told)
     assert any("cap.dress.val.json, record 1: 'B99' is not in" in one for one in told)
     assert any("cap.dress.val.json, record 2: 'target' is missing" in one for one in told)
     json.dumps(report.as_json(), allow_nan=False)
@@ -160,7 +160,7 @@ def test_ids_that_stand_twice_are_faults(tmp_path):
     }]))
     report = check("soft-multi-target", multi, pool=split)
     assert [str(fault) for fault in report.faults] == [
-        f"{multi}, pool 'gallery': image 'B01' stands there more than once. Keep one of them."]
+        f"{multi}, pool 'gallery': image 'B01' occurs more than once. Keep one of them."]
     split.write_text('{"B01": "./a/B01.png", "B02": "./a/B02.png"}')  # as CIRR's split files
     assert check("soft-multi-target", multi, pool=split).counts["images"] == 2
     split.write_text("[1, 2]")

@@ -94,7 +94,7 @@ def test_circos_ids_are_numbers_however_they_are_written():
     plain = numbered(**LISTS)
     padded = Run("mine", {name: tuple(one.zfill(12) for one in ids) for name, ids in plain.rankings.items()})
     assert evaluate_run(CIRCO, padded).figures == evaluate_run(CIRCO, plain).figures
-    with pytest.raises(DatasetError, match="image '2' stands twice"):
+    with pytest.raises(DatasetError, match="image '2' occurs twice"):
         evaluate_run(CIRCO, Run("mine", {**padded.rankings, "1": ("2", "000000000002")}))
     with pytest.raises(DatasetError, match=r"query '0': 'b\.jpg' is not a number"):
         evaluate_run(CIRCO, Run("mine", {"0": ("b.jpg",)}))
@@ -220,7 +220,7 @@ def test_a_failed_query_counts_as_zero_and_ranks_stay_those_of_the_whole_pool():
 @pytest.mark.parametrize(("lists", "sentence"), [
     ({"q0": "bc", "q1": "bc"}, r"lacks 1 of 3 queries \('2'\)"),
     ({**LISTS, "q9": "b"}, r"1 queries that the benchmark does not have \('9'"),
-    ({**LISTS, "q1": "bcb"}, "query '1': image '2' stands twice"),
+    ({**LISTS, "q1": "bcb"}, "query '1': image '2' occurs twice"),
     ({**LISTS, "q1": "bcz"}, "query '1': image '26' is not in the pool of 16 images"),
     ({}, "no ranking for any query"),
 ])
@@ -294,7 +294,7 @@ def test_sessions_that_do_not_fit_the_run():
         evaluate_sessions(one, Run("r", {"s0/1": ("b",)}))
     with pytest.raises(DatasetError, match="'s0/3'"):
         evaluate_sessions(one, Run("r", {"s0/1": ("b",), "s0/2": ("b",), "s0/3": ("b",)}))
-    with pytest.raises(DatasetError, match="'s0' stands twice"):
+    with pytest.raises(DatasetError, match="'s0' occurs twice"):
         evaluate_sessions([*one, *one], Run("r", {}))
     with pytest.raises(DatasetError, match=r"1 of 2 sessions name no target \('s1'\)"):
         evaluate_sessions([*one, session("s1", turns=1)], Run("r", {"s0/1": ("b",)}))

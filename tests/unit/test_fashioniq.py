@@ -115,7 +115,7 @@ def test_broken_captions(tmp_path, content, sentence):
 
 
 @pytest.mark.parametrize(("names", "sentence"), [
-    (["B01", "B02", "B01"], "record 2: 'B01' stands there twice, first at record 0. Keep one"),
+    (["B01", "B02", "B01"], "record 2: 'B01' occurs twice, first at record 0. Keep one"),
     (["B01", 2], "record 1: 2 is not an image name"),
     ({"B01": "x"}, "does not hold a JSON array of image names"),
 ])

@@ -121,7 +121,7 @@ def test_a_fault_names_file_question_and_remedy(released, change, where, problem
     (b"[]", "not hold a JSON object"),
     (b'{"user_1": []}', "user_1: it does not hold question sets"),
     (b'{"user_1": {"question_set_1": 3}}', "question_set_1: it is not an object of six lists"),
-    (b'{"user_1": {}, "user_1": {}}', "key 'user_1': it stands twice"),
+    (b'{"user_1": {}, "user_1": {}}', "key 'user_1': it occurs twice"),
 ])
 def test_another_kind_of_file_is_a_sentence(tmp_path, content, problem):
     path = tmp_path / "other.json"

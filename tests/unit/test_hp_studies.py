@@ -89,7 +89,7 @@ def test_questions_and_answers_of_the_study(store, released):
     assert (first.hidden["reference_id"], first.hidden["target_id"]) == ("R0", "A00")
     assert first.hidden["set_ids"][1] == ["B00", "B01", "B02", "B03", "B04"]
     tokens = [token for item in items for ids in ([item.shown["reference"]], *item.shown["sets"]) for token in ids]
-    assert len(tokens) == len(set(tokens)) == 5 * 11     # also where an image stands twice
+    assert len(tokens) == len(set(tokens)) == 5 * 11     # also where an image occurs twice
     images = store.images(study.study_id)
     assert images[first.shown["sets"][1][4]].image_id == "B04" and not any(image.width for image in images.values())
     judgement = store.judgements(study.study_id)[1]

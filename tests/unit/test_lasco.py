@@ -108,7 +108,7 @@ def test_what_is_no_query_file(tmp_path, text, problem):
 
 
 @pytest.mark.parametrize(("corpus", "problem"), [
-    ([*CORPUS, CORPUS[0]], "record 3: the image id 42 stands there twice"),
+    ([*CORPUS, CORPUS[0]], "record 3: the image id 42 occurs twice"),
     ([{"id": 42}], "record 0: it is not an id and a path"),
     ({"42": 7}, "key '42': it is not an id and a path"),
 ])

@@ -141,7 +141,7 @@ def test_qrels_that_do_not_agree(tmp_path, text, problem):
 
 @pytest.mark.parametrize(("change", "problem"), [
     ({"qid": None}, "line 2: it has no query id (qid, query_id or id), but qid, query_txt"),
-    ({"qid": "8:1"}, "line 2: the query id '8:1' stands there twice"),
+    ({"qid": "8:1"}, "line 2: the query id '8:1' occurs twice"),
     ({"query_img_path": None}, "line 2: query '8:2' has no reference image"),
     ({"query_txt": 5}, "line 2: the text of query '8:2' is no text"),
     ({"pos_cand_list": ["8:404"]}, "line 2: query '8:2' has targets that are not in the pool: 8:404"),
@@ -166,7 +166,7 @@ def test_a_query_without_text_field_is_of_another_kind(tmp_path):
 
 @pytest.mark.parametrize(("change", "problem"), [
     ({"did": None}, "line 3: it has no candidate id"),
-    ({"did": "8:7"}, "line 3: the candidate id '8:7' stands there twice"),
+    ({"did": "8:7"}, "line 3: the candidate id '8:7' occurs twice"),
     ({"img_path": ""}, "line 3: candidate '8:5' has no image"),
 ])
 def test_a_bad_candidate_names_file_line_and_remedy(tmp_path, change, problem):

@@ -133,7 +133,7 @@ def test_runs_give_their_best_five_without_the_reference():
     ([a_run("A", one="abcde"), a_run("B", two="bcdef")], DatasetError, "No query .* is ranked by two"),
     ([a_run("A", one="abcde"), a_run("B", five="bcdef")], DatasetError, "'five'; its own begin 'one'"),
     ([a_run("A", one="abcde"), a_run("B", one="bcdeq")], DatasetError, "'q' is not in the pool of 12"),
-    ([a_run("A", one="abcde"), a_run("B", one="bccde")], DatasetError, "'c' stands twice"),
+    ([a_run("A", one="abcde"), a_run("B", one="bccde")], DatasetError, "'c' occurs twice"),
 ])
 def test_runs_that_do_not_belong_are_refused(runs, error, says):
     with pytest.raises(error, match=says):

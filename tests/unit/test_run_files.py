@@ -81,8 +81,8 @@ def test_a_mark_and_windows_ends_are_read(tmp_path):
 
 
 @pytest.mark.parametrize(("content", "problem"), [
-    ({"q": ["a", "b", "a"]}, "query 'q': image 'a' stands twice in its ranking"),
-    ({"q": [1, "1"]}, "query 'q': image '1' stands twice in its ranking"),
+    ({"q": ["a", "b", "a"]}, "query 'q': image 'a' occurs twice in its ranking"),
+    ({"q": [1, "1"]}, "query 'q': image '1' occurs twice in its ranking"),
     ({"q": ["a", None]}, "query 'q': its ranking holds something that is not an image id"),
     ({"q": ["a", True]}, "query 'q': its ranking holds something that is not an image id"),
     ({"q": "a"}, "query 'q': it has neither a list of image ids nor an object of scores"),
@@ -90,7 +90,7 @@ def test_a_mark_and_windows_ends_are_read(tmp_path):
     ('{"q": {"a": -Infinity}}', "query 'q': the score of image 'a' is -inf, which is not a finite number"),
     ('{"q": {"a": 1' + "0" * 400 + "}}", "query 'q': the score of image 'a' is 1"),
     ({"q": {"a": "0.5"}}, "query 'q': the score of image 'a' is '0.5', which is not a finite number"),
-    ('{"q": ["a"], "q": ["b"]}', "key 'q': it stands twice in one object"),
+    ('{"q": ["a"], "q": ["b"]}', "key 'q': it occurs twice in one object"),
     ({}, "it holds no query"),
     ('{"q": ["a", ', "it is not valid JSON"),
     ('[{"ranking": ["a"]}]', "it is a JSON array, and its name does not say FashionIQ's category"),

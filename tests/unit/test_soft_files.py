@@ -180,11 +180,11 @@ def test_a_text_that_came_out_letter_by_letter_is_named_and_kept(saved, text, na
 
 
 @pytest.mark.parametrize(("read", "content", "problem"), [
-    (read_single_target, changed(SINGLE[0], comparison_images=["B04", "B03"]), "'B03' stands twice"),
+    (read_single_target, changed(SINGLE[0], comparison_images=["B04", "B03"]), "'B03' occurs twice"),
     (read_single_target, changed(SINGLE[0], target_confidence=1.01), "'target_confidence'"),
     (read_single_target, changed(SINGLE[0], refined_caption=""), "'refined_caption'"),
     (read_candidates, changed(CANDIDATES[0], top_k_scores=[0.3]), "2 top_k_names and 1 top_k_scores"),
-    (read_candidates, changed(CANDIDATES[0], top_k_names=["B02", "B02"]), "'B02' stands twice"),
+    (read_candidates, changed(CANDIDATES[0], top_k_names=["B02", "B02"]), "'B02' occurs twice"),
     (read_candidates, changed(CANDIDATES[0], top_k_scores=[0.3, None]), "'top_k_scores.1'"),
 ])
 def test_faults_of_single_targets_and_candidates(saved, read, content, problem):

@@ -66,8 +66,8 @@ def test_circo_ids_may_be_strings(tmp_path, circo_val):
     ({"0": [22]}, "key '1': it is missing. A submission ranks every query"),
     ({"0": [22], "1": [22], "2": [22]}, "key '2': it is no query of these 2"),
     ({"0": [22], "01": [22]}, "key '01': it is no query"),
-    ({"0": [22], "1": [22, 33, 22]}, "key '1': the image '22' stands there twice"),
-    ({"0": [22], "1": [22, "0022"]}, "key '1': the image '22' stands there twice"),
+    ({"0": [22], "1": [22, 33, 22]}, "key '1': the image '22' occurs twice"),
+    ({"0": [22], "1": [22, "0022"]}, "key '1': the image '22' occurs twice"),
     ({"0": [22], "1": [99]}, "key '1': the image '99' is not in this split"),
     ({"0": [22], "1": [2.5]}, "key '1': its value is not a list of image ids"),
     ({"0": [22], "1": 22}, "key '1': its value is not a list"),
@@ -79,7 +79,7 @@ def test_circo_refuses(tmp_path, circo_val, content, sentence):
 
 
 @pytest.mark.parametrize(("text", "sentence"), [
-    ('{"0": [22], "0": [33]}', "key '0': it stands twice in one object"),
+    ('{"0": [22], "0": [33]}', "key '0': it occurs twice in one object"),
     ('{"0": [22], "1": [NaN]}', "NaN is not a number"),
     ('{"0": [22], "1": [2', "it is not valid JSON"),
 ])
@@ -99,7 +99,7 @@ def test_a_file_that_cannot_be_read_is_one_fault(tmp_path, circo_val):
     (Run("mine", {"0": FIFTY}), "key '1': it is missing"),
     (circo_run(**{"7": FIFTY}), "key '7': it is no query of these 2"),
     (circo_run(**{"1": ("22", "b.jpg")}), "key '1': its value is not a list of image ids"),
-    (circo_run(**{"1": ("22", "33", "22")}), "key '1': the image '22' stands there twice"),
+    (circo_run(**{"1": ("22", "33", "22")}), "key '1': the image '22' occurs twice"),
 ])
 def test_nothing_is_written_that_circo_would_refuse(tmp_path, circo_val, run, sentence):
     with pytest.raises(DatasetError, match=sentence):
@@ -133,7 +133,7 @@ def cirr_content(metric="recall", **changes):
     (cirr_content("recall@5"), "key 'metric': it is 'recall@5'. Set it to one of 'recall', 'recall_subset'"),
     ({"0": [22]}, "it has neither 'version' nor 'metric'. Check that it is a submission"),
     (cirr_content(**{"12": NAMES[1:50]}), "key '12': its list has 49 names, not 50. Give the best 50"),
-    (cirr_content(**{"12": [*NAMES[1:50], NAMES[1]]}), f"key '12': the image '{NAMES[1]}' stands there twice"),
+    (cirr_content(**{"12": [*NAMES[1:50], NAMES[1]]}), f"key '12': the image '{NAMES[1]}' occurs twice"),
     (cirr_content(**{"12": NAMES[:50]}), f"key '12': it ranks its own reference '{NAMES[0]}'. Take"),
     (cirr_content(**{"12": [*NAMES[1:50], "dev-1.png"]}), "key '12': the image 'dev-1.png' is not in this split"),
     (cirr_content(**{"12": list(range(50))}), "key '12': its value is not a list of image names"),

@@ -61,7 +61,7 @@ def test_two_tags_are_noted_and_the_first_is_the_system(tmp_path):
     ("q Q0 a 1 nan t", "line 2: the score 'nan' of query 'q' is not a finite number"),
     ("q Q0 a 1 -inf t", "line 2: the score '-inf' of query 'q' is not a finite number"),
     ("q Q0 a 1 high t", "line 2: the score 'high' of query 'q' is not a finite number"),
-    ("p Q0 a 2 0.1 t", "query 'p': image 'a' stands twice in its ranking"),
+    ("p Q0 a 2 0.1 t", "query 'p': image 'a' occurs twice in its ranking"),
 ])
 def test_a_bad_line_names_file_line_and_remedy(tmp_path, line, problem):
     path = saved(tmp_path, f"p Q0 a 1 0.9 t\n{line}\n")
