@@ -11,9 +11,11 @@ import base64
 import contextlib
 import re
 import secrets
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableSet
 from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -64,7 +66,7 @@ class ImageFetcher:
     def __init__(self, max_upload_mb: int, quota: UploadQuota | None = None, limits: FetchLimits = FetchLimits(),
                  validate: Validate | None = None) -> None:
         self._most, self._quota = max_upload_mb * 2**20, quota or UploadQuota.unlimited()
-        self._limits, self._validate = limits, validate or safehttpx.async_validate_url
+        self._limits, self._validate = limits, validate or public_address
         self._running: Counter[str] = Counter()
         self._changed = asyncio.Condition()
         self.kept: MutableSet[str] = set()
@@ -200,6 +202,22 @@ class ImageFetcher:
 
 _ENDINGS = {"image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif", "image/avif": "avif", "image/bmp": "bmp",
             "image/tiff": "tiff"}
+
+
+async def public_address(host: str) -> str:
+    """The first public address of ``host``. Raises ``ValueError`` where it has none.
+
+    Without the second look-up of ``safehttpx.async_validate_url``, which tells names of inner hosts to a public
+    service, through the proxy of the environment.
+    """
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        raise ValueError(f"{host} is not known") from None
+    for *_, (address, *_) in found:
+        if safehttpx.is_public_ip(str(address)) and ip_address(address).is_global:
+            return str(address)
+    raise ValueError(f"{host} has no public address")
 
 
 def is_remote(address: str) -> bool:

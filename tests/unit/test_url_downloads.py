@@ -31,7 +31,7 @@ from web.event_errors import Screens
 from web.gradio_calls import GradioCalls
 from web.mcp_tools import ToolCaller
 from web.session_limits import TooManyRequests
-from web.url_downloads import FetchLimits, ImageFetcher, ImageRefused, turn_off_gradios_downloads
+from web.url_downloads import FetchLimits, ImageFetcher, ImageRefused, public_address, turn_off_gradios_downloads
 from web.visitor import Visitor
 
 Write = Callable[[BaseHTTPRequestHandler], None]
@@ -52,6 +52,8 @@ def served(write: Write) -> Iterator[Server]:
             found.paths.append(self.path)
             with suppress(OSError):
                 write(self)
+
+        do_CONNECT = do_GET   # as of a proxy
 
         def log_message(self, format: str, *args: object) -> None:
             pass
@@ -194,14 +196,20 @@ def test_no_proxy_of_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -
             monkeypatch.setenv(name, proxy.url.removesuffix("/x.png").replace(HOST, "127.0.0.1"))
         assert run(fetcher().fetch_image(server.url, "Ann")).stat().st_size == 9
         with pytest.raises(ImageRefused, match="no public address"):
-            run(fetcher().fetch_image("http://127.0.0.1/", "Ann"))
-    assert proxy.paths == []
+            run(ImageFetcher(1).fetch_image(server.url.replace(HOST, "127.0.0.1"), "Ann"))
+    assert (proxy.paths, server.paths) == ([], ["/x.png"])
 
 
-def test_a_host_of_this_machine_has_no_public_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    with served(sending(7)) as server, pytest.raises(ImageRefused, match="no public address"):
-        run(ImageFetcher(1).fetch_image(server.url.replace(HOST, "127.0.0.1"), "Ann"))
-    assert server.paths == []
+@pytest.mark.parametrize("host", ["localhost", "127.1", "0.0.0.0", "10.0.0.1", "169.254.169.254", "100.64.0.1",
+                                  "224.0.0.1", "::1", "::ffff:127.0.0.1", "fe80::1", "x" * 70 + ".example", ""])
+def test_inner_hosts_have_no_public_address(host: str) -> None:
+    with pytest.raises(ValueError, match=r"is not known|has no public address"):
+        run(public_address(host))
+
+
+def test_a_public_address_is_its_own() -> None:
+    assert [run(public_address(host)) for host in ("8.8.8.8", "2001:4860:4860::8888")] == [
+        "8.8.8.8", "2001:4860:4860::8888"]
 
 
 def test_what_comes_counts_as_uploaded_until_it_is_too_much(uploads: Path, tmp_path: Path) -> None:
