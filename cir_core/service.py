@@ -70,7 +70,10 @@ class SearchService:
     def add_upload(self, source: Path | bytes | BinaryIO | Image.Image, name: str = "") -> str:
         """Keep an image as a reference; returns its id. Raises ``ImageUnreadable``."""
         reference_id, image = self._uploads.add(source)
-        self._store.add_upload(reference_id, image.width, image.height, name)
+        width, height = image.size
+        # Where the store has it already, a driver's error keeps this frame for a while, and its 4 MB of pixels with it.
+        del image
+        self._store.add_upload(reference_id, width, height, name)
         return reference_id
 
     # --- sessions ------------------------------------------------------------------
