@@ -7,6 +7,7 @@ from PIL import Image
 _BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}   # a pixel; all others take 4
 _RGB = 4
 _SPARE = 2**20
+_STRIPS = 24 * 2**20   # at most, for a strip of a million pixels in all its forms
 _SCALING = 48 * 2**20   # at most, for what stands between an image and its copy of 1024 pixels
 # What decoders hold besides the result, in bytes a pixel; measured with Pillow 12.3 and pillow-heif 1.8.
 _DECODER = {"WEBP": 12, "AVIF": 8, "HEIF": 8}
@@ -16,7 +17,7 @@ _COEFFICIENTS = 6   # a progressive JPEG is held whole before its first line is 
 def decoding_bytes(image: Image.Image, full: tuple[int, int]) -> int:
     """Bytes at most while ``image`` is decoded and made upright RGB. ``full``: its size, before any draft."""
     pixels, held = image.width * image.height, _BYTES.get(image.mode, 4)
-    converted = image.mode != "RGB" or image.has_transparency_data
+    converted = image.mode != "RGBA" and (image.mode != "RGB" or image.has_transparency_data)
     turned = "exif" in image.info or image.format in ("TIFF", "HEIF", "AVIF")
     each = max(held + (_RGB if converted else 0), 2 * _RGB if turned else 0) + _DECODER.get(image.format or "", 0)
     if image.format == "TIFF":
@@ -24,4 +25,4 @@ def decoding_bytes(image: Image.Image, full: tuple[int, int]) -> int:
     needed = pixels * each
     if image.info.get("progressive") or image.info.get("progression"):
         needed += full[0] * full[1] * _COEFFICIENTS
-    return needed + min(pixels * 3 // 2, _SCALING) + _SPARE
+    return needed + min(pixels * 24, _STRIPS) + min(pixels * 3 // 2, _SCALING) + _SPARE

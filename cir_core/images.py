@@ -23,7 +23,7 @@ from PIL import Image
 from cir_core.decode_budget import PATIENCE, budget
 from cir_core.decoded_size import decoding_bytes
 from cir_core.errors import ImageUnreadable
-from cir_core.pixels import to_rgb
+from cir_core.pixels import consumed_to_rgb
 
 _Result = TypeVar("_Result")
 
@@ -182,7 +182,7 @@ def _decoded(image: Image.Image) -> Image.Image:
     profile = image.info.get("icc_profile") if image.mode in ("RGB", "RGBA") else None
     turn = _turn(image)
     plain = image.mode == "RGB" and not image.has_transparency_data
-    rgb = image._new(image.im) if plain else to_rgb(image)   # what is RGB already is not copied
+    rgb = image._new(image.im) if plain else consumed_to_rgb(image)   # what is RGB already is not copied
     Image.Image.close(image)   # lets go of its pixels; the stream is not ours to close
     if turn is not None:
         rgb = rgb.transpose(turn)

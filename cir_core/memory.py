@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 _MMAP_THRESHOLD = -3          # M_MMAP_THRESHOLD of <malloc.h>
-_LARGE_BLOCK = 4 * 2**20      # bytes
+_LARGE_BLOCK = 2**20          # bytes
 _SOON = 2.0                   # seconds
 
 _lock = threading.Lock()
@@ -17,7 +17,7 @@ _timer: threading.Timer | None = None
 
 
 def return_large_blocks() -> None:
-    """Have freed blocks of 4 MB and more go back to the system at once.
+    """Have freed blocks of a megabyte and more go back to the system at once.
 
     By default glibc raises this limit to the size of what was freed last, up to 32 MB. Pillow's blocks of 16 MB then
     come from the heap, where any small block behind them keeps them for good.

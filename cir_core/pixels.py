@@ -28,6 +28,19 @@ def to_rgb(image: Image.Image) -> Image.Image:
     return result
 
 
+def consumed_to_rgb(image: Image.Image) -> Image.Image:
+    """As :func:`to_rgb`; ``image`` cannot be used afterwards. What has an alpha channel is made opaque in its place,
+    since Pillow keeps RGB in as many bytes: no second image of its size is needed."""
+    if image.mode != "RGBA":
+        return to_rgb(image)
+    for box in _strips(image):
+        opaque = _on_white(image.crop(box))
+        opaque.putalpha(255)
+        image.paste(opaque, box)
+    image.im.setmode("RGB")
+    return image._new(image.im)
+
+
 def _converter(image: Image.Image) -> _Convert:
     if image.mode.startswith("I") or image.mode == "F":
         return _deep_grey(image)

@@ -75,7 +75,10 @@ class SearchService:
         """Keep an image as a reference; returns its id. ``patience``: seconds to wait for memory to decode it in.
         Raises ``ImageUnreadable``, ``DecodingBusy``."""
         reference_id, image = self._uploads.add(source, patience=patience)
-        self._store.add_upload(reference_id, image.width, image.height, name)
+        width, height = image.size
+        # Where the store has it already, a driver's error keeps this frame for a while, and its 4 MB of pixels with it.
+        del image
+        self._store.add_upload(reference_id, width, height, name)
         return reference_id
 
     # --- sessions ------------------------------------------------------------------

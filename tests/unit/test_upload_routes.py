@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gc
 import io
 import threading
 import time
@@ -140,3 +141,18 @@ def test_who_waits_too_long_is_told_so(served: Any, monkeypatch: pytest.MonkeyPa
     assert {answer.json()["error"] for answer in answers} == {
         "cirque is busy decoding large images. Try again in a moment."}
     assert all(int(answer.headers["Retry-After"]) > 0 for answer in answers)
+
+
+def test_a_picture_that_is_kept_already_leaves_no_pixels_behind(tmp_path: Path) -> None:
+    """Errors of the database's driver are parts of cycles, which are only collected some time later."""
+    service = open_services(settings_of(tmp_path / "home")).search
+    content = io.BytesIO()
+    Image.new("RGB", (31, 17), (3, 4, 5)).save(content, "PNG")
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            service.add_upload(content.getvalue())
+        assert not [one for one in gc.get_objects() if isinstance(one, Image.Image) and one.size == (31, 17)]
+    finally:
+        gc.enable()
