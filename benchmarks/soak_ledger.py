@@ -123,7 +123,7 @@ def stored_in(home: Path, database: str = "") -> Stored:
     from storage import tables
     from storage.database import reading
     from storage.inspection import inspect_database
-    from storage.migrate import open_migrated
+    from storage.opening import open_home_database
     from storage.stores import open_stores
 
     settings = settings_of(home, database_url=database)
@@ -142,7 +142,7 @@ def stored_in(home: Path, database: str = "") -> Stored:
         lines += [Line("turn", turn.turn_id, digest_of([[hit.image_id, hit.rank] for hit in turn.hits]),
                        place=summary.session_id) for turn in stores.sessions.session(summary.session_id).turns]
     stores.close()
-    engine = open_migrated(settings.resolved_database_url)
+    engine, _ = open_home_database(settings)
     uploads = UploadFolder(settings.uploads, max_megapixels=settings.max_image_megapixels)
     with reading(engine) as connection:
         for upload_id, in connection.execute(select(tables.uploads.c.upload_id)):

@@ -11,9 +11,9 @@ from typing import Any
 
 from cir_core.errors import GalleryError
 from cir_core.scan import Entry, Scan
-from cir_core.texts import quoted
+from cir_core.texts import quoted, shortened
 
-_COLUMNS, _CUT = 30, 60   # names of columns in an error, and characters of what a file has
+_COLUMNS = 30   # names of columns in an error
 _SHOWN = 10  # problems named in one error; a broken file has the same one on every line
 
 
@@ -82,7 +82,7 @@ def _rows(manifest: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
 
 
 def _named(columns: Sequence[str]) -> str:
-    shown = [str(column)[:_CUT] for column in columns[:_COLUMNS]]
+    shown = [shortened(column) for column in columns[:_COLUMNS]]
     return ", ".join([*shown, "…"] if len(columns) > _COLUMNS else shown)
 
 

@@ -10,7 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine
 
 from storage.backup import back_up
-from storage.database import changing_schema, open_database, reading, sqlite_path
+from storage.database import changing_schema, reading, sqlite_path
 from storage.revisions import SCRIPTS, latest_revision, migration_config, revision_of
 
 
@@ -45,14 +45,3 @@ def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
         config.attributes["connection"] = connection
         command.upgrade(config, head)
     return MigrationReport(before, head, missing, backup)
-
-
-def open_migrated(url: str) -> Engine:
-    """An engine over the database at ``url``, brought up to date. Raises StorageError."""
-    engine = open_database(url)
-    try:
-        migrate(engine)
-    except BaseException:
-        engine.dispose()
-        raise
-    return engine

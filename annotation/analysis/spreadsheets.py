@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from cir_core.errors import DatasetError
+from cir_core.texts import shortened
 
 Rows = Iterator[tuple[int, list[str]]]
 """The line in which a row begins, from 1, and its cells."""
 _UNICODE = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-_SHOWN = 60
 
 
 def read_table(
@@ -54,7 +54,7 @@ def read_table(
 
 
 def listed(names: Sequence[str], limit: int = 30) -> str:
-    return ", ".join([_cut(name) for name in names if name][:limit] + ["…"] * (len(names) > limit))
+    return ", ".join([shortened(name) for name in names if name][:limit] + ["…"] * (len(names) > limit))
 
 
 def _lacking(names: Sequence[str], wanted: Sequence[Sequence[str]]) -> str:
@@ -84,7 +84,3 @@ def _records(text: str, delimiter: str, where: str, line: int) -> Rows:
     except csv.Error as error:
         raise DatasetError(f"{where}, line {line + begins}: this is no CSV ({error}). Look at the quotation marks "
                            "there, or save the table anew as “CSV UTF-8”.") from None
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -14,7 +14,7 @@ from cir_core.composition import Constraints
 from cir_core.datasets.faults import Faults
 from cir_core.datasets.json_files import read_object, validated
 from cir_core.files import write_atomically
-from cir_core.texts import quoted
+from cir_core.texts import quoted, shortened
 
 _KIND = "Check that it is SoFT's file of constraints"
 
@@ -102,7 +102,7 @@ def _list(path: Path, content: dict[str, Any], key: str, faults: Faults) -> list
 
 def _entry(model: type[Any], path: Path, where: str, value: Any, faults: Faults) -> Any:
     if not isinstance(value, dict):
-        faults.add(path, where, f"it is not an object but {json.dumps(value)[:40]}", _KIND)
+        faults.add(path, where, f"it is not an object but {shortened(json.dumps(value), 40)}", _KIND)
         return model()
     return validated(model, value, path, where, faults) or model()
 

@@ -27,7 +27,7 @@ from sqlalchemy.pool import NullPool, Pool
 from cir_core.settings import Settings
 from storage.database import open_database, writing
 from storage.inspection import inspect_database
-from storage.migrate import open_migrated
+from storage.migrate import migrate
 
 SERVER = os.environ.get("CIRQUE_TEST_DATABASE_URL", "")
 ON_SQLITE = not SERVER
@@ -57,6 +57,17 @@ def database_of(home: Path, *, empty: bool = False) -> str:
         _made[home] = name
         _owners[-1](lambda: _forget(home))
     return _url(_made[home])
+
+
+def open_migrated(url: str) -> Engine:
+    """An engine over the database at ``url``, brought up to date. Raises StorageError."""
+    engine = open_database(url)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
 
 
 def engine_of(home: Path) -> Engine:

@@ -16,10 +16,9 @@ from cir_core.audit.runner import run_audit
 from cir_core.gallery import open_gallery
 from cir_core.methods.declared import builtin_methods
 from storage.audits import SqlAuditStore
-from storage.migrate import open_migrated
 from tests.fakes.audits import SlowTextEncoder, colour_benchmark, method_retriever
 from tests.fakes.colours import NAME, colour_gallery
-from tests.fakes.databases import database_of
+from tests.fakes.databases import database_of, open_migrated
 from tests.fakes.language import ScriptedLanguageModel
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="kill -9")

@@ -16,8 +16,7 @@ from sqlalchemy import text
 
 from cir_core.errors import StorageError
 from storage.database import reading, writing
-from storage.migrate import open_migrated
-from tests.fakes.databases import sqlite_of
+from tests.fakes.databases import open_migrated, sqlite_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, Judge, Server, add_entered, stores_of
 from tests.integration.disks import FrozenDisk, disk_that_fails, disk_that_is_protected

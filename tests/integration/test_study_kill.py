@@ -12,9 +12,8 @@ import pytest
 from annotation.assignment import plan_places
 from annotation.records import StudyPlan
 from storage.database import open_database
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import check_sound, database_of
+from tests.fakes.databases import check_sound, database_of, open_migrated
 from tests.fakes.study_records import ITEMS, STUDY
 from tests.integration.test_store_kill import kill_after, start
 

@@ -20,8 +20,7 @@ from cir_core.language.cache import AnswerCache
 from storage import tables
 from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
-from storage.migrate import open_migrated
-from tests.fakes.databases import database_of, engine_of, sqlite_of
+from tests.fakes.databases import database_of, engine_of, open_migrated, sqlite_of
 
 KEY = hashlib.sha256(b"caption").hexdigest()
 ABOUT = {"model": "small/1", "role": "caption", "prompt_version": "3", "prompt_tokens": 900,

@@ -20,10 +20,11 @@ from cir_core.settings import Settings
 from storage import database, tables
 from storage.answers import SqlAnswerCache
 from storage.database import open_database, reading, writing
-from storage.migrate import migrate, open_migrated
+from storage.migrate import migrate
 from storage.opening import open_home_database
 from storage.store import SqlSessionStore
 from storage.turns import WriteTurns
+from tests.fakes.databases import open_migrated
 from tests.fakes.turns import a_session, turn_maker
 
 

@@ -15,12 +15,10 @@ from sqlalchemy import event, text
 from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
-from cir_core.settings import Settings
 from storage import file_watch
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.readiness import Readiness
-from tests.fakes.databases import sqlite_of
+from tests.fakes.databases import open_migrated, settings_of, sqlite_of
 from web.doors import Doors
 from web.health import health_routes
 from web.meter import Meter
@@ -57,7 +55,8 @@ def files(home):
 
 
 def ask_ready(engine, home):
-    app, settings = FastAPI(), Settings(home=home, database_url=sqlite_of(home), min_free_mb=0)
+    app = FastAPI()
+    settings = settings_of(home / "none", min_free_mb=0).model_copy(update={"home": home})   # which makes no database
     app.include_router(health_routes(settings, Readiness(engine), Doors(), Meter()))
     return TestClient(app).get("/readyz")
 

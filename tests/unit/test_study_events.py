@@ -11,9 +11,8 @@ from sqlalchemy import event, text
 from annotation.records import Place, Seat, StudyEvent, Taken
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import engine_of, sqlite_of
+from tests.fakes.databases import engine_of, open_migrated, sqlite_of
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, VALID, a_judgement, later, take_nothing
 
 SURVEY = replace(STUDY, kind="preference", protocol="hs-fashioniq/1")

@@ -18,9 +18,8 @@ from sqlalchemy.dialects import postgresql
 from annotation.records import Place, Released, Seat, StudyPlan, Taken
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy, UsedToken
 from storage.database import reading, writing
-from storage.migrate import open_migrated
 from storage.studies import SqlStudyStore
-from tests.fakes.databases import engine_of, sqlite_of
+from tests.fakes.databases import engine_of, open_migrated, sqlite_of
 from tests.fakes.study_records import (
     FLAGGED,
     IMAGES,
