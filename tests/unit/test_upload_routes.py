@@ -153,6 +153,8 @@ def test_a_picture_that_is_kept_already_leaves_no_pixels_behind(tmp_path: Path) 
     try:
         for _ in range(3):
             service.add_upload(content.getvalue())
-        assert not [one for one in gc.get_objects() if isinstance(one, Image.Image) and one.size == (31, 17)]
+        # Not isinstance: it asks each object for its class, and those of torch.distributed warn when asked.
+        images = [one for one in gc.get_objects() if issubclass(type(one), Image.Image)]
+        assert not [image for image in images if image.size == (31, 17)]
     finally:
         gc.enable()
