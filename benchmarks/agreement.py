@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
-from annotation.analysis.agreement_draws import AgreementDraws, agreement_draws
-from annotation.analysis.draws import weights
-from annotation.analysis.matrix import Ratings
 from annotation.analysis.records import Options, Selection, StudyAnswers
+from annotation.analysis.statistics.agreement_bootstrap import AgreementDraws, agreement_draws
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory
 
 TARGET = 1_000   # ms for a report of the small study, once the libraries are loaded
@@ -122,7 +122,7 @@ def _furthest(ours: AgreementDraws, theirs: list[list[float]]) -> float:
 
 
 def _tables(answers: StudyAnswers) -> list[Ratings]:
-    from annotation.analysis.verdicts import verdicts
+    from annotation.analysis.validity.verdicts import verdicts
 
     found = verdicts(answers)
     return [found.ratings(key) for key in found.keys]
@@ -139,9 +139,9 @@ def _load(home: Path, name: str) -> StudyAnswers:
 
 def _make(home: Path, name: str, people: int, items: int) -> None:
     """Write annotator files and import them. An item has a truth, and each person sees it wrongly now and then."""
-    from annotation.circus_users import read_circus_users
-    from annotation.circus_users.form import FLAGS
-    from annotation.creation import import_circus_study
+    from annotation.validity.circus import read_circus_users
+    from annotation.validity.circus.form import FLAGS
+    from annotation.validity.create import import_circus_study
     from benchmarks.own_settings import settings_of
     from storage.stores import open_stores
 
@@ -165,8 +165,8 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
 
 def _child(home: Path, name: str, repeats: int, draws: int) -> None:
     """Milliseconds of a tiny report that loads the libraries, and of each one then; memory of the first of these."""
-    from annotation.analysis.validity_json import validity_json
-    from annotation.analysis.validity_report import validity_report
+    from annotation.analysis.validity.report import validity_report
+    from annotation.analysis.validity.report_json import validity_json
 
     def report(of: str) -> float:
         started = perf_counter()

@@ -154,9 +154,9 @@ def _any_image(server: Server) -> str:
 
 
 def _make_gallery(home: Path) -> None:
-    from cir_core.atelier.build import build_atelier
     from cir_core.encoders import load_encoder
-    from cir_core.indexing import index_folder
+    from cir_core.gallery.indexing import index_folder
+    from cir_core.sample.atelier.build import build_atelier
 
     home.mkdir(parents=True)
     drawn = build_atelier(home / "drawn", limit=60)

@@ -12,7 +12,7 @@ from benchmarks.models import vit_b_32
 from benchmarks.timing import HEADER, in_turn
 from cir_core.encoders import load_encoder
 from cir_core.encoders.base import Encoder
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
 
 _BATCH = 32
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.memory import own_memory, peak_memory
 from benchmarks.timing import HEADER, in_turn
-from cir_core.index import FlatIndex
-from cir_core.rank_many import IMAGES, QUERIES
-from cir_core.types import Matrix
+from cir_core.index.flat import FlatIndex
+from cir_core.index.rank_many import IMAGES, QUERIES
+from cir_core.types.records import Matrix
 
 SIZE, DIM, ASKED = 120_000, 512, 10_000
 BAR = 0.70   # of the product rate

@@ -69,7 +69,7 @@ def _measured(what: str, *paths: Path) -> tuple[float, float]:
 
 
 def _child(what: str, query_file: Path, pool: Path) -> None:
-    from cir_core.datasets.mbeir import read_benchmark
+    from cir_core.datasets.readers.mbeir import read_benchmark
 
     started = perf_counter()
     if what == "read":

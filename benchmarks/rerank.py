@@ -11,14 +11,14 @@ import numpy as np
 from benchmarks.models import vit_b_32
 from benchmarks.timing import HEADER, Pairs, in_turn
 from benchmarks.turns import TEXTS, RecordingEncoder, synthetic_gallery
-from cir_core.composition import Adjustment, Constraints
 from cir_core.encoders.base import Encoder
-from cir_core.gallery import Gallery
-from cir_core.index import FlatIndex
+from cir_core.gallery.gallery import Gallery
+from cir_core.index.flat import FlatIndex
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.soft_filter import SoftScore
-from cir_core.search import Searcher
-from cir_core.types import Matrix, MethodSettings, SoftFilter
+from cir_core.search.searcher import Searcher
+from cir_core.types.composition import Adjustment, Constraints
+from cir_core.types.records import Matrix, MethodSettings, SoftFilter
 
 METHOD = MethodSettings(base="slerp", soft_filter=SoftFilter())
 CHIPS = Constraints(prescriptive=("a red dress with long sleeves",), proscriptive=("a dress with a belt",))

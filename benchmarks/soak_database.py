@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy import Engine, inspect, select, table
 
 from cir_core.errors import StorageError
-from storage import tables
-from storage.database import open_database, parse, reading, sqlite_path
-from storage.failures import where
+from storage.engine.database import open_database, parse, reading, sqlite_path
+from storage.engine.errors import where
+from storage.mapping import tables
 
 _NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
 _SAFE = ("fsync", "synchronous_commit", "full_page_writes")      # settings of a server that outlives a power failure

@@ -38,11 +38,11 @@ class Home:
 def make_home(folder: Path, *, annotators: int, searchers: int, each: int, database: str = "") -> Home:
     """``each``: how many answers are laid out for every annotator. Half of them judge, the others rate. Raises
     StorageError where there is something in ``database``."""
-    from annotation.people import PeopleService
-    from cir_core.atelier.build import build_atelier
+    from annotation.accounts.service import PeopleService
     from cir_core.encoders import load_encoder
-    from cir_core.gallery import open_gallery
-    from cir_core.indexing import index_folder
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.gallery.indexing import index_folder
+    from cir_core.sample.atelier.build import build_atelier
     from storage.stores import open_stores
 
     if database:

@@ -118,11 +118,11 @@ def stored_in(home: Path, database: str = "") -> Stored:
     """What ``database`` (none: the file in ``home``) and the folders of ``home`` hold."""
     from sqlalchemy import select
 
-    from annotation.preference import as_shown
-    from cir_core.uploads import UploadFolder
-    from storage import tables
-    from storage.database import reading
-    from storage.inspection import inspect_database
+    from annotation.preference.answers import as_shown
+    from cir_core.images.uploads import UploadFolder
+    from storage.backups.integrity import inspect_database
+    from storage.engine.database import reading
+    from storage.mapping import tables
     from storage.opening import open_home_database
     from storage.stores import open_stores
 

@@ -72,7 +72,7 @@ def an_answer(number: int) -> dict[str, Any]:
 
 
 def _add_people(store: Any) -> None:
-    from annotation.people import PeopleService
+    from annotation.accounts.service import PeopleService
 
     service = PeopleService(store)
     service.add("admin of the bench", PASSWORD, "admin")

@@ -7,9 +7,9 @@ from datetime import datetime
 from itertools import combinations
 from typing import Any
 
+from annotation.preference.survey.plan import SurveyLayout, survey_places
+from annotation.preference.survey.texts import newest_survey
 from annotation.records import Item, Seat, Study, StudyEvent, StudyImage, StudyPlan
-from annotation.survey import newest_survey
-from annotation.survey_plan import SurveyLayout, survey_places
 
 QUESTIONS, FORMS = 50, 2     # of one person in one study, as HS-FashionIQ's people had
 _METHODS = ("cirevl", "slerp", "soft", "text-only")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from cir_core.encoders.base import Encoder
-from cir_core.gallery_files import Header, features_path, gallery_folder, images_path, write_header
+from cir_core.gallery.paths import Header, features_path, gallery_folder, images_path, write_header
 
 _BLOCK = 50_000
 

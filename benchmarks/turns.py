@@ -11,15 +11,15 @@ import numpy as np
 from benchmarks.models import vit_b_32
 from benchmarks.timing import HEADER, in_turn
 from cir_core.encoders.base import Encoder
-from cir_core.gallery import Gallery, open_gallery
+from cir_core.gallery.gallery import Gallery, open_gallery
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import Matrix, MethodSettings
-from cir_core.uploads import UploadFolder
-from storage.database import open_database
-from storage.migrate import migrate
-from storage.store import SqlSessionStore
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import Matrix, MethodSettings
+from storage.engine.database import open_database
+from storage.migrations.run import migrate
+from storage.sessions.store import SqlSessionStore
 
 TEXTS = ("in red with long sleeves", "striped and longer", "without the belt", "with a white collar",
          "darker and more fitted", "the same but sleeveless", "with dots instead of checks")

@@ -17,9 +17,9 @@ from typing import Literal
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from cir_core.domains import Domain
 from cir_core.errors import SettingsError
-from cir_core.texts import quoted
+from cir_core.support.texts import quoted
+from cir_core.types.domains import Domain
 
 
 def default_home() -> Path:

@@ -9,24 +9,10 @@ import typer
 
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
-from cli import (
-    audit,
-    captions,
-    datasets,
-    db,
-    encoders,
-    evaluate,
-    galleries,
-    log,
-    methods,
-    models,
-    report,
-    sample,
-    serving,
-    sessions,
-    studies,
-    users,
-)
+from cli.admin import db, log, methods, models, serving, sessions, users
+from cli.evaluate import audit, evaluate
+from cli.galleries import captions, datasets, encoders, galleries, sample
+from cli.studies import report, studies
 
 _INTERRUPTED = 130  # what typer makes of Ctrl-C
 

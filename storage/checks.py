@@ -10,11 +10,11 @@ from datetime import datetime
 import numpy as np
 
 from annotation.records import MethodVote
-from cir_core.comparisons import Comparison
-from cir_core.composition import Composition
 from cir_core.errors import SearchError, StudyError
-from cir_core.texts import can_be_stored
-from cir_core.types import Branch, Turn
+from cir_core.sessions.comparisons import Comparison
+from cir_core.support.texts import can_be_stored
+from cir_core.types.composition import Composition
+from cir_core.types.records import Branch, Turn
 
 NAME_LIMIT = 80
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

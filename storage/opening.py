@@ -10,13 +10,13 @@ from sqlalchemy import Engine, select
 
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
-from storage import tables
-from storage.database import open_database, parse, reading, sqlite_path
-from storage.failures import where
-from storage.home_record import NAME, DatabaseNote, HomeRecord, database_name
-from storage.migrate import migrate
-from storage.revisions import revision_of
-from storage.sqlite_files import is_missing, leftovers_of
+from storage.engine.database import open_database, parse, reading, sqlite_path
+from storage.engine.errors import where
+from storage.engine.home_record import NAME, DatabaseNote, HomeRecord, database_name
+from storage.engine.revisions import revision_of
+from storage.engine.sqlite_files import is_missing, leftovers_of
+from storage.mapping import tables
+from storage.migrations.run import migrate
 
 _PICTURES = ("studies", "uploads")   # of the home folder; the database knows what is in them
 _CLOSED = "Nobody can come in at the moment, because the accounts are not there. Tell whoever runs this cirque."

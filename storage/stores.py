@@ -6,17 +6,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cir_core.settings import Settings
-from storage.answers import SqlAnswerCache
-from storage.audit_log import SqlActLog
-from storage.audits import SqlAuditStore
-from storage.comparisons import SqlComparisonStore
-from storage.database import tell_waits
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.engine.database import tell_waits
+from storage.engine.readiness import Readiness
 from storage.opening import open_home_database
-from storage.people import SqlPeopleStore
-from storage.readiness import Readiness
-from storage.store import SqlSessionStore
-from storage.studies import SqlStudyStore
-from storage.votes import SqlVoteStore
+from storage.sessions.audits import SqlAuditStore
+from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.llm_cache import SqlAnswerCache
+from storage.sessions.store import SqlSessionStore
+from storage.sessions.votes import SqlVoteStore
+from storage.studies.store import SqlStudyStore
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,9 @@ def test_only_evaluation_reads_the_ground_truth():
     readers = {
         str(path.relative_to(ROOT))
         for package in ALLOWED for path in modules(package)
-        if any(name.startswith("cir_core.atelier.ground_truth") for name in imports(path))
+        if any(name.startswith("cir_core.sample.atelier.ground_truth") for name in imports(path))
     }
-    assert readers == {"cir_core/atelier/build.py", "cir_core/evaluate_sample.py"}
+    assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_sample.py"}
 
 
 def test_retrieval_does_not_import_the_catalogue():
@@ -60,7 +60,7 @@ def test_retrieval_does_not_import_the_catalogue():
         relative = path.relative_to(ROOT / "cir_core")
         outside = relative.parts[0] not in {"atelier", "training"} and not path.name.startswith("evaluate")
         if outside and path.name != "sample.py":
-            assert not any(name.startswith("cir_core.atelier") for name in imports(path)), path
+            assert not any(name.startswith("cir_core.sample.atelier") for name in imports(path)), path
 
 
 def test_only_settings_reads_the_environment():

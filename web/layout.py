@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gradio as gr
 
-from web.event_errors import Screens
-from web.own_files import own
-from web.pages import SCREENS, Page
-from web.search_tab import build_search_tab
+from web.http.pages import SCREENS, Page
+from web.middleware.gradio_errors import Screens
+from web.search.tab import build_search_tab
 from web.services import Services
-from web.study_calls import wire_study_calls
+from web.studies.api import wire_study_calls
+from web.ui.static_files import own
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
 _UPLOADS = (3600, 86400)

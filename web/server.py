@@ -23,44 +23,44 @@ from starlette.types import ASGIApp
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cir_core.errors import SettingsError
-from cir_core.memory import return_large_blocks
+from cir_core.images.memory import return_large_blocks
 from cir_core.settings import Settings
 from cir_core.version import __version__
-from web import json_calls, long_threads
-from web.addresses import Networks
-from web.adjudicate_routes import adjudicate_routes
-from web.analysis_routes import analysis_routes
-from web.audit_routes import audit_routes
-from web.connections import Connections, TimeoutProtocol, most_connections
-from web.doors import DoorKeeper, Doors
-from web.export import export_routes
-from web.forwarded import Forwarded
-from web.gradio_calls import GradioCalls
-from web.gradio_memory import GradioMemory
-from web.gradio_sessions import Sessions
-from web.guard import Guard, check_open, greeting
-from web.headers import SecurityHeaders
-from web.health import health_routes
+from web.accounts.audit_log_routes import log_routes
+from web.accounts.people_routes import people_routes
+from web.accounts.sign_in import sign_in_routes
+from web.analysis.routes import analysis_routes
+from web.http import background, json_api
+from web.http.networks import Networks
+from web.http.request_ids import RequestIds
 from web.layout import build_demo
-from web.live_routes import live_routes
-from web.log_lines import begin_logging
-from web.log_routes import log_routes
-from web.media import media_routes
-from web.named_calls import check_search
-from web.own_files import own_routes
-from web.people_routes import people_routes
-from web.quality_routes import quality_routes
-from web.request_ids import RequestIds
-from web.request_log import RequestLog, templates_of
-from web.sample_routes import sample_routes
+from web.limits.connections import Connections, TimeoutProtocol, most_connections
+from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
+from web.middleware.auth import Guard, check_open, greeting
+from web.middleware.gradio_calls import GradioCalls
+from web.middleware.gradio_memory import GradioMemory
+from web.middleware.gradio_sessions import Sessions
+from web.middleware.malformed_requests import say_what_cannot_be_read
+from web.middleware.proxy_headers import Forwarded
+from web.middleware.request_log import RequestLog, templates_of
+from web.middleware.security_headers import SecurityHeaders
+from web.middleware.shutdown import DoorKeeper, Doors
+from web.ops.health import health_routes
+from web.ops.logging_setup import begin_logging
+from web.ops.warming import Warming
+from web.search.api import check_search
+from web.search.audit_routes import audit_routes
+from web.search.export import export_routes
+from web.search.live_routes import live_routes
+from web.search.media import media_routes
 from web.services import Services, open_services
-from web.sign_in import sign_in_routes
-from web.studies_routes import studies_routes
-from web.study_routes import study_routes
-from web.theme import head, make_theme
-from web.unreadable import say_what_cannot_be_read
-from web.url_downloads import ImageFetcher, turn_off_gradios_downloads
-from web.warming import Warming
+from web.studies.adjudicate import adjudicate_routes
+from web.studies.annotate import study_routes
+from web.studies.manage import studies_routes
+from web.studies.quality import quality_routes
+from web.studies.sample import sample_routes
+from web.ui.static_files import own_routes
+from web.ui.theme import head, make_theme
 
 _log = logging.getLogger("cirque.server")
 _AT_THE_END = 2.0   # seconds
@@ -103,7 +103,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
         demo.has_launched = True
         images.kept = demo.upload_file_set   # whose old files Gradio removes
         if settings.mcp:
-            from web.mcp_server import McpServer  # its library is an extra
+            from web.mcp.server import McpServer  # its library is an extra
 
             McpServer(demo, images, {"search": partial(check_search, services)}).attach(app)
         app = gr.mount_gradio_app(
@@ -143,9 +143,9 @@ def serve(settings: Settings, *, open_page: bool = False) -> None:
     end.daemon = True
     end.start()
     services.database.close()
-    if long_threads.leave() or warming.loading:
+    if background.leave() or warming.loading:
         # The interpreter would wait for a report, and under a thread that loads a model it aborts.
-        json_calls.finish()
+        json_api.finish()
         os._exit(0)
 
 

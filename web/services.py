@@ -6,24 +6,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from annotation.audit_log import ActLog
-from annotation.people import PeopleService
-from annotation.service import StudyService
-from annotation.store import StudyStore
+from annotation.accounts.audit_log import ActLog
+from annotation.accounts.service import PeopleService
+from annotation.studies.service import StudyService
+from annotation.studies.store import StudyStore
 from annotation.votes import VoteStore
-from cir_core.audit.late_encoder import Load
+from cir_core.audit.retrievers.late_encoder import Load
 from cir_core.audit.store import AuditStore
-from cir_core.compare import ComparisonService
-from cir_core.decode_budget import set_budget
 from cir_core.errors import SettingsError, StorageError
+from cir_core.images.decode_budget import set_budget
+from cir_core.images.upload_quota import UploadQuota
 from cir_core.methods.declared import Method, all_methods
-from cir_core.service import SearchService
+from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.service import SearchService
 from cir_core.settings import Settings
-from cir_core.upload_quota import UploadQuota
-from storage.readiness import Readiness
-from web.live import Runs
-from web.meter import Meter
-from web.study_members import StudyMembers
+from storage.engine.readiness import Readiness
+from web.http.long_actions import Runs
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,12 @@ class Services:
 
 def open_services(settings: Settings) -> Services:
     """Open the store and the galleries' door. No model is loaded until it is needed."""
-    from annotation.preference import Preference
-    from annotation.validity import Validity
+    from annotation.preference.answers import Preference
+    from annotation.validity.answers import Validity
     from cir_core.encoders import load_encoder
+    from cir_core.images.uploads import UploadFolder
     from cir_core.language.connect import language_models
-    from cir_core.pool import SearcherPool
-    from cir_core.uploads import UploadFolder
+    from cir_core.sessions.pool import SearcherPool
     from storage.stores import open_stores
 
     methods = all_methods(settings.methods)
@@ -98,6 +98,6 @@ def _meter(settings: Settings) -> Meter:
     if not settings.metrics_from and not settings.metrics_token.get_secret_value():
         raise SettingsError("CIRQUE_METRICS is on, and nobody may read them. Name the addresses that may in "
                             "CIRQUE_METRICS_FROM, or set CIRQUE_METRICS_TOKEN.")
-    from web.metrics import PrometheusMeter
+    from web.ops.prometheus import PrometheusMeter
 
     return PrometheusMeter()

@@ -10,8 +10,8 @@ from platform import python_version
 from typing import Any
 
 from annotation.analysis.records import About, Options, Selection, StudyAnswers
-from annotation.imports import is_imported
-from cir_core.texts import counted
+from annotation.studies.imports import is_imported
+from cir_core.support.texts import counted
 from cir_core.version import __version__
 
 _FEW_DRAWS = 100    # of fewer, the 2.5th and 97.5th percentile are the outermost two or three

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from annotation.analysis.precision import kappa_precision, rate_precision
-from annotation.analysis.preference_json import preference_json
-from annotation.analysis.preference_report import K, preference_report
-from annotation.analysis.preference_sections import preference_sections
+from annotation.analysis.planning.precision import kappa_precision, rate_precision
+from annotation.analysis.preference.report import K, preference_report
+from annotation.analysis.preference.report_json import preference_json
+from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import (
     MetricScores,
     Options,
@@ -21,10 +21,10 @@ from annotation.analysis.records import (
     StudyAnswers,
     ValidityReport,
 )
-from annotation.analysis.validity_json import validity_json
-from annotation.analysis.validity_report import validity_report
-from annotation.analysis.validity_sections import validity_sections
-from annotation.exclusion import Rules
+from annotation.analysis.validity.report import validity_report
+from annotation.analysis.validity.report_json import validity_json
+from annotation.analysis.validity.report_sections import validity_sections
+from annotation.preference.exclusion import Rules
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def compose(
     """The report of a study of either kind.
 
     Args:
-        rules, scores, ks: of a preference study, as :func:`~annotation.analysis.preference_report.preference_report`
+        rules, scores, ks: of a preference study, as :func:`~annotation.analysis.preference.report.preference_report`
             takes them; a validity study has none.
         width: of the 95 % interval that is planned for, upper less lower; None: nothing is planned, nor is anything
             without draws, for planning draws.

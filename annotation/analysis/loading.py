@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.analysis.records import StudyAnswers
 from annotation.records import Study
-from annotation.store import StudyStore
+from annotation.studies.store import StudyStore
 
 
 def load_answers(store: StudyStore, study: Study) -> StudyAnswers:

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from annotation import subset
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.records import Item, Study, name_key
+from annotation.validity import subset
 from cir_core.errors import StudyError
-from cir_core.texts import shortened
+from cir_core.support.texts import shortened
 
 _LISTED = 12   # names in a sentence
 UNKNOWN = "unknown"

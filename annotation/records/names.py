@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from cir_core.texts import can_be_stored, composed
+from cir_core.support.texts import can_be_stored, composed
 
 MOST = 250        # characters; names of accounts, studies and scores have fewer
 LOCAL = "local"   # the person at a cirque without accounts, and at its command line

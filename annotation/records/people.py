@@ -42,7 +42,7 @@ class SignIn:
 
 @dataclass(frozen=True)
 class WrongTries:
-    """Wrong passwords that count, and since when: as a rule the last one's time, see ``annotation.throttle``."""
+    """Wrong passwords that count, and since when: as a rule the last one's time, see ``annotation.accounts.throttle``."""
 
     count: int
     last_at: datetime

@@ -147,7 +147,7 @@ class StudyEvent:
     annotator: str
     kind: EventKind
     token: str                         # the client's, for one press; repeated calls carry it again
-    payload: Mapping[str, Any]         # plain JSON: see annotation.survey_flow
+    payload: Mapping[str, Any]         # plain JSON: see annotation.preference.survey.flow
     created_at: datetime
 
 
@@ -201,7 +201,7 @@ class Desk:
     seconds: tuple[float, ...]         # of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
-    stand: Stand | None = None         # in kinds with a flow (annotation.kinds), once the service has looked
+    stand: Stand | None = None         # in kinds with a flow (annotation.studies.kinds), once the service has looked
     joined: bool = True                # False: no seat yet; ``total`` is about what they would get
 
 
@@ -249,4 +249,4 @@ class Taken:
 
 
 HandOver = Callable[[OpenWork], Sequence[Taken]]
-"""A pure policy: see :mod:`annotation.assignment`."""
+"""A pure policy: see :mod:`annotation.studies.assignment`."""

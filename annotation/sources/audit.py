@@ -11,12 +11,12 @@ from pydantic import Field, NonNegativeInt
 
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
-from cir_core.audit.circus_samples import Strict
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_files import Record, read_lines, validated
+from cir_core.audit.circus.circus_samples import Strict
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError
-from cir_core.gallery import Gallery
+from cir_core.gallery.gallery import Gallery
 
 _ENDING = "_queries.jsonl"
 _NOT_TRACE = ("panel", "panel_paths", "in_turn", "in_turn_paths")

@@ -10,14 +10,14 @@ from pydantic import Field, NonNegativeInt
 
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
-from cir_core.audit.circus_files import circus_captions
-from cir_core.audit.circus_form import OURS
-from cir_core.audit.circus_samples import Strict
+from cir_core.audit.circus.circus_files import circus_captions
+from cir_core.audit.circus.circus_form import OURS
+from cir_core.audit.circus.circus_samples import Strict
 from cir_core.audit.panel import DEPTH
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_files import Record, read_object, validated
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import Record, read_object, validated
 from cir_core.datasets.records import CaptionMode
-from cir_core.gallery import Gallery
+from cir_core.gallery.gallery import Gallery
 
 _TRACE = ("query_idx", "query_id", "query_text", "full_text", "query_image_path", "target_image_path",
           "aggregation", "ranks", "hits_at_k", "positive_candidate_ids")

@@ -9,13 +9,13 @@ from typing import Any
 
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_files import read_lines
-from cir_core.datasets.mbeir import read_benchmark
-from cir_core.datasets.mbeir_layout import find_files
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import read_lines
+from cir_core.datasets.files.mbeir_layout import find_files
+from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark
-from cir_core.gallery import Gallery
-from cir_core.texts import counted, quoted
+from cir_core.gallery.gallery import Gallery
+from cir_core.support.texts import counted, quoted
 
 NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_id")
 """Fields of M-BEIR's own records that nothing is made of; a trace keeps them under ``mbeir``."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 
-from cir_core.datasets.image_files import ImageFolder
+from cir_core.datasets.files.image_files import ImageFolder
 from cir_core.datasets.records import ImagePaths
-from cir_core.gallery import Gallery
+from cir_core.gallery.gallery import Gallery
 
 
 class Pictures:

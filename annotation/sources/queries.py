@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from cir_core.datasets.faults import Faults
+from cir_core.datasets.files.faults import Faults
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
-from cir_core.texts import quoted
+from cir_core.support.texts import quoted
 
 FindPicture = Callable[[str], Path | None]
 """Image id to its file; None where it is not at hand."""
@@ -25,7 +25,7 @@ LISTED = 20   # faults shown to a person; a broken export has the same one on ev
 class StudyQuery:
     """``panel``: what retrievers found with both inputs, in the order of retrieval, as CIRCUS's annotators were shown
     it. ``in_turn``: the same and more, the retrievers' results in turn, of which the panel of an item is made
-    (:mod:`annotation.panels`); empty where no more than ``panel`` is known."""
+    (:mod:`annotation.sources.panels`); empty where no more than ``panel`` is known."""
 
     key: str                       # "cirr::5": data set and line, or the source's own; unique in a study
     dataset: str

@@ -12,10 +12,10 @@ from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, FindPicture, QuerySource, StudyQuery
 from cir_core.audit.panel import DEPTH
 from cir_core.errors import StudyError, UnknownImage
-from cir_core.gallery import Gallery
-from cir_core.texts import counted
-from cir_core.types import SearchSession, Turn
-from cir_core.uploads import UploadFolder, is_upload
+from cir_core.gallery.gallery import Gallery
+from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.support.texts import counted
+from cir_core.types.records import SearchSession, Turn
 
 Wanted = Literal["target", "next reference", "marked"]
 

@@ -23,7 +23,7 @@ from cir_core.audit.records import (
     Variant,
 )
 from cir_core.errors import DatasetError
-from cir_core.texts import quoted
+from cir_core.support.texts import quoted
 
 _MUST_AGREE: Sequence[tuple[Literal["dataset", "dataset_digest", "pools_digest", "ablation", "caption_mode"], str]] = (
     ("dataset", "the data set"),

@@ -23,8 +23,8 @@ import numpy.typing as npt
 from cir_core.audit.measures import MEASURES, Measure, Scores, rounded, scores
 from cir_core.audit.records import CUTOFF, VARIANTS, Aggregate, RetrieverRun, Variant
 from cir_core.errors import DatasetError
-from cir_core.metrics.bootstrap import CONFIDENCE, DRAWINGS
-from cir_core.texts import quoted
+from cir_core.evaluation.metrics.bootstrap import CONFIDENCE, DRAWINGS
+from cir_core.support.texts import quoted
 
 GapMeasure = Literal["ndcg", "mrr"]
 GAP_MEASURES: tuple[GapMeasure, ...] = ("ndcg", "mrr")

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cir_core.audit.records import CUTOFF
-from cir_core.references import Reference
-from cir_core.search import Searcher
-from cir_core.service import SearchService
-from cir_core.types import SearchSession, Turn, Vector
+from cir_core.methods.references import Reference
+from cir_core.search.searcher import Searcher
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import SearchSession, Turn, Vector
 
 NEARLY = 0.8   # share of the first results from which one input is said to bring them alone
 _KEPT = 128

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from cir_core.audit.records import CUTOFF, VARIANTS, RetrieverRun
 from cir_core.errors import DatasetError
-from cir_core.metrics.ndcg import ndcg, reciprocal_rank
-from cir_core.texts import quoted
+from cir_core.evaluation.metrics.ndcg import ndcg, reciprocal_rank
+from cir_core.support.texts import quoted
 
 Measure = Literal["recall", "ndcg", "mrr"]
 MEASURES: tuple[Measure, ...] = ("recall", "ndcg", "mrr")

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, Variant
-from cir_core.audit.retrievers import Retriever
+from cir_core.audit.retrievers.base import Retriever
 from cir_core.audit.store import AuditStore
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import CirqueError, SearchError, StorageError
-from cir_core.method_runs import ENDS_A_RUN
-from cir_core.query_steps import Problem
-from cir_core.texts import quoted
+from cir_core.evaluation.method_runs import ENDS_A_RUN
+from cir_core.evaluation.query_steps import Problem
+from cir_core.support.texts import quoted
 
 CHUNK = 64      # queries
 IN_A_ROW = 20   # problems of a retriever, after which it is no use to go on

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, GalleryError
-from cir_core.gallery import Gallery
-from cir_core.texts import quoted
+from cir_core.gallery.gallery import Gallery
+from cir_core.support.texts import quoted
 
 _NAMED = 3
 

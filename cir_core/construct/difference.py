@@ -9,7 +9,7 @@ from typing import Protocol
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
 from cir_core.language.watch import Watch
-from cir_core.types import Matrix
+from cir_core.types.records import Matrix
 
 TAU = 0.8
 

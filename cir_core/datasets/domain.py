@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark
-from cir_core.datasets.soft_benchmark import is_cirr_name
-from cir_core.domains import Domain
+from cir_core.types.domains import Domain
 
 _DOMAINS: Mapping[str, Domain] = {
     "sample": "garment", "fashioniq": "garment", "cirr": "scene", "lasco": "scene", "circo": "circo",

@@ -7,7 +7,7 @@ from typing import Protocol, TypeGuard, runtime_checkable
 
 from PIL import Image
 
-from cir_core.types import EncoderIdentity, Matrix
+from cir_core.types.records import EncoderIdentity, Matrix
 
 
 @runtime_checkable
@@ -26,7 +26,7 @@ class Encoder(Protocol):
     def dim(self) -> int: ...
 
     def encode_images(self, images: Sequence[Image.Image]) -> Matrix:
-        """``[n, dim]`` float32, unit rows. Images are RGB, upright (see ``cir_core.images``)."""
+        """``[n, dim]`` float32, unit rows. Images are RGB, upright (see ``cir_core.images.load``)."""
         ...
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:

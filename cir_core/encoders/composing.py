@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from cir_core.encoders.torch_encoder import PreparedImage, TorchEncoder, split, to_device
-from cir_core.types import Matrix
+from cir_core.types.records import Matrix
 
 
 class ComposingTorchEncoder(TorchEncoder):

@@ -25,7 +25,7 @@ from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, to_devi
 from cir_core.encoders.transformers_encoder import load_transformers
 from cir_core.encoders.universal import ComposingUniversalEncoder, Images, Texts
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 _BATCH = 8  # an image is up to some two thousand tokens here
 

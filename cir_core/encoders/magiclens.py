@@ -30,7 +30,7 @@ from cir_core.encoders.open_clip_encoder import image_pipeline, load_backbone
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 _CAP = 50.0       # attention logits stay between ± this
 _EPSILON = 1e-6   # of every layer norm

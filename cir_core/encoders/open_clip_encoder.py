@@ -23,7 +23,7 @@ from cir_core.encoders.offline import hub_access, in_hub_cache, not_here
 from cir_core.encoders.specs import CHECKPOINT_SUFFIXES, EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 CONFIG_NAME = "open_clip_config.json"
 VOCABULARY_NAME = "bpe_simple_vocab.txt.gz"  # a folder's own vocabulary, read instead of open_clip's

@@ -20,7 +20,7 @@ from cir_core.encoders.open_clip_encoder import Backbone, image_pipeline, load_b
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 START = "a photo of"
 PLACEHOLDERS = {"pic2word": "*", "searle": "$"}

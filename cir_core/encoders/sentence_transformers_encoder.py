@@ -20,7 +20,7 @@ from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import choose_device
 from cir_core.encoders.universal import ComposingUniversalEncoder, Images, Texts, UniversalEncoder
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 _MODULES = "modules.json"
 _BATCH = 8  # where image and text go through a language model

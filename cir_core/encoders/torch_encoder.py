@@ -13,7 +13,7 @@ import torch
 from PIL import Image
 
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity, Matrix
+from cir_core.types.records import EncoderIdentity, Matrix
 
 T = TypeVar("T")
 PreparedImage = npt.NDArray[np.float32]  # [3, height, width], as the model's own preprocessing leaves it

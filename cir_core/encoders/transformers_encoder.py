@@ -18,7 +18,7 @@ from cir_core.encoders.offline import hub_access, not_here
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable
-from cir_core.types import EncoderIdentity
+from cir_core.types.records import EncoderIdentity
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import torch
 from PIL import Image
 
 from cir_core.encoders.torch_encoder import TorchModel
-from cir_core.types import Matrix
+from cir_core.types.records import Matrix
 
 _STRETCH = 150  # times as long as wide: Qwen's processors refuse images of more than 200
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.language.base import LanguageModel
-from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.cache import AnswerCache
-from cir_core.language.cached import CachedLanguageModel
-from cir_core.language.counted import CountedLanguageModel
-from cir_core.language.fallback import FallbackLanguageModel
-from cir_core.language.routed import RoutedLanguageModel
+from cir_core.language.wrappers.cache import AnswerCache
+from cir_core.language.wrappers.cached import CachedLanguageModel
+from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.metered import CountedLanguageModel
+from cir_core.language.wrappers.routed import RoutedLanguageModel
 from cir_core.settings import Settings
 
 if TYPE_CHECKING:
@@ -91,6 +91,6 @@ def _captioner(settings: Settings) -> LanguageModel | None:
         raise SettingsError(
             f"CIRQUE_CAPTIONER is '{settings.captioner}'. It looks like blip:/path/to/checkpoint, or is empty."
         )
-    from cir_core.language.blip import BlipCaptioner
+    from cir_core.language.captioners.blip import BlipCaptioner
 
     return BlipCaptioner(Path(path).expanduser(), settings.device, settings.precision)

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from cir_core.composition import Usage
+from cir_core.types.composition import Usage
 
 
 class Watch:

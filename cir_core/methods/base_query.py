@@ -17,13 +17,13 @@ from cir_core.encoders.base import Encoder, composes
 from cir_core.errors import EncoderUnavailable
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
-from cir_core.method_types import MethodSettings
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
-from cir_core.references import Reference
-from cir_core.stages import Stages
-from cir_core.texts import quoted
-from cir_core.types import Matrix, Vector
+from cir_core.methods.references import Reference
+from cir_core.methods.timings import Stages
+from cir_core.support.texts import quoted
+from cir_core.types.methods import MethodSettings
+from cir_core.types.records import Matrix, Vector
 
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
 """What the term of a base is called in a later turn's ledger."""

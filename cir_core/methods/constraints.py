@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import get_args
 
-from cir_core.composition import Constraints
 from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConstraintsTask, Domain
-from cir_core.method_types import FilterMode, SoftFilter
-from cir_core.references import Reference
-from cir_core.stages import Stages
-from cir_core.texts import clean_text, quoted
+from cir_core.methods.references import Reference
+from cir_core.methods.timings import Stages
+from cir_core.support.texts import clean_text, quoted
+from cir_core.types.composition import Constraints
+from cir_core.types.methods import FilterMode, SoftFilter
 
 MOST = 12  # chips on one side; more would average each other away
 

@@ -20,9 +20,9 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass as checked
 
 from cir_core.errors import MethodError
-from cir_core.method_types import MethodSettings, Reflection, SoftFilter
-from cir_core.texts import quoted
-from cir_core.toml_files import load_toml
+from cir_core.support.texts import quoted
+from cir_core.support.toml_files import load_toml
+from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
 RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line

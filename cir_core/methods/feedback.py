@@ -7,7 +7,7 @@ h the encoded merged text of the new turn. All are unit vectors of one space; th
 is not normalised again. With several images marked, y⁺ is their mean and the negative
 part the mean of those marked against (docs/search.md says how this is Rocchio's formula).
 The published text leaves α, β, γ open; the defaults in
-:class:`~cir_core.types.MethodSettings` are those of its released code.
+:class:`~cir_core.types.records.MethodSettings` are those of its released code.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cir_core.composition import Marks
-from cir_core.maths import unit
-from cir_core.types import Matrix, Vector
+from cir_core.support.maths import unit
+from cir_core.types.composition import Marks
+from cir_core.types.records import Matrix, Vector
 
 TEXT, HISTORY, PICKED, OTHERS, IMAGE = "text", "history", "picked", "not picked", "image"
 BOTH = "image and text"

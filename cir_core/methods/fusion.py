@@ -16,8 +16,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.maths import unit
-from cir_core.types import Vector
+from cir_core.support.maths import unit
+from cir_core.types.records import Vector
 
 # Below this sin θ, or this length of the sum, the coefficients would be so large that the
 # rounding of single-precision vectors shows in the outcome and in the ledger.

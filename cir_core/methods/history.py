@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cir_core.method_types import History
 from cir_core.methods.feedback import HISTORY, ComposedQuery, compose
-from cir_core.types import Vector
+from cir_core.types.methods import History
+from cir_core.types.records import Vector
 
 
 def aggregate(

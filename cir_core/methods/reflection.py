@@ -15,18 +15,18 @@ from time import perf_counter
 
 import numpy as np
 
-from cir_core.composition import ReflectionRound
 from cir_core.encoders.base import Encoder
 from cir_core.errors import ImageUnreadable, LanguageModelError, Stopped
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, ReflectTask
-from cir_core.maths import unit
-from cir_core.method_types import Reflection
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
-from cir_core.references import Reference
-from cir_core.stages import Stages
-from cir_core.types import Hit, Matrix, Vector
+from cir_core.methods.references import Reference
+from cir_core.methods.timings import Stages
+from cir_core.support.maths import unit
+from cir_core.types.composition import ReflectionRound
+from cir_core.types.methods import Reflection
+from cir_core.types.records import Hit, Matrix, Vector
 
 _NO_CAPTIONS = (
     "the rounds saw pictures alone: this gallery has no stored captions (make them with “cirque captions build”)"

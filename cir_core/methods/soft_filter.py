@@ -20,9 +20,9 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.composition import Constraints
-from cir_core.method_types import SoftFilter
-from cir_core.types import Matrix, Vector
+from cir_core.types.composition import Constraints
+from cir_core.types.methods import SoftFilter
+from cir_core.types.records import Matrix, Vector
 
 REWARD, PENALTY = "reward", "penalty"
 Scores = npt.NDArray[np.floating]

@@ -6,9 +6,9 @@ import tempfile
 from alembic import command
 from alembic.script import ScriptDirectory
 
-from storage.database import open_database, reading
-from storage.migrate import migrate
-from storage.revisions import migration_config
+from storage.engine.database import open_database, reading
+from storage.engine.revisions import migration_config
+from storage.migrations.run import migrate
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:

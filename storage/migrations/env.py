@@ -1,4 +1,4 @@
-"""Runs the migrations on the connection that ``storage.migrate`` opened, in its transaction.
+"""Runs the migrations on the connection that ``storage.migrations.run`` opened, in its transaction.
 
 It leaves logging alone: that belongs to the app. A new migration is written with
 ``python -m storage.migrations "what it does"``.
@@ -6,7 +6,7 @@ It leaves logging alone: that belongs to the app. A new migration is written wit
 
 from alembic import context
 
-from storage.tables import metadata
+from storage.mapping.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"],

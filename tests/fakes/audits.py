@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cir_core.audit.method_retriever import MethodRetriever
-from cir_core.audit.models import Models
 from cir_core.audit.records import QueryAudit, Ranking, RunCard, Variant
+from cir_core.audit.retrievers.method_retriever import MethodRetriever
+from cir_core.audit.retrievers.models import Models
 from cir_core.audit.store import StoredRun
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
-from cir_core.gallery import Gallery
+from cir_core.evaluation.query_steps import Problem
+from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
-from cir_core.query_steps import Problem
-from cir_core.types import Matrix, MethodSettings
+from cir_core.types.records import Matrix, MethodSettings
 from tests.fakes.encoder import FakeEncoder
 
 COLOURS = ("red", "green", "blue")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from PIL import Image
 
-from cir_core.gallery import Gallery, open_gallery
-from cir_core.indexing import index_folder
+from cir_core.gallery.gallery import Gallery, open_gallery
+from cir_core.gallery.indexing import index_folder
 from tests.fakes.encoder import FakeEncoder
 
 NAME = "colours"

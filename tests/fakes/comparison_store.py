@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from annotation.records import MethodVote
-from cir_core.comparisons import Comparison
 from cir_core.errors import UnknownSession
+from cir_core.sessions.comparisons import Comparison
 
 
 class InMemoryComparisonStore:

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.records import MethodVote
-from cir_core.comparisons import Column, Comparison
-from cir_core.ids import new_id
-from cir_core.types import Hit, MethodSettings, Reflection, SoftFilter
+from cir_core.sessions.comparisons import Column, Comparison
+from cir_core.types.ids import new_id
+from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter
 from tests.fakes.turns import a_composition, a_session
 
 METHODS = ("plain", "reflected", "filtered")

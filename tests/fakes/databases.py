@@ -25,9 +25,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.pool import NullPool, Pool
 
 from cir_core.settings import Settings
-from storage.database import open_database, writing
-from storage.inspection import inspect_database
-from storage.migrate import migrate
+from storage.backups.integrity import inspect_database
+from storage.engine.database import open_database, writing
+from storage.migrations.run import migrate
 
 SERVER = os.environ.get("CIRQUE_TEST_DATABASE_URL", "")
 ON_SQLITE = not SERVER

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cir_core.types import EncoderIdentity, Matrix
+from cir_core.types.records import EncoderIdentity, Matrix
 
 COLOURS = {"red": 0, "green": 1, "blue": 2}
 _REST = 3  # the axis of what says nothing: black images, empty texts

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
-from cir_core.composition import Usage
 from cir_core.errors import UnsupportedTask
 from cir_core.language.tasks import A, Answer, CaptionAnswer, CaptionTask, MergeAnswer, MergeTask, Task
 from cir_core.language.watch import Watch
+from cir_core.types.composition import Usage
 
 Reply = Answer | Exception | Callable[[Any], Answer]
 

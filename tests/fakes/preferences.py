@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyEvent, StudyImage, StudyPlan
-from annotation.store import StudyStore
-from annotation.survey import SETTINGS
+from annotation.studies.store import StudyStore
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation import rubric, survey
+from annotation.preference.survey import texts
+from annotation.validity import rubric
 
 NEW_FLAG = "TEXT_NAMES_THE_TARGET"
 """In circus/2 instead of ``QUERY_TOO_BROAD``, and the most severe one."""
@@ -21,7 +22,7 @@ def raise_versions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             'protocol = "circus/1"': 'protocol = "circus/2"', "QUERY_TOO_BROAD": NEW_FLAG,
             "severity = 1": "severity = 9", "severity = 4": "severity = 1",
             "unsure_after = 120": "unsure_after = 60"}}),
-        (survey, "surveys", {"hs-fashioniq": {
+        (texts, "surveys", {"hs-fashioniq": {
             'protocol = "hs-fashioniq/1"': 'protocol = "hs-fashioniq/2"', '"fits very well"': '"fits perfectly"'}}),
     ):
         copied = shutil.copytree(ASSETS / name, folder / name)

@@ -23,7 +23,7 @@ from annotation.analysis.records import (
     TwoWay,
     ValidityReport,
 )
-from annotation.quality import share
+from annotation.preference.quality import share
 
 NONE = Estimate(None, 0, reason="nobody judged anything")
 ANN, BOB, CLEO = "ann", "<script>alert(1)</script>", "cleo | $x$"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotation.accounts.roles import may
 from annotation.records import Role
-from annotation.roles import may
-from web.visitor import Visitor
+from web.http.visitor import Visitor
 
 
 class SignedIn:

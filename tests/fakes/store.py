@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.ids import new_id
-from cir_core.sessions import SessionSummary
-from cir_core.types import Branch, SearchSession, Turn
+from cir_core.sessions.store import SessionSummary
+from cir_core.types.ids import new_id
+from cir_core.types.records import Branch, SearchSession, Turn
 from storage.checks import check_turn, clean_name
 
 

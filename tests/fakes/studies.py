@@ -13,13 +13,13 @@ from typing import Any
 
 from PIL import Image
 
-from annotation.assignment import plan_places
+from annotation.preference.survey.flow import SECRET
+from annotation.preference.survey.plan import SurveyLayout, plan_survey, survey_places
+from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Item, Study, StudyImage, StudyPlan
-from annotation.store import StudyStore
-from annotation.survey import SETTINGS
-from annotation.survey_flow import SECRET
-from annotation.survey_plan import SurveyLayout, plan_survey, survey_places
-from cir_core.ids import new_id
+from annotation.studies.assignment import plan_places
+from annotation.studies.store import StudyStore
+from cir_core.types.ids import new_id
 
 CODE_SECRET = "0123456789abcdef" * 4
 TEXTS = ("is red and has long sleeves", "shows the same dog from behind", "with a shorter skirt", "at night, in rain")

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cir_core.composition import Composition, Constraints, Marks, ReflectionRound, Usage
-from cir_core.ids import new_id
-from cir_core.types import (
+from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage
+from cir_core.types.ids import new_id
+from cir_core.types.records import (
     Branch,
     EncoderIdentity,
     Hit,

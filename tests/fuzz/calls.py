@@ -1,7 +1,7 @@
 """Every address of the app, its named calls and what its search screen can do, with bad inputs.
 
 Addresses are those that the app has (:mod:`tests.fuzz.list_routes`), named calls those that Gradio lists, actions those
-of :mod:`web.actions`: what is new is tried without being named here. Which fields a call takes it says itself, in the
+of :mod:`web.search.actions.base`: what is new is tried without being named here. Which fields a call takes it says itself, in the
 sentence with which it refuses others.
 """
 
@@ -26,7 +26,7 @@ from tests.fuzz.inputs import as_json, scalars, spoilt_fields, spoilt_json, text
 from tests.fuzz.outcome import Target
 from tests.fuzz.pictures import spoilt_pictures
 from tests.fuzz.served import ROOT, Served
-from web.actions import ACTIONS, LONG, WITH_SERVICES
+from web.search.actions.base import ACTIONS, LONG, WITH_SERVICES
 
 _CSV = b"item,set,clip\nq0,1,0.25\nq0,2,-1.5\nq1,1,3\n"
 _LACKS, _TAKES = re.compile(r"lacks ([\w, ]+)\."), re.compile(r"It takes ([\w, ]+)\.")

@@ -12,32 +12,32 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from annotation.analysis.score_files import read_scores
-from annotation.circus_users import read_circus_users
-from annotation.creation import import_circus_study
-from annotation.hp_studies import import_hp_study
-from annotation.rubric import parse_rubric
+from annotation.analysis.scores.score_files import read_scores
+from annotation.preference.hp_fashioniq import import_hp_study
+from annotation.preference.survey.texts import parse_survey
 from annotation.sources.audit import read_audit
 from annotation.sources.circus import read_circus
 from annotation.sources.mbeir import read_mbeir
-from annotation.survey import parse_survey
-from cir_core.atelier.build import build_atelier
+from annotation.validity.circus import read_circus_users
+from annotation.validity.create import import_circus_study
+from annotation.validity.rubric import parse_rubric
 from cir_core.audit.aggregate import aggregate
-from cir_core.audit.aggregate_files import read_aggregate, write_aggregate
-from cir_core.audit.circus_files import read_run as read_audit_run
-from cir_core.audit.circus_files import write_run as write_audit_run
-from cir_core.audit.rank_files import read_ranks
-from cir_core.audit.traces import write_queries
-from cir_core.composition import Constraints
-from cir_core.datasets.checking import check
-from cir_core.datasets.kinds import KINDS
-from cir_core.datasets.soft_constraints import write_constraints
+from cir_core.audit.circus.aggregate_files import read_aggregate, write_aggregate
+from cir_core.audit.circus.circus_files import read_run as read_audit_run
+from cir_core.audit.circus.circus_files import write_run as write_audit_run
+from cir_core.audit.circus.rank_files import read_ranks
+from cir_core.audit.circus.traces import write_queries
+from cir_core.datasets.readers.soft_constraints import write_constraints
 from cir_core.errors import CirqueError
-from cir_core.gallery import open_gallery
-from cir_core.manifest import read_manifest
+from cir_core.evaluation.runs.files import read_run
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.manifest import read_manifest
 from cir_core.methods.declared import read_methods
-from cir_core.runs.files import read_run
-from storage.studies import SqlStudyStore
+from cir_core.registry.checking import check
+from cir_core.registry.kinds import KINDS
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.types.composition import Constraints
+from storage.studies.store import SqlStudyStore
 from tests.fakes import benchmark_files
 from tests.fakes.audit_ranks import benchmark, image
 from tests.fakes.audit_ranks import run as audit_run

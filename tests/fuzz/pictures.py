@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from cir_core.errors import ImageUnreadable
-from cir_core.images import for_encoder, open_image
+from cir_core.images.load import for_encoder, open_image
 from tests.fuzz.inputs import spoilt_bytes, weighted
 from tests.fuzz.outcome import Bad, Target
 

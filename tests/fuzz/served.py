@@ -15,11 +15,11 @@ from typing import Any
 import httpx
 import psutil
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
-from cir_core.atelier.build import build_atelier
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from cir_core.encoders import load_encoder
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT

@@ -15,14 +15,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
-from web.doors import DoorKeeper, Doors
-from web.event_errors import Screens
-from web.guard import Guard
-from web.headers import SecurityHeaders
-from web.log_lines import TextLines
-from web.meter import Meter
-from web.request_ids import RequestIds
-from web.request_log import RequestLog
+from web.http.meter import Meter
+from web.http.request_ids import RequestIds
+from web.middleware.auth import Guard
+from web.middleware.gradio_errors import Screens
+from web.middleware.request_log import RequestLog
+from web.middleware.security_headers import SecurityHeaders
+from web.middleware.shutdown import DoorKeeper, Doors
+from web.ops.logging_setup import TextLines
 
 SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": [], "query_string": b"",
          "client": ("127.0.0.1", 1), "server": ("localhost", 1), "scheme": "http"}
@@ -100,7 +100,7 @@ def test_what_passes_an_event_on_has_no_part_in_its_error() -> None:
         await Screens().process_api(999, [])      # it has no such event
 
     said = logged(event())
-    assert "web/event_errors.py" in said and "gradio/blocks.py" in said, "else this shows nothing"
+    assert "web/middleware/gradio_errors.py" in said and "gradio/blocks.py" in said, "else this shows nothing"
     assert is_gradios(last_traceback(said)), last_traceback(said)
 
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import httpx
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from benchmarks.servers import lasting_port
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
-from web.gate import COOKIE
+from web.ui.plain_pages import COOKIE
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "sixteen at once"

@@ -9,11 +9,11 @@ reply, and revises the answer. It prints the item and the token of each answer.
 import sys
 from datetime import UTC, datetime
 
-from annotation.assignment import hand_over
 from annotation.records import Draft, Judgement
-from cir_core.ids import new_id
-from storage.database import open_database
-from storage.studies import SqlStudyStore
+from annotation.studies.assignment import hand_over
+from cir_core.types.ids import new_id
+from storage.engine.database import open_database
+from storage.studies.store import SqlStudyStore
 from tests.fakes.study_records import STUDY
 
 if __name__ == "__main__":

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from cir_core.atelier.build import build_atelier
-from cir_core.datasets.kinds import read_benchmark
 from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError
-from cir_core.indexing import index_folder
-from cir_core.sample import NAME
+from cir_core.gallery.indexing import index_folder
+from cir_core.registry.kinds import read_benchmark
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app

@@ -13,9 +13,9 @@ import pytest
 
 from cir_core.audit.report import make_report, write_files
 from cir_core.audit.runner import run_audit
-from cir_core.gallery import open_gallery
+from cir_core.gallery.gallery import open_gallery
 from cir_core.methods.declared import builtin_methods
-from storage.audits import SqlAuditStore
+from storage.sessions.audits import SqlAuditStore
 from tests.fakes.audits import SlowTextEncoder, colour_benchmark, method_retriever
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.databases import database_of, open_migrated
@@ -27,7 +27,7 @@ QUERIES, CHUNK, NAMES = 60, 4, ("slerp", "text-only")
 PROGRAM = """
 import sys
 from pathlib import Path
-from cir_core.gallery import open_gallery
+from cir_core.gallery.gallery import open_gallery
 from tests.integration.test_audit_kill import NAME, audited
 home, url, log = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
 gallery = open_gallery(NAME, home=home)

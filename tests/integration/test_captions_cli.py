@@ -16,15 +16,15 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.construct.caption_build import optimise_captions
-from cir_core.construct.lines import read_heading
+from cir_core.captions.caption_build import optimise_captions
+from cir_core.captions.lines import read_heading
+from cir_core.captions.stored import captions_folder, captions_path, read_captions
 from cir_core.errors import CirqueError, LanguageModelUnavailable
-from cir_core.gallery import open_gallery
-from cir_core.gallery_captions import captions_folder, captions_path, read_captions
-from cir_core.indexing import index_folder
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
 from cli import console
-from cli.captions import app
+from cli.galleries.captions import app
 from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
@@ -34,8 +34,8 @@ IMAGES, SAMPLES = 40, 3
 PROGRAM = """
 import sys
 from pathlib import Path
-from cir_core.construct.caption_build import optimise_captions
-from cir_core.gallery import open_gallery
+from cir_core.captions.caption_build import optimise_captions
+from cir_core.gallery.gallery import open_gallery
 from tests.fakes.captioner import ScriptedCaptioner
 from tests.fakes.encoder import FakeEncoder
 home, log, workers = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])

@@ -121,7 +121,7 @@ def test_without_an_account_it_only_opens_on_this_machine(tmp_path):
 
 
 def test_exported_sessions_are_circled_json(tmp_path):
-    from storage.store import open_store
+    from storage.sessions.store import open_store
     from tests.fakes.turns import a_session, turn_maker
 
     store = open_store(settings_of(tmp_path))
@@ -144,7 +144,7 @@ def test_ctrl_c_says_how_to_go_on(monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("cli.encoders._describe", interrupted)
+    monkeypatch.setattr("cli.galleries.encoders._describe", interrupted)
     monkeypatch.setattr("sys.argv", ["cirque", "encoders", "show", "atelier"])
     with pytest.raises(SystemExit) as end:
         main.run()

@@ -7,12 +7,12 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cir_core.datasets.kinds import KINDS
 from cir_core.errors import DatasetError, GalleryError
-from cir_core.gallery import open_gallery
+from cir_core.gallery.gallery import open_gallery
+from cir_core.registry.kinds import KINDS
 from cir_core.settings import get_settings
 from cli import console
-from cli import datasets as commands
+from cli.galleries import datasets as commands
 from cli.main import app
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder

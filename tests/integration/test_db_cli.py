@@ -18,10 +18,10 @@ from cir_core.errors import StorageError
 from cir_core.settings import get_settings
 from cli import console
 from cli.main import app
-from storage.backup import back_up_to
-from storage.database import open_database, writing
-from storage.revisions import latest_revision
-from storage.tables import metadata
+from storage.backups.backup import back_up_to
+from storage.engine.database import open_database, writing
+from storage.engine.revisions import latest_revision
+from storage.mapping.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
 from tests.integration.crowd import Server, add_people, stores_of
 from tests.integration.disks import MountedDisk, small_disk

@@ -9,13 +9,13 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.atelier.build import build_atelier
-from cir_core.datasets.sample import read_benchmark
 from cir_core.errors import CirqueError, DatasetError, GalleryError, LanguageModelUnavailable, SettingsError
-from cir_core.indexing import index_folder
-from cir_core.runs.records import Run
+from cir_core.evaluation.runs.records import Run
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.benchmark import read_benchmark
 from cir_core.settings import get_settings
-from cli.answers import Answer, collect
+from cli.evaluate.answers import Answer, collect
 from cli.main import app
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
@@ -249,7 +249,7 @@ def test_m_beir_says_which_data_set(evaluate, tmp_path):
 
 def test_runs_over_the_sample_benchmark(evaluate, tmp_path, monkeypatch):
     paths = build_atelier(tmp_path / "drawn", sizes={"test": 30})
-    monkeypatch.setattr("cir_core.sample.ensure_drawn", lambda home, progress: (paths, False))
+    monkeypatch.setattr("cir_core.sample.gallery.ensure_drawn", lambda home, progress: (paths, False))
     benchmark = read_benchmark(paths.folder)
     first, *others = benchmark.queries
     lists = {query.query_id: [query.target_ids[0]] for query in others}
@@ -334,7 +334,7 @@ def painted(tmp_path, monkeypatch, evaluate) -> Path:
     manifest = write(tmp_path / "manifest.jsonl", "".join(
         json.dumps({"id": name, "path": f"{name}.png"}) + "\n" for name in NAMES))
     index_folder(photos, name="painted", encoder=FakeEncoder(), home=tmp_path / "home", manifest=manifest)
-    monkeypatch.setattr("cli.answers.open_encoder", lambda spec: FakeEncoder())
+    monkeypatch.setattr("cli.evaluate.answers.open_encoder", lambda spec: FakeEncoder())
     root = tmp_path / "cirr"
     write(root / "image_splits/split.rc2.val.json", {name: f"./dev/{name}.png" for name in NAMES})
     write(root / "captions/cap.rc2.val.json", [{

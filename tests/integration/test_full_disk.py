@@ -21,17 +21,17 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from sqlalchemy import Engine, event
 
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import nothing_saved
 from tests.fakes.databases import environment_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, ROOT, Judge, Refused, Server, add_entered, stores_of
 from tests.integration.disks import Disk, LimitedDisk, small_disk
-from web.meter import Meter
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.annotate import study_routes
 
 pytestmark = [pytest.mark.slow, pytest.mark.sqlite,
               pytest.mark.skipif(sys.platform == "win32", reason="no such limits")]

@@ -14,8 +14,8 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
-from storage import tables
-from storage.database import open_database, reading
+from storage.engine.database import open_database, reading
+from storage.mapping import tables
 from storage.stores import open_stores
 from tests.fakes.databases import check_sound, database_of, settings_of
 from tests.fakes.studies import make_study, valid

@@ -16,7 +16,7 @@ import transformers
 from cir_core.encoders import load_encoder
 from cir_core.encoders.bundled import bundled_encoder_dir
 from cir_core.errors import CirqueError, EncoderUnavailable
-from cir_core.language.blip import BlipCaptioner
+from cir_core.language.captioners.blip import BlipCaptioner
 from tests.fakes.tiny_embedding import save_clip
 
 ADVICE = ("weights_only", "weights-only", "weights only", "safe_globals", "unpickl", "set to false", "trusted source",

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from cir_core import journal
-from cir_core.gallery import open_gallery
-from cir_core.gallery_files import read_header
-from cir_core.indexing import index_folder
+from cir_core.gallery import journal
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.paths import read_header
 from tests.fakes.encoder import FakeEncoder
 
 BATCH = 5
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = """
 import sys
 from pathlib import Path
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
 from tests.fakes.encoder import FakeEncoder
 source, home, log = map(Path, sys.argv[1:])
 encoder = FakeEncoder(log=log, delay=0.004)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from annotation.records import NotedAct
 from cir_core.errors import AccessError
-from storage.audit_log import SqlActLog
-from storage.people import SqlPeopleStore
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import database_of, engine_of
 from tests.fakes.people import PASSWORD, people_service
 
@@ -24,12 +24,12 @@ ROOT = Path(__file__).parents[2]
 ROUNDS = 12
 _TAKE = """
 import sys
-from storage.database import open_database
-from storage.people import SqlPeopleStore
+from storage.engine.database import open_database
+from storage.accounts.store import SqlPeopleStore
 from cir_core.errors import AccessError
 from tests.fakes.people import PASSWORD
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from tests.fakes.people import LIGHT
 
 people = PeopleService(SqlPeopleStore(open_database(sys.argv[1])), passwords=Passwords(LIGHT))

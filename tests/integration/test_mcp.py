@@ -20,11 +20,11 @@ import jsonschema
 import pytest
 from PIL import Image
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
-from cir_core.atelier.build import build_atelier
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from cir_core.encoders import load_encoder
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
@@ -32,7 +32,7 @@ from tests.fakes.mcp_clients import ENDPOINT, TRANSPORTS, ToolFailed, call, mcp_
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 from tests.integration.processes import App
-from web.bodies import MOST_AT_WORK
+from web.http.request_bodies import MOST_AT_WORK
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="starts servers")]
 TOOLS = {"search", "next_item", "save_judgement", "next_question", "save_rating", "pass_gate", "progress"}

@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from cir_core.errors import MethodError
 from cir_core.methods.declared import all_methods, builtin_methods
 from cir_core.settings import get_settings
-from cli.evaluate import DEFAULT_METHODS
+from cli.evaluate.evaluate import DEFAULT_METHODS
+from cli.evaluate.method_options import chosen_methods
 from cli.main import app
-from cli.method_options import chosen_methods
 from tests.fakes.databases import use_home
 
 MINE = """
@@ -54,7 +54,7 @@ def test_the_list_has_every_method_with_its_parts(cirque, tmp_path):
 
 
 def test_the_table_says_what_a_method_is_made_of(cirque, monkeypatch):
-    monkeypatch.setattr("cli.methods.out", Console(highlight=False, markup=False, emoji=False, width=220))
+    monkeypatch.setattr("cli.admin.methods.out", Console(highlight=False, markup=False, emoji=False, width=220))
     result = cirque("methods", methods=MINE)
     assert result.exit_code == 0
     printed = result.output

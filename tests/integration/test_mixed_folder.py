@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from cir_core.gallery import open_gallery
-from cir_core.index import FlatIndex
-from cir_core.indexing import index_folder
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.index.flat import FlatIndex
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.mixed_folder import NAMES, make_mixed_folder
 

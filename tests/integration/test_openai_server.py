@@ -20,11 +20,8 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.cached import CachedLanguageModel
-from cir_core.language.fallback import FallbackLanguageModel
 from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import SAMPLE_TEMPERATURE, OpenAILanguageModel
 from cir_core.language.openai.server import Server
@@ -38,9 +35,12 @@ from cir_core.language.tasks import (
     Task,
 )
 from cir_core.language.watch import Watch
+from cir_core.language.wrappers.cached import CachedLanguageModel
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.methods.observer import PartWatch, TurnWatch
 from cir_core.settings import Settings, get_settings
-from cir_core.turn_watch import PartWatch, TurnWatch
-from cli import models
+from cir_core.types.composition import Usage
+from cli.admin import models
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.chat_server import ChatServer, Reply, refusal
 

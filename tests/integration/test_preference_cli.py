@@ -11,14 +11,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
 from cir_core.errors import CirqueError, DatasetError, GalleryError, MethodError, SettingsError, StudyError
-from cir_core.gallery import open_gallery
-from cir_core.indexing import index_folder
-from cir_core.sample import NAME
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
-from cli import console, preference
+from cli import console
+from cli.studies import preference
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 

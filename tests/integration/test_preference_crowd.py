@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from annotation.records import Assignment, Item, Judgement, Seat, StudyEvent
 from tests.fakes.databases import check_sound, database_of
 from tests.fakes.studies import make_preference_study, rated

@@ -15,7 +15,7 @@ from PIL import Image
 from sqlalchemy import text
 
 from cir_core.errors import StorageError
-from storage.database import reading, writing
+from storage.engine.database import reading, writing
 from tests.fakes.databases import open_migrated, sqlite_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import PASSWORD, Judge, Server, add_entered, stores_of

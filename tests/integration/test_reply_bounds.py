@@ -9,14 +9,14 @@ from contextlib import ExitStack
 import pytest
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable
-from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.fallback import FallbackLanguageModel
 from cir_core.language.openai.bounded import ReplyRefused, _Bounded
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
-from cir_core.turn_watch import PartWatch, TurnWatch
+from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.methods.observer import PartWatch, TurnWatch
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.memory import grown
@@ -141,7 +141,7 @@ _ASKING = """
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Server
     from cir_core.language.tasks import MergeTask
-    from cir_core.turn_watch import PartWatch, TurnWatch
+    from cir_core.methods.observer import PartWatch, TurnWatch
 
     class Following(TurnWatch):
         def partial(self, role, fields): pass

@@ -14,8 +14,8 @@ import typer
 from PIL import Image
 from typer.testing import CliRunner
 
-from annotation.assignment import hand_over
 from annotation.records import Judgement
+from annotation.studies.assignment import hand_over
 from cir_core.encoders import load_encoder
 from cir_core.errors import (
     CirqueError,
@@ -27,9 +27,10 @@ from cir_core.errors import (
     UnknownScores,
     UnknownStudy,
 )
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
-from cli import console, report
+from cli import console
+from cli.studies import report
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import an_answer

@@ -16,9 +16,9 @@ import numpy as np
 import orjson
 import pytest
 
-from annotation.circus_users import read_circus_users
-from annotation.circus_users.form import FLAGS
-from annotation.creation import import_circus_study
+from annotation.validity.circus import read_circus_users
+from annotation.validity.circus.form import FLAGS
+from annotation.validity.create import import_circus_study
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
 

@@ -13,21 +13,21 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cir_core import quick
-from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
 from cir_core.errors import MethodError
-from cir_core.evaluate_sample import evaluate_sample
-from cir_core.gallery import open_gallery
-from cir_core.indexing import index_folder
+from cir_core.evaluation.metrics.multi_turn import multi_turn_scores
+from cir_core.evaluation.metrics.recall import recall_at
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.metrics.multi_turn import multi_turn_scores
-from cir_core.metrics.recall import recall_at
-from cir_core.sample import NAME
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.evaluate_sample import evaluate_sample
+from cir_core.sample.gallery import NAME
+from cir_core.sessions import quick
 from cir_core.settings import environment_with
-from cir_core.types import MethodSettings, SoftFilter
-from cli.evaluation_tables import print_report
+from cir_core.types.records import MethodSettings, SoftFilter
+from cli.tables.evaluation_tables import print_report
 
 GARMENTS, QUERIES = 420, 20
 METHODS = ("text-only", "image-only", "cirevl", "weighted")
@@ -128,7 +128,7 @@ def test_the_same_seed_gives_the_same_numbers_and_cards_tell_rows_apart(home, en
 
 def test_tables_and_json_hold_the_figures(report, monkeypatch):
     printed = io.StringIO()
-    monkeypatch.setattr("cli.evaluation_tables.out", Console(file=printed, width=250, highlight=False, markup=False))
+    monkeypatch.setattr("cli.tables.evaluation_tables.out", Console(file=printed, width=250, highlight=False, markup=False))
     print_report(report, 4)
     text = printed.getvalue()
     for row in report.single:

@@ -15,17 +15,17 @@ import pytest
 from typer.testing import CliRunner
 
 from annotation.records import Judgement
-from annotation.service import StudyService
-from annotation.validity import Validity
-from cir_core.atelier.build import build_atelier
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.encoders import load_encoder
 from cir_core.errors import DatasetError, GalleryError, StudyError, UnknownStudy
-from cir_core.gallery import open_gallery
-from cir_core.ids import new_id
-from cir_core.indexing import index_folder
-from cir_core.sample import NAME
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.gallery import NAME
 from cir_core.settings import get_settings
-from cir_core.types import Hit
+from cir_core.types.ids import new_id
+from cir_core.types.records import Hit
 from cli import console
 from cli.main import app
 from storage.stores import open_stores

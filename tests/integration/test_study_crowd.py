@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from annotation.records import Judgement
 from tests.fakes.databases import check_sound, database_of
 from tests.fakes.studies import flagged, make_study, valid

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.assignment import plan_places
 from annotation.records import StudyPlan
-from storage.database import open_database
-from storage.studies import SqlStudyStore
+from annotation.studies.assignment import plan_places
+from storage.engine.database import open_database
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import check_sound, database_of, open_migrated
 from tests.fakes.study_records import ITEMS, STUDY
 from tests.integration.test_store_kill import kill_after, start

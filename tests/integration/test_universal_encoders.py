@@ -17,11 +17,11 @@ from cir_core.encoders import ComposingEncoder, composes, load_encoder
 from cir_core.encoders.embedding_encoder import pooled
 from cir_core.encoders.recipes import SIDECAR
 from cir_core.errors import EncoderUnavailable
-from cir_core.indexing import index_folder
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.tiny_embedding import (

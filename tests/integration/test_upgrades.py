@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from storage.database import open_database
-from storage.inspection import inspect_database
-from storage.revisions import latest_revision
+from storage.backups.integrity import inspect_database
+from storage.engine.database import open_database
+from storage.engine.revisions import latest_revision
 from tests.fakes.databases import ON_SQLITE, database_of
 from tests.integration.processes import App
 from tests.unit.test_earlier_schemas import REVISIONS, columns_of, content, make_as_of

@@ -7,7 +7,7 @@ import re
 import pytest
 from typer.testing import CliRunner
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from cir_core.errors import AccessError
 from cir_core.settings import get_settings
 from cli.main import app
@@ -116,7 +116,7 @@ def test_the_last_admin_stays(cirque):
 
 
 def test_at_a_terminal_the_password_is_asked_for_twice(cirque, people, monkeypatch):
-    monkeypatch.setattr("cli.users._at_a_terminal", lambda: True)
+    monkeypatch.setattr("cli.admin.users._at_a_terminal", lambda: True)
     result = cirque("add", "Ada", "--role", "admin", typed=f"{PASSWORD}\nmistyped\n{PASSWORD}\n{PASSWORD}\n")
     assert result.exit_code == 0, result.output
     assert PASSWORD not in result.output

@@ -5,8 +5,8 @@ python -m tests.integration.turn_writer <database url> <session id> <turn to go 
 
 import sys
 
-from storage.database import open_database
-from storage.store import SqlSessionStore
+from storage.engine.database import open_database
+from storage.sessions.store import SqlSessionStore
 from tests.fakes.turns import a_composition, turn_maker
 
 if __name__ == "__main__":

@@ -9,11 +9,11 @@ the name and the id of the vote.
 import hashlib
 import sys
 
-from cir_core.ids import new_id
-from storage.answers import SqlAnswerCache
-from storage.comparisons import SqlComparisonStore
-from storage.database import open_database
-from storage.votes import SqlVoteStore
+from cir_core.types.ids import new_id
+from storage.engine.database import open_database
+from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.llm_cache import SqlAnswerCache
+from storage.sessions.votes import SqlVoteStore
 from tests.fakes.comparisons import a_comparison, a_vote
 
 

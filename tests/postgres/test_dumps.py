@@ -16,12 +16,12 @@ from sqlalchemy import URL, text
 
 from annotation.records import Act
 from cir_core.errors import StorageError
-from storage import postgres_dumps
-from storage.audit_log import SqlActLog
-from storage.backup import back_up_to
-from storage.contents import contents_of
-from storage.database import open_database, reading, writing
-from storage.restore import restore
+from storage.accounts.audit_log import SqlActLog
+from storage.backups import postgres_dumps
+from storage.backups.backup import back_up_to
+from storage.backups.contents import contents_of
+from storage.backups.restore import restore
+from storage.engine.database import open_database, reading, writing
 from tests.fakes.databases import database_of, engine_of
 
 
@@ -122,7 +122,7 @@ def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
     SqlActLog(engine).note(Act("sign-out", "Ada"))
     engine.dispose()
     script = ("import os, signal, shutil, sys; from pathlib import Path; from storage import postgres_dumps\n"
-              "from storage.database import open_database; from storage.restore import restore\n"
+              "from storage.engine.database import open_database; from storage.backups.restore import restore\n"
               "def some(source, target):\n"
               "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
               "shutil.copyfileobj = some\n"

@@ -10,10 +10,10 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
-from storage.database import open_database
+from storage.engine.database import open_database
 from tests.fakes.databases import database_of, settings_of
-from web.doors import Doors
-from web.health import health_routes
+from web.middleware.shutdown import Doors
+from web.ops.health import health_routes
 from web.services import open_services
 
 

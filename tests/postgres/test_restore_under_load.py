@@ -12,11 +12,11 @@ import pytest
 
 from annotation.records import Act
 from cir_core.errors import StorageError
-from storage import postgres_dumps
-from storage.audit_log import SqlActLog
-from storage.backup import back_up_to
-from storage.database import open_database
-from storage.restore import restore
+from storage.accounts.audit_log import SqlActLog
+from storage.backups import postgres_dumps
+from storage.backups.backup import back_up_to
+from storage.backups.restore import restore
+from storage.engine.database import open_database
 from tests.fakes.databases import database_of, engine_of, environment_of
 from tests.fakes.studies import make_study, valid
 from tests.integration.crowd import ROOT, Judge, Server, add_entered, stores_of

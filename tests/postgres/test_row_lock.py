@@ -14,18 +14,18 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import StorageError
-from storage import database
-from storage.database import open_database, reading, without_hurry, writing
-from storage.studies import SqlStudyStore
+from storage.engine import database
+from storage.engine.database import open_database, reading, without_hurry, writing
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import database_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.meter import Meter
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.annotate import study_routes
 
 LOCK_MS = 3000
 MANY = 20   # more than there are threads

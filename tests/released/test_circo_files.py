@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from cir_core.datasets.circo import ASPECTS, read_benchmark
-from cir_core.runs.submissions import read_circo_submission, write_circo
+from cir_core.datasets.readers.circo import ASPECTS, read_benchmark
+from cir_core.evaluation.runs.submissions import read_circo_submission, write_circo
 
 
 @pytest.fixture(scope="module")

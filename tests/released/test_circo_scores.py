@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from cli.evaluate import app
+from cli.evaluate.evaluate import app
 
 
 def test_the_example_submission_scores_as_its_authors_evaluator_says(reference_data):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.datasets.fashioniq import read_benchmark
+from cir_core.datasets.readers.fashioniq import read_benchmark
 
 
 @pytest.fixture(scope="module")

@@ -5,12 +5,12 @@ from time import perf_counter
 import pytest
 
 from annotation.analysis.loading import load_answers
-from annotation.analysis.precision import rate_precision
-from annotation.analysis.preference_json import preference_json
-from annotation.analysis.preference_report import preference_report
+from annotation.analysis.planning.precision import rate_precision
+from annotation.analysis.preference.report import preference_report
+from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import Options, Selection
-from annotation.hp_studies import import_hp_study
-from storage.studies import SqlStudyStore
+from annotation.preference.hp_fashioniq import import_hp_study
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 
 

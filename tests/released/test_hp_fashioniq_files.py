@@ -2,8 +2,8 @@
 
 import pytest
 
-from cir_core.datasets.checking import check
-from cir_core.datasets.hp_fashioniq import read_questions, write_questions
+from cir_core.datasets.readers.hp_fashioniq import read_questions, write_questions
+from cir_core.registry.checking import check
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def test_the_file_comes_back_byte_for_byte(path, tmp_path):
 
 
 def test_every_image_is_of_its_question_s_category(path, reference_data):
-    from cir_core.datasets.fashioniq import read_split
+    from cir_core.datasets.readers.fashioniq import read_split
 
     known = {category: set(read_split(reference_data / "fashioniq", category, "val"))
              for category in ("shirt", "toptee")}

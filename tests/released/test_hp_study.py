@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from annotation.exclusion import Rules, apply_rules
-from annotation.hp_studies import hp_form, import_hp_study
-from annotation.preference_exports import judgement_table, preference_pairs, set_table
-from annotation.quality import people_quality, side_bias
-from cir_core.datasets.hp_fashioniq import read_questions
-from storage.studies import SqlStudyStore
+from annotation.preference.exclusion import Rules, apply_rules
+from annotation.preference.exports import judgement_table, preference_pairs, set_table
+from annotation.preference.hp_fashioniq import hp_form, import_hp_study
+from annotation.preference.quality import people_quality, side_bias
+from cir_core.datasets.readers.hp_fashioniq import read_questions
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 
 

@@ -4,10 +4,15 @@ import json
 
 import pytest
 
-from cir_core.datasets.checking import check
-from cir_core.datasets.kinds import read_benchmark
-from cir_core.datasets.soft import read_multi_target, read_single_target, write_multi_target, write_single_target
-from cir_core.datasets.soft_benchmark import multi_target_benchmark, single_target_benchmark
+from cir_core.datasets.readers.soft import (
+    read_multi_target,
+    read_single_target,
+    write_multi_target,
+    write_single_target,
+)
+from cir_core.datasets.readers.soft_benchmark import multi_target_benchmark, single_target_benchmark
+from cir_core.registry.checking import check
+from cir_core.registry.kinds import read_benchmark
 
 
 @pytest.fixture(scope="module")

@@ -21,24 +21,24 @@ from fastapi.testclient import TestClient
 from PIL import Image
 from sqlalchemy import event
 
-from annotation.preference import Preference
+from annotation.preference.answers import Preference
 from annotation.records import Role
-from annotation.service import StudyService
 from annotation.sources import StudyQuery
 from annotation.sources.audit import read_audit
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.audit.aggregate import aggregate
+from cir_core.audit.circus.traces import write_queries
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, RunCard, pools_digest
-from cir_core.audit.traces import write_queries
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.security.leak_statistics import Seconds, features_of
-from web.adjudicate_routes import adjudicate_routes
-from web.meter import Meter
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.adjudicate import adjudicate_routes
+from web.studies.annotate import study_routes
 
 RECORDED = Path(__file__).with_name("sample_audit.jsonl")
 """Of `cirque audit sample --retrievers text-only,image-only,slerp,cirevl`: 120 queries with a shortcut and 120 without,

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event, select
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from annotation.records import ACT_KINDS, ActKind, Decision, MetricScores, Seat, Study
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import StorageError
-from cir_core.ids import new_id
-from storage.audit_log import SqlActLog
-from storage.database import reading
-from storage.people import SqlPeopleStore
-from storage.studies import SqlStudyStore
-from storage.tables import metadata
+from cir_core.types.ids import new_id
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.engine.database import reading
+from storage.mapping.tables import metadata
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.studies import make_preference_study, make_study, valid

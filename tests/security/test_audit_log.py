@@ -20,31 +20,31 @@ from sqlalchemy import insert
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from annotation.audit_log import every_act, log_file, read_filter
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.audit_log import every_act, log_file, read_filter
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, Decision, MetricScores, NotedAct
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import LogError, SignInFailed, TooManyTries
-from cir_core.ids import new_id
 from cir_core.settings import get_settings
+from cir_core.types.ids import new_id
 from cli.main import app as command
-from storage import audit_log as storage_log
-from storage import tables
-from storage.audit_log import SqlActLog
-from storage.database import writing
-from storage.people import SqlPeopleStore
-from storage.studies import SqlStudyStore
+from storage.accounts import audit_log as storage_log
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.engine.database import writing
+from storage.mapping import tables
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, PASSWORD, Clock
 from tests.fakes.studies import make_preference_study, make_study, valid
-from web.guard import Guard
-from web.log_routes import log_routes
-from web.people_routes import people_routes
-from web.sign_in import sign_in_routes
-from web.studies_routes import studies_routes
-from web.study_members import StudyMembers
+from web.accounts.audit_log_routes import log_routes
+from web.accounts.people_routes import people_routes
+from web.accounts.sign_in import sign_in_routes
+from web.http.study_members import StudyMembers
+from web.middleware.auth import Guard
+from web.studies.manage import studies_routes
 
 SECRET_NOTE = "marker-note that somebody wrote"
 

@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from sqlalchemy import create_engine
 from starlette.testclient import TestClient
 
-from annotation.people import PeopleService
-from storage.people import SqlPeopleStore
-from web.guard import Guard
-from web.sign_in import sign_in_routes
+from annotation.accounts.service import PeopleService
+from storage.accounts.store import SqlPeopleStore
+from web.accounts.sign_in import sign_in_routes
+from web.middleware.auth import Guard
 
 # Nobody listens on port 1. A password may stand in two places of a URL.
 SERVER = "postgresql+psycopg://ann:s3cr3t@127.0.0.1:1/the-lab?{query}"

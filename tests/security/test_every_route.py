@@ -1,6 +1,6 @@
 """Every address of the real app, enumerated: who gets in, and what each answer tells browsers.
 
-A route that somebody adds is in these tests at once, and closed until it is named in ``web/access.py``.
+A route that somebody adds is in these tests at once, and closed until it is named in ``web/http/permissions.py``.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from fastapi import FastAPI
 from gradio.route_utils import delete_files_created_by_app
 from starlette.testclient import TestClient
 
-from annotation.people import PeopleService
-from annotation.roles import ROLES, may
+from annotation.accounts.roles import ROLES, may
+from annotation.accounts.service import PeopleService
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.people import PASSWORD
 from tests.fakes.routes import Address, addresses
 from tests.fakes.studies import make_study
-from web.access import PAGES, is_open, is_served, needed
-from web.own_files import own_version
+from web.http.permissions import PAGES, is_open, is_served, needed
 from web.server import create_app, server_config
 from web.services import Services, open_services
+from web.ui.static_files import own_version
 
 # What strangers may have, and why. Anything else on this list is a decision: write it down in docs/security.md.
 FOR_STRANGERS = {

@@ -19,17 +19,17 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from annotation.creation import create_validity_study
-from annotation.preference_creation import create_preference_study
-from annotation.preference_sources import SurveyQuery
+from annotation.preference.create import create_preference_study
+from annotation.preference.sources import SurveyQuery
+from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Judgement, Study, StudyPlan
-from annotation.survey_plan import SurveyLayout
-from cir_core.compare import ComparisonService
-from cir_core.ids import new_id
+from annotation.validity.create import create_validity_study
+from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.ids import new_id
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
 from tests.fakes.encoder import FakeEncoder
@@ -38,9 +38,9 @@ from tests.fakes.store import InMemorySessionStore
 from tests.fakes.studies import flagged, rated, solved, valid
 from tests.security.leak_stage import Browser, Stage, difference, image, picture_features, seeded, set_stage, without
 from tests.security.leak_statistics import Features, Finding, Seconds, features_of, lasting_leaks, leaks, told_by
-from web.columns_present import columns
-from web.templating import fill
-from web.view import View
+from web.search.presenters.columns import columns
+from web.search.view import View
+from web.ui.templating import fill
 
 QUESTIONS = 240
 METHODS = ("lemur", "okapi", "tapir")

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation.exports.tables import csv_file
-from web.templating import fill
+from annotation.validity.exports.tables import csv_file
+from web.ui.templating import fill
 
 ROOT = Path(__file__).parents[2]
 HOSTILE = "<img src=x onerror=alert(1)>{{ 7*7 }}"
@@ -42,7 +42,7 @@ def test_scripts_make_elements_and_set_texts() -> None:
     found = places(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|new Function|\beval\(|"
                    r"createContextualFragment|DOMParser|setHTMLUnsafe", "assets/js", ".js")
     assert {(path, line.partition("//")[0].strip()) for path, line in found} == {
-        ("assets/js/audit.js", "else place.innerHTML = found.html;")}
+        ("assets/js/search/audit.js", "else place.innerHTML = found.html;")}
 
 
 def test_addresses_that_scripts_set_are_never_of_a_data_set() -> None:
@@ -73,6 +73,6 @@ def test_every_table_that_cirque_writes_goes_through_the_same_guard() -> None:
     anybody's."""
     users = {path for folder in ("annotation", "cir_core", "cli", "web", "storage")
              for path, _ in places(r"csv\.(writer|DictWriter)", folder, ".py")}
-    assert users == {"annotation/exports/tables.py", "cir_core/audit/traces.py", "cir_core/atelier/build.py"}
-    for guarded in users - {"cir_core/atelier/build.py"}:
+    assert users == {"annotation/validity/exports/tables.py", "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py"}
+    for guarded in users - {"cir_core/sample/atelier/build.py"}:
         assert "as_text(" in (ROOT / guarded).read_text("utf-8")

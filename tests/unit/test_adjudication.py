@@ -10,14 +10,14 @@ from typing import NoReturn
 
 import pytest
 
-from annotation.adjudication import LONGEST_REASON, Adjudication, nameless
-from annotation.labels import final_labels
 from annotation.records import Item, Study
-from annotation.rubric import load_rubric
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.adjudication import LONGEST_REASON, Adjudication, nameless
+from annotation.validity.answers import Validity
+from annotation.validity.labels import final_labels
+from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.judged import answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import flagged, make_study, valid

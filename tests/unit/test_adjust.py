@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.composition import Adjustment, Constraints, Marks, Usage
 from cir_core.errors import LanguageModelUnavailable, SearchError
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
 from cir_core.methods.fusion import slerp
+from cir_core.methods.references import Previous
 from cir_core.methods.soft_filter import soft_score
-from cir_core.pool import SearcherPool
-from cir_core.references import Previous
-from cir_core.search import Found, Searcher
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings, Reflection, SoftFilter
-from cir_core.uploads import UploadFolder
+from cir_core.search.searcher import Found, Searcher
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment, Constraints, Marks, Usage
+from cir_core.types.records import MethodSettings, Reflection, SoftFilter
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel

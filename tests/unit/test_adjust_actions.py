@@ -5,24 +5,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from cir_core.composition import Adjustment, Constraints, Marks
 from cir_core.errors import CirqueError, EncoderUnavailable, LanguageModelUnavailable, MethodError, SearchError, Stopped
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
-from cir_core.method_types import MethodSettings, Reflection, SoftFilter
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment, Constraints, Marks
+from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel
 from tests.fakes.store import InMemorySessionStore
-from web import present_filter, present_methods, present_rounds
-from web.actions import begin, perform
-from web.adjust_actions import marks_of
-from web.adjusted import shown_turn
-from web.screen import Screen
-from web.view import View
+from web.search.actions.adjust import marks_of
+from web.search.actions.base import begin, perform
+from web.search.presenters import methods, reflection, soft_filter
+from web.search.presenters.adjusted_turn import shown_turn
+from web.search.screen import Screen
+from web.search.view import View
 
 METHODS = builtin_methods()
 BOTH = METHODS["corr-soft"].settings
@@ -132,7 +132,7 @@ def test_rounds_can_be_rewritten_left_out_and_counted_again(services):
     rewritten = perform(services, view, "adjust", {"rounds": 1, "rewritten": " blue "})
     assert (rewritten.adjustment.rounds, rewritten.adjustment.rewritten) == (1, "blue")
     stored, shown = turn_of(services, view), shown_of(services, rewritten).shown
-    cards = present_rounds.reflection(stored, shown, NAME, "v")
+    cards = reflection.reflection(stored, shown, NAME, "v")
     assert [(c["query"], c["counts"], c["edited"]) for c in cards["cards"]] == [("blue", True, True),
                                                                                 ("blue", False, False)]
     base = perform(services, rewritten, "adjust", {"rounds": 0, "rewritten": None})
@@ -146,7 +146,7 @@ def test_rounds_can_be_rewritten_left_out_and_counted_again(services):
 def test_a_turn_without_a_filter_can_have_one(services):
     view = searched(services, MethodSettings())
     view = perform(services, view, "filter", {})
-    soft = present_filter.soft_filter(shown_of(services, view).shown)
+    soft = soft_filter.soft_filter(shown_of(services, view).shown)
     assert soft["empty"] and soft["weight"] == "1.00"
     sides = {"proscriptive": ["red"]}
     view = perform(services, view, "adjust", {"constraints": sides, "edited": "texts"})
@@ -203,7 +203,7 @@ def test_leaving_changes_behind_is_said(services):
 def test_what_moved_is_against_the_same_turn_without_a_filter(services):
     view = perform(services, searched(services), "moves", {"on": True})
     seen = shown_of(services, view)
-    moves = present_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
+    moves = soft_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
     before = {hit.image_id: hit.rank for hit in seen.then}
     for hit in seen.now:
         was, move = before[hit.image_id], moves["tiles"].get(hit.image_id)
@@ -215,7 +215,7 @@ def test_what_moved_is_against_the_same_turn_without_a_filter(services):
     assert gone == top_then - top_now
     still = perform(services, perform(services, view, "adjust", {"weight": 0.0}), "moves", {"on": True})
     seen = shown_of(services, still)
-    moves = present_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
+    moves = soft_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
     assert {move["text"] for move in moves["tiles"].values()} == {"="}
 
 
@@ -261,9 +261,9 @@ def test_a_method_by_name_with_some_of_its_numbers_changed(services):
     })
     assert chosen.method == replace(
         BOTH, exclude="none", alpha=0.2, reflection=Reflection(rounds=3), soft_filter=SoftFilter(0.4))
-    assert present_methods.method_title(chosen.method, METHODS) == "Custom"
+    assert methods.method_title(chosen.method, METHODS) == "Custom"
     back = perform(services, chosen, "settings", {"method": "corr-soft", "rounds": "2", "weight": "1", "alpha": "0.08"})
-    assert present_methods.method_title(back.method, METHODS) == "CIReVL + CoRR + SoFT"
+    assert methods.method_title(back.method, METHODS) == "CIReVL + CoRR + SoFT"
     custom = perform(services, chosen, "settings", {"method": "custom", "k": "30"})
     assert (custom.method, custom.k) == (chosen.method, 30)
 
@@ -316,10 +316,10 @@ def test_the_session_of_a_first_search_is_known_while_it_runs(services):
 
 def test_methods_stand_in_their_groups_and_ones_own_apart():
     mine = {**METHODS, "mine": Method("mine", "Mine", "", MethodSettings(base="slerp", text_weight=0.3))}
-    groups = present_methods.choices(METHODS["corr"].settings, mine, "no encoder for it")
+    groups = methods.choices(METHODS["corr"].settings, mine, "no encoder for it")
     assert [group["title"] for group in groups] == ["Base methods", "History", "SoFT", "CoRR", "Yours"]
     chosen = [one["name"] for group in groups for one in group["methods"] if one["chosen"]]
     assert chosen == ["corr"]
     assert [one["name"] for group in groups for one in group["methods"] if one["reason"]] == ["joint"]
-    custom = present_methods.choices(MethodSettings(alpha=0.5), mine)[0]
+    custom = methods.choices(MethodSettings(alpha=0.5), mine)[0]
     assert custom["methods"][0]["name"] == "custom" and "α 0.5" in custom["methods"][0]["source"]

@@ -9,7 +9,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.analysis.agreement import (
+from annotation.analysis.statistics.agreement import (
     agreement,
     check_scale,
     cohen,
@@ -19,7 +19,7 @@ from annotation.analysis.agreement import (
     scale_of,
     unanimous,
 )
-from annotation.analysis.matrix import Ratings
+from annotation.analysis.statistics.matrix import Ratings
 from cir_core.errors import StudyError
 
 NOBODY = -1

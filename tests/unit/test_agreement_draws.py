@@ -10,11 +10,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.analysis import agreement_draws as module
-from annotation.analysis.agreement import fleiss, krippendorff, positive_rate, unanimous
-from annotation.analysis.agreement_draws import agreement_draws
-from annotation.analysis.draws import interval, weights
-from annotation.analysis.matrix import Ratings
+from annotation.analysis.statistics import agreement_bootstrap as module
+from annotation.analysis.statistics.agreement import fleiss, krippendorff, positive_rate, unanimous
+from annotation.analysis.statistics.agreement_bootstrap import agreement_draws
+from annotation.analysis.statistics.bootstrap import interval, weights
+from annotation.analysis.statistics.matrix import Ratings
 
 PAIRS = tuple(combinations(range(4), 2))
 SEED = 4

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from web.analysis_cache import Newest, Shared
+from web.analysis.single_flight import Newest, Shared
 
 
 class Counted:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.analysis_pace import OFTEN, RARELY, Pace
+from web.analysis.polling import OFTEN, RARELY, Pace
 
 
 @pytest.fixture

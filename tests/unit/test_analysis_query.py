@@ -7,9 +7,9 @@ import json
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.exclusion import Rules
+from annotation.preference.exclusion import Rules
 from cir_core.errors import StudyError
-from web.analysis_query import Asked, read_query
+from web.analysis.query import Asked, read_query
 
 
 def test_what_goes_without_saying():

@@ -19,28 +19,27 @@ from fastapi import FastAPI
 from sqlalchemy import event
 from starlette.testclient import TestClient
 
+from annotation.accounts.roles import Capability, may
 from annotation.analysis import composing
-from annotation.analysis.formats import FORMS
 from annotation.analysis.records import Disputed, Options
-from annotation.preference import Preference
+from annotation.analysis.rendering.formats import FORMS
+from annotation.preference.answers import Preference
 from annotation.records import Place, Role, Study, StudyImage
-from annotation.roles import Capability, may
-from annotation.service import StudyService
-from annotation.validity import Validity
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid
-from web import analysis_reports
-from web import analysis_routes as routes
-from web.analysis_files import FILES
-from web.analysis_present import disputed, plain
-from web.analysis_query import read_query
-from web.analysis_reports import Analyses
-from web.analysis_routes import analysis_routes
-from web.json_calls import Later
-from web.live import Runs
-from web.visitor import Visitor
+from web.analysis import report_cache, routes
+from web.analysis.downloads import FILES
+from web.analysis.query import read_query
+from web.analysis.report_cache import Analyses
+from web.analysis.report_json import disputed, plain
+from web.analysis.routes import analysis_routes
+from web.http.json_api import Later
+from web.http.long_actions import Runs
+from web.http.visitor import Visitor
 
 PEOPLE = ("Adalgisa", "Bérénice", "Cem Öz")
 ANALYST = "Anneliese"
@@ -482,7 +481,7 @@ def test_the_answers_of_a_large_study_are_not_read_at_once(
         return Later(work)
 
     monkeypatch.setattr(routes, "Later", counted)
-    monkeypatch.setattr(analysis_reports, "_LARGE", 19)
+    monkeypatch.setattr(report_cache, "_LARGE", 19)
     fetch(client, "disputed", study)
     assert len(put_off) == 1
     fetch(client, "disputed", study, a=1, b=2)
@@ -528,14 +527,14 @@ def test_one_copy_of_a_study_and_no_report_of_an_older_stamp_is_kept(
     store: SqlStudyStore, study: Study, now: list[float], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     kept: list[Any] = []
-    load, busy = analysis_reports.load_answers, Busy(store, now)
+    load, busy = report_cache.load_answers, Busy(store, now)
 
     def remembered(*of: Any) -> Any:
         answers = load(*of)
         kept.append(weakref.ref(answers))
         return answers
 
-    monkeypatch.setattr(analysis_reports, "load_answers", remembered)
+    monkeypatch.setattr(report_cache, "load_answers", remembered)
     analyses = Analyses(busy, clock=lambda: now[0])  # type: ignore[arg-type]
     reports = []
     for _ in range(4):

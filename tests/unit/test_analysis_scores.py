@@ -13,24 +13,24 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.accounts.roles import may
 from annotation.records import Item, Place, Role, Study
 from annotation.records.scores import NAME_LIMIT
-from annotation.roles import may
 from cir_core.errors import EncoderUnavailable
 from cir_core.methods.declared import Method
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings
-from storage.studies import SqlStudyStore
+from cir_core.search.searcher import Searcher
+from cir_core.types.records import MethodSettings
+from storage.studies.store import SqlStudyStore
 from tests.fakes.colours import colour_gallery
 from tests.fakes.databases import engine_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import SilentLanguageModel
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
-from web.analysis_routes import analysis_routes
-from web.live import Runs
-from web.live_routes import live_routes
-from web.visitor import Visitor
+from web.analysis.routes import analysis_routes
+from web.http.long_actions import Runs
+from web.http.visitor import Visitor
+from web.search.live_routes import live_routes
 
 REDS = ["r1g0b0", "r2g0b0", "r3g0b0", "r3g1b0", "r2g1b0"]
 GREENS = ["r0g1b0", "r0g2b0", "r0g3b0", "r1g3b0", "r1g2b0"]
@@ -53,7 +53,7 @@ class Search:
                 SimpleNamespace(name="half", size=3, status="partial")]
 
     def gallery(self, name: str) -> Any:
-        from cir_core.gallery import open_gallery
+        from cir_core.gallery.gallery import open_gallery
         return self._gallery if name == "colours" else open_gallery(name, home=Path("nowhere"))
 
     def searcher(self, name: str) -> Searcher:

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from cir_core.errors import SettingsError
-from cir_core.runs.records import Run
-from cli.answer_files import apart, check_folder, safe_name, write_run
+from cir_core.evaluation.runs.records import Run
+from cli.evaluate.answer_files import apart, check_folder, safe_name, write_run
 
 
 def test_long_names_are_cut_and_stay_different():

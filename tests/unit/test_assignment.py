@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.assignment import hand_over, plan_places
 from annotation.records import Assignment, Item, OpenWork, Place, Seat, Study, StudyPlan, Taken
+from annotation.studies.assignment import hand_over, plan_places
 from cir_core.errors import StudyError
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

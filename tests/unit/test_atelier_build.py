@@ -9,12 +9,12 @@ from pathlib import Path
 import cv2
 import pytest
 
-from cir_core.atelier.build import AtelierPaths, build_atelier, is_complete
-from cir_core.atelier.catalogue import catalogue
-from cir_core.atelier.ground_truth import read_attributes
-from cir_core.atelier.queries import PER_CATEGORY, make_triplets
 from cir_core.errors import DatasetError
-from cir_core.lexicon import CATEGORY, GROUPS
+from cir_core.garments.lexicon import CATEGORY, GROUPS
+from cir_core.sample.atelier.build import AtelierPaths, build_atelier, is_complete
+from cir_core.sample.atelier.catalogue import catalogue
+from cir_core.sample.atelier.ground_truth import read_attributes
+from cir_core.sample.atelier.queries import PER_CATEGORY, make_triplets
 
 SIZES = {"val": 30, "test": 24}
 SEED = 8

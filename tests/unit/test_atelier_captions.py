@@ -7,10 +7,11 @@ import re
 
 import pytest
 
-from cir_core.atelier.captions import full_caption, partial_caption, relative_captions
-from cir_core.atelier.catalogue import Garment, catalogue
-from cir_core.atelier.queries import make_triplets
-from cir_core.atelier.wording import (
+from cir_core.garments.lexicon import NONE
+from cir_core.sample.atelier.captions import full_caption, partial_caption, relative_captions
+from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.atelier.queries import make_triplets
+from cir_core.sample.atelier.wording import (
     COLOUR_WORDS,
     DETAIL_WORDS,
     FIT_WORDS,
@@ -21,7 +22,6 @@ from cir_core.atelier.wording import (
     PATTERN_BEFORE,
     SLEEVE_WORDS,
 )
-from cir_core.lexicon import NONE
 
 DRESS = {
     "category": "dress", "colour": "red", "second_colour": "none", "pattern": "plain",

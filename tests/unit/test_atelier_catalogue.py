@@ -7,10 +7,10 @@ from collections import Counter
 
 import pytest
 
-from cir_core.atelier.catalogue import Garment, catalogue, families
-from cir_core.atelier.queries import changed
-from cir_core.atelier.rules import is_wearable, may_pair
-from cir_core.lexicon import GROUPS
+from cir_core.garments.lexicon import GROUPS
+from cir_core.sample.atelier.catalogue import Garment, catalogue, families
+from cir_core.sample.atelier.queries import changed
+from cir_core.sample.atelier.rules import is_wearable, may_pair
 
 SIZES = {"train": 300, "val": 90, "test": 150}
 SHIRT = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cir_core.atelier.catalogue import catalogue
-from cir_core.atelier.draw import render
-from cir_core.atelier.draw.motifs import COUNT, motif
-from cir_core.lexicon import CATEGORY, COLOUR
+from cir_core.garments.lexicon import CATEGORY, COLOUR
+from cir_core.sample.atelier.catalogue import catalogue
+from cir_core.sample.atelier.draw import render
+from cir_core.sample.atelier.draw.motifs import COUNT, motif
 
 DRESS = {
     "category": "dress", "colour": "teal", "second_colour": "white", "pattern": "plain",
@@ -39,7 +39,7 @@ def test_each_attribute_changes_the_picture(change: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("colour", COLOUR.keys)
 def test_cloth_has_its_nominal_colour(colour: str) -> None:
-    from cir_core.atelier.draw.palette import rgb
+    from cir_core.sample.atelier.draw.palette import rgb
 
     plain = {**DRESS, "colour": colour, "trim": "none", "second_colour": "none"}
     cloth = np.median(render(plain, 9)[120:170, 115:140].reshape(-1, 3), axis=0) / 255

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from cir_core.audit.aggregate import aggregate
-from cir_core.audit.aggregate_files import read_aggregate, write_aggregate
-from cir_core.audit.circus_files import pools_on_card, read_run, write_run
-from cir_core.audit.rank_files import read_ranks
+from cir_core.audit.circus.aggregate_files import read_aggregate, write_aggregate
+from cir_core.audit.circus.circus_files import pools_on_card, read_run, write_run
+from cir_core.audit.circus.rank_files import read_ranks
+from cir_core.audit.circus.traces import read_validated, write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.records import pools_digest
-from cir_core.audit.traces import read_validated, write_queries, write_query_index, write_shortcut_free
-from cir_core.datasets.faults import Faults
+from cir_core.datasets.files.faults import Faults
 from cir_core.errors import DatasetError
 from tests.fakes.audit_ranks import benchmark, image, run
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from cir_core.audit.aggregate_files import read_aggregate
-from cir_core.audit.circus_files import read_run, write_run
-from cir_core.audit.plots import DARK
+from cir_core.audit.circus.aggregate_files import read_aggregate
+from cir_core.audit.circus.circus_files import read_run, write_run
+from cir_core.audit.page.plots import DARK
 from cir_core.audit.report import make_report, summary_json, write_files
 from tests.fakes.audit_ranks import benchmark, image, run
 
@@ -170,7 +170,7 @@ def test_every_colour_has_one_for_dark_paper(folder):
 
 
 def test_the_page_says_which_gaps_are_none_by_construction():
-    from cir_core.audit.page import page
+    from cir_core.audit.page.page import page
 
     method = {"method": {"base": "text-only", "soft_filter": None, "reflection": None}}
     both = make_report(OF, [RUNS[0], run(OF, "words", [(5, 5, 90)] * QUERIES, identity=method)])
@@ -179,7 +179,7 @@ def test_the_page_says_which_gaps_are_none_by_construction():
 
 
 def test_one_retriever_without_annotations_or_labels():
-    from cir_core.audit.page import page
+    from cir_core.audit.page.page import page
 
     alone = make_report(OF, [RUNS[0]])
     text = page("tiny-val", alone.summary, alone.gaps)

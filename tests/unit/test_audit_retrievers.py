@@ -12,16 +12,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cir_core.audit.circus_files import write_run
-from cir_core.audit.inputs import BlackImages
-from cir_core.audit.late_encoder import LateEncoder
-from cir_core.audit.models import Models, OneAtATime
-from cir_core.audit.opening import Audited, encoded_again, gallery_of_ranks, open_retrievers
+from cir_core.audit.circus.circus_files import write_run
 from cir_core.audit.records import VARIANTS, QueryAudit, Ranking, RetrieverRun, pools_digest
-from cir_core.audit.retrievers import RanksRetriever
+from cir_core.audit.retrievers.base import RanksRetriever
+from cir_core.audit.retrievers.inputs import BlackImages
+from cir_core.audit.retrievers.late_encoder import LateEncoder
+from cir_core.audit.retrievers.models import Models, OneAtATime
+from cir_core.audit.retrievers.opening import Audited, encoded_again, gallery_of_ranks, open_retrievers
+from cir_core.audit.retrievers.specs import RetrieverSpec, parse_retrievers
 from cir_core.audit.runner import run_audit
 from cir_core.audit.scope import check_targets, limited, over_gallery, validated_here
-from cir_core.audit.specs import RetrieverSpec, parse_retrievers
 from cir_core.errors import (
     DatasetError,
     EncoderMismatch,
@@ -32,13 +32,13 @@ from cir_core.errors import (
     LanguageModelUnavailable,
     MethodError,
 )
-from cir_core.gallery import list_galleries, open_gallery
+from cir_core.evaluation.query_steps import Problem
+from cir_core.gallery.gallery import list_galleries, open_gallery
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import CaptionTask, ConstraintsAnswer, MergeTask, ReflectAnswer
 from cir_core.methods.declared import builtin_methods
-from cir_core.query_steps import Problem
-from cir_core.search import Searcher
-from cir_core.types import Reflection, SoftFilter
+from cir_core.search.searcher import Searcher
+from cir_core.types.records import Reflection, SoftFilter
 from tests.fakes.audits import (
     ComposingFakeEncoder,
     InMemoryAuditStore,

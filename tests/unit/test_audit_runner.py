@@ -15,7 +15,7 @@ from cir_core.errors import (
     SearchError,
     StorageError,
 )
-from cir_core.query_steps import Problem
+from cir_core.evaluation.query_steps import Problem
 from tests.fakes.audits import InMemoryAuditStore, ScriptedRetriever, a_benchmark, a_query
 
 PLACES = {variant: place for place, variant in enumerate(VARIANTS)}

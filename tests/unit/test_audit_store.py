@@ -6,8 +6,8 @@ import pytest
 
 from cir_core.audit.records import QueryAudit, Ranking
 from cir_core.errors import StorageError
-from storage.audits import SqlAuditStore, pack_rankings, unpack_rankings
-from storage.database import reading
+from storage.engine.database import reading
+from storage.sessions.audits import SqlAuditStore, pack_rankings, unpack_rankings
 from storage.stores import open_stores
 from tests.fakes.audits import InMemoryAuditStore, a_card
 from tests.fakes.databases import engine_of, refuse_position_2, settings_of

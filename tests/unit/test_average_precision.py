@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cir_core.metrics.average_precision import average_precision_at, soft_average_precision_at
+from cir_core.evaluation.metrics.average_precision import average_precision_at, soft_average_precision_at
 
 RANKS = st.lists(st.integers(1, 60), unique=True, max_size=8)
 

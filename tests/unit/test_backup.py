@@ -10,23 +10,23 @@ from contextlib import closing
 import pytest
 from sqlalchemy import text
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from annotation.records import Act
 from cir_core.errors import StorageError
-from storage import restore as restoring
-from storage import sqlite_copies
-from storage.audit_log import LogExtent, SqlActLog
-from storage.backup import back_up_to, backup_name
-from storage.contents import contents_of
-from storage.database import open_database, reading, writing
-from storage.inspection import inspect_database
-from storage.migrate import migrate
-from storage.people import SqlPeopleStore
-from storage.restore import restore
-from storage.revisions import known_revisions, latest_revision
-from storage.store import SqlSessionStore
-from storage.studies import SqlStudyStore
+from storage.accounts.audit_log import LogExtent, SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.backups import restore as restoring
+from storage.backups import sqlite_copies
+from storage.backups.backup import back_up_to, backup_name
+from storage.backups.contents import contents_of
+from storage.backups.integrity import inspect_database
+from storage.backups.restore import restore
+from storage.engine.database import open_database, reading, writing
+from storage.engine.revisions import known_revisions, latest_revision
+from storage.migrations.run import migrate
+from storage.sessions.store import SqlSessionStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import ON_SQLITE, database_of, engine_of
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement, take_nothing

@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.bodies import TooLarge, Unreadable, form, json_object
-from web.json_calls import told
+from web.http.json_api import told
+from web.http.request_bodies import TooLarge, Unreadable, form, json_object
 
 JSON = {"Content-Type": "application/json"}
 UNREADABLE = [b"", b"{", b"\xff\xfe", b"[" * 50_000, b'{"a": NaN}', b'{"a": "\\ud800"}']

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cir_core.metrics.bootstrap import Estimate, estimates
+from cir_core.evaluation.metrics.bootstrap import Estimate, estimates
 
 
 def coins(heads: int, of: int) -> np.ndarray:

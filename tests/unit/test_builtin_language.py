@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from cir_core.atelier.captions import full_caption
-from cir_core.atelier.rules import is_wearable
-from cir_core.describe import describe
 from cir_core.errors import LanguageModelError, UnsupportedTask
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import GROUPS
 from cir_core.language.builtin import BuiltinLanguageModel, apply_edits, merge, parse_caption, parse_edits
 from cir_core.language.tasks import Answer, CaptionTask, MergeTask, Picture, Task
-from cir_core.lexicon import GROUPS
+from cir_core.sample.atelier.captions import full_caption
+from cir_core.sample.atelier.rules import is_wearable
 
 RED = "a red plain dress with short sleeves and a round neck"
 LONG = "a slim fit long blue and white striped dress with long sleeves, a v-neck and a belt"

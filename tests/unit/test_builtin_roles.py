@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from cir_core.atelier.rules import is_wearable
-from cir_core.describe import describe
 from cir_core.errors import LanguageModelError, UnsupportedTask
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import BY_KEY, GROUPS, NONE
+from cir_core.garments.zero_shot import ZeroShotAttributes, prompts
 from cir_core.language.builtin import BuiltinLanguageModel, apply_edits, parse_caption, parse_edits
 from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.variation import vary
@@ -26,8 +27,7 @@ from cir_core.language.tasks import (
     RewriteTask,
     TwoSentencesTask,
 )
-from cir_core.lexicon import BY_KEY, GROUPS, NONE
-from cir_core.zero_shot import ZeroShotAttributes, prompts
+from cir_core.sample.atelier.rules import is_wearable
 
 MODEL = BuiltinLanguageModel()
 RED = "a slim fit short red plain dress with short sleeves, a round neck and a belt"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.construct.caption_build import CaptionProgress, optimise_captions
-from cir_core.construct.captions import (
+from cir_core.captions.caption_build import CaptionProgress, optimise_captions
+from cir_core.captions.captions import (
     MANIFEST,
     Candidate,
     RankSummary,
@@ -17,6 +17,7 @@ from cir_core.construct.captions import (
     distinct_captions,
     tidy_caption,
 )
+from cir_core.captions.stored import captions_locked, captions_path, read_captions, read_choices
 from cir_core.errors import (
     EncoderMismatch,
     GalleryError,
@@ -24,11 +25,10 @@ from cir_core.errors import (
     LanguageModelUnavailable,
     UnsupportedTask,
 )
-from cir_core.gallery import open_gallery, remove_gallery
-from cir_core.gallery_captions import captions_locked, captions_path, read_captions, read_choices
-from cir_core.index import FlatIndex
-from cir_core.indexing import index_folder
-from cir_core.language.conditions import Conditions
+from cir_core.gallery.gallery import open_gallery, remove_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.index.flat import FlatIndex
+from cir_core.language.wrappers.conditions import Conditions
 from tests.fakes.captioner import ScriptedCaptioner, numbered
 from tests.fakes.encoder import FakeEncoder
 
@@ -550,7 +550,7 @@ def test_a_full_or_closed_disk_has_a_sentence(gallery):
 
 def test_ranks_of_a_stopped_run_are_kept(gallery, monkeypatch):
     """Encoding millions of texts takes hours, too."""
-    monkeypatch.setattr("cir_core.construct.caption_ranks._TEXTS", 6)  # two images a block
+    monkeypatch.setattr("cir_core.captions.caption_ranks._TEXTS", 6)  # two images a block
 
     class Dying(FakeEncoder):
         calls = 0

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.circled import (
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.circled import (
     CircledSession,
     CircledTurn,
     image_paths,
@@ -15,14 +16,13 @@ from cir_core.datasets.circled import (
     single_turn_benchmark,
     write_sessions,
 )
-from cir_core.datasets.faults import Faults
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
-from cir_core.exchange import session_to_circled
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from annotation.circus_users import as_zip, circus_files, read_circus_users, write_circus_users
-from annotation.circus_users.form import annotation_of, answer_of, changed, time_of
-from annotation.creation import import_circus_study
 from annotation.records import Judgement
 from annotation.sources.queries import refuse
-from cir_core.datasets.faults import Faults
+from annotation.validity.circus import as_zip, circus_files, read_circus_users, write_circus_users
+from annotation.validity.circus.form import annotation_of, answer_of, changed, time_of
+from annotation.validity.create import import_circus_study
+from cir_core.datasets.files.faults import Faults
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
-from cir_core.ids import new_id
-from storage.studies import SqlStudyStore
+from cir_core.types.ids import new_id
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 

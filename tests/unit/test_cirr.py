@@ -2,8 +2,8 @@
 
 import pytest
 
-from cir_core.datasets.cirr import read_benchmark
-from cir_core.datasets.faults import Faults
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.cirr import read_benchmark
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import CIRR_NAMES as NAMES
 from tests.fakes.benchmark_files import as_windows_saves, cirr, cirr_record, put

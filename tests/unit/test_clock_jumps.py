@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from annotation.noted_waits import NotedWaits
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
+from annotation.accounts.throttle import Throttle
+from annotation.accounts.throttle_log import NotedWaits
 from annotation.records import Act
-from annotation.service import StudyService
-from annotation.throttle import Throttle
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
-from storage.audit_log import SqlActLog
-from storage.people import SqlPeopleStore
-from storage.studies import SqlStudyStore
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import NOON, PASSWORD, Clock, people_service
 from tests.fakes.people_store import InMemoryPeopleStore

@@ -6,24 +6,24 @@ from types import SimpleNamespace
 
 import pytest
 
-from cir_core.compare import ComparisonService
-from cir_core.composition import Adjustment
 from cir_core.errors import LanguageModelError, SearchError
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import ConstraintsAnswer, ConstraintsTask
 from cir_core.methods.declared import builtin_methods
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import SoftFilter
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment
+from cir_core.types.records import SoftFilter
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore, InMemoryVoteStore
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
-from web.columns_actions import COLUMN_ACTIONS, COLUMN_LONG
-from web.columns_present import chooser, columns
-from web.templating import fill
-from web.view import View
+from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
+from web.search.presenters.columns import chooser, columns
+from web.search.view import View
+from web.ui.templating import fill
 
 METHODS = builtin_methods()
 

@@ -4,16 +4,16 @@ import dataclasses
 
 import pytest
 
-from cir_core.compare import DEPTH, ComparisonService
 from cir_core.errors import LanguageModelError, SearchError, Stopped, UnknownSession
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import MergeTask
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.turn_watch import TurnWatch
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.methods.observer import TurnWatch
+from cir_core.sessions.compare import DEPTH, ComparisonService
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.encoder import FakeEncoder

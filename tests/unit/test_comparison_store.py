@@ -8,13 +8,13 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from sqlalchemy import delete, func, select
 
-from cir_core.comparisons import Column
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.types import Hit
-from storage import tables
-from storage.comparisons import SqlComparisonStore
-from storage.database import reading, writing
-from storage.store import SqlSessionStore
+from cir_core.sessions.comparisons import Column
+from cir_core.types.records import Hit
+from storage.engine.database import reading, writing
+from storage.mapping import tables
+from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.store import SqlSessionStore
 from storage.stores import open_stores
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.comparisons import METHODS, a_column, a_comparison, a_vote

@@ -9,17 +9,17 @@ import pytest
 from annotation.analysis import composing
 from annotation.analysis.composing import compose
 from annotation.analysis.loading import load_answers
-from annotation.analysis.precision import kappa_precision, rate_precision
-from annotation.analysis.preference_json import preference_json
-from annotation.analysis.preference_report import preference_report
+from annotation.analysis.planning.precision import kappa_precision, rate_precision
+from annotation.analysis.preference.report import preference_report
+from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.analysis.validity_json import validity_json
-from annotation.analysis.validity_report import validity_report
-from annotation.exclusion import Rules
+from annotation.analysis.validity.report import validity_report
+from annotation.analysis.validity.report_json import validity_json
+from annotation.preference.exclusion import Rules
 from annotation.records import Place
-from annotation.service import StudyService
-from annotation.validity import Validity
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import flagged, make_study, valid

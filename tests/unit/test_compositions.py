@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from cir_core.composition import Composition, Constraints, Marks, ReflectionRound, Usage
 from cir_core.errors import SearchError
-from cir_core.types import Branch, SoftFilter
+from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage
+from cir_core.types.records import Branch, SoftFilter
 from storage.checks import check_comparison, check_turn
-from storage.compositions import pack_composition, unpack_composition
+from storage.mapping.compositions import pack_composition, unpack_composition
 from tests.fakes.comparisons import a_column, a_comparison
 from tests.fakes.turns import a_composition, same_composition, turn_maker
 

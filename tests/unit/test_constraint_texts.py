@@ -1,7 +1,7 @@
 """Chips a person edits become the texts that are ranked by."""
 
-from cir_core.composition import Constraints
 from cir_core.methods.constraints import texts_from_attributes
+from cir_core.types.composition import Constraints
 
 
 def test_what_is_kept_and_added_must_show_what_is_removed_must_not():

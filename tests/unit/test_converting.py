@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from cir_core.datasets import soft_constraints
-from cir_core.datasets.converting import convert, forms_of
-from cir_core.datasets.kinds import KINDS, read_benchmark
+from cir_core.datasets.readers import soft_constraints
 from cir_core.errors import DatasetError
+from cir_core.registry.converting import convert, forms_of
+from cir_core.registry.kinds import KINDS, read_benchmark
 from tests.fakes.fashioniq_folder import write_fashioniq
 from tests.unit.test_circled_files import PUBLIC, RAW
 from tests.unit.test_hp_fashioniq import RELEASED

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from annotation.analysis.correlation import RatedSets, kendall, shapiro, spearman
-from annotation.analysis.draws import weights
-from annotation.analysis.rank_draws import spearman_draws
 from annotation.analysis.records import Options
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.correlation import RatedSets, kendall, shapiro, spearman
+from annotation.analysis.statistics.rank_bootstrap import spearman_draws
 
 NONE = float("nan")
 POINT = Options(draws=0)

@@ -17,13 +17,14 @@ from sqlalchemy import event, func, select
 
 from cir_core.errors import StorageError
 from cir_core.settings import Settings
-from storage import database, tables
-from storage.answers import SqlAnswerCache
-from storage.database import open_database, reading, writing
-from storage.migrate import migrate
+from storage.engine import database
+from storage.engine.database import open_database, reading, writing
+from storage.engine.write_queue import WriteTurns
+from storage.mapping import tables
+from storage.migrations.run import migrate
 from storage.opening import open_home_database
-from storage.store import SqlSessionStore
-from storage.turns import WriteTurns
+from storage.sessions.llm_cache import SqlAnswerCache
+from storage.sessions.store import SqlSessionStore
 from tests.fakes.databases import open_migrated
 from tests.fakes.turns import a_session, turn_maker
 

@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from cir_core.datasets.checking import check
-from cir_core.datasets.image_files import ImageFolder
-from cir_core.datasets.kinds import KINDS, read_benchmark
+from cir_core.datasets.files.image_files import ImageFolder
 from cir_core.errors import DatasetError
+from cir_core.registry.checking import check
+from cir_core.registry.kinds import KINDS, read_benchmark
 from tests.fakes.fashioniq_folder import QUERIES, draw_images, write_fashioniq
 
 

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from cir_core.errors import MethodError
-from cir_core.method_types import MethodSettings, Reflection, SoftFilter
 from cir_core.methods.declared import all_methods, builtin_methods, find_method, name_of, read_methods
+from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 
 BUILTIN = (
     "text-only", "image-only", "slerp", "joint", "cirevl", "latest", "average", "weighted", "soft", "soft-reward",

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from cir_core.decode_budget import DecodeBudget
 from cir_core.errors import DecodingBusy
+from cir_core.images.decode_budget import DecodeBudget
 
 
 class Held:

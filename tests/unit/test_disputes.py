@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.analysis.disputes import disputed
 from annotation.analysis.records import Options, Selection
+from annotation.analysis.validity.disputes import disputed
 from cir_core.errors import StudyError
 from tests.fakes.judged import BROAD, TEXT, answer_of, decision_of, study_of
 from tests.fakes.verdict_grids import grid

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.fakes.loops import run
-from web.doors import DoorKeeper, Doors
+from web.middleware.shutdown import DoorKeeper, Doors
 
 
 class Slow:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import bootstrap
 
-from annotation.analysis.draws import interval, weights, with_interval
 from annotation.analysis.records import Estimate
+from annotation.analysis.statistics.bootstrap import interval, weights, with_interval
 
 
 def exactly(value):

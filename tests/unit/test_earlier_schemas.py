@@ -18,19 +18,19 @@ from sqlalchemy import MetaData, select
 
 from annotation.records import MethodVote
 from cir_core.audit.records import QueryAudit, Ranking, RunCard
-from cir_core.types import Hit
-from storage.answers import SqlAnswerCache
-from storage.audits import SqlAuditStore
-from storage.comparisons import SqlComparisonStore
-from storage.database import open_database, reading, writing
-from storage.inspection import inspect_database
-from storage.migrate import migrate
-from storage.people import SqlPeopleStore
-from storage.revisions import SCRIPTS, known_revisions, latest_revision
-from storage.store import SqlSessionStore
-from storage.studies import SqlStudyStore
-from storage.tables import metadata
-from storage.votes import SqlVoteStore
+from cir_core.types.records import Hit
+from storage.accounts.store import SqlPeopleStore
+from storage.backups.integrity import inspect_database
+from storage.engine.database import open_database, reading, writing
+from storage.engine.revisions import SCRIPTS, known_revisions, latest_revision
+from storage.mapping.tables import metadata
+from storage.migrations.run import migrate
+from storage.sessions.audits import SqlAuditStore
+from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.llm_cache import SqlAnswerCache
+from storage.sessions.store import SqlSessionStore
+from storage.sessions.votes import SqlVoteStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import database_of
 
 WRITTEN = Path(__file__).parents[1] / "fakes" / "earlier"
@@ -106,7 +106,7 @@ def test_nothing_is_lost_or_changed(engine, tmp_path, revision):
 
 def test_processes_that_start_at_once_migrate_once(engine, tmp_path):
     make_as_of(engine, "0003", tmp_path)
-    code = ("import sys; from storage.database import open_database; from storage.migrate import migrate; "
+    code = ("import sys; from storage.engine.database import open_database; from storage.migrations.run import migrate; "
             "print(len(migrate(open_database(sys.argv[1])).applied))")
     url = engine.url.render_as_string(hide_password=False)
     started = [subprocess.Popen([sys.executable, "-c", code, url], cwd=WRITTEN.parents[2], stdout=subprocess.PIPE,

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from cir_core.encoders import EncoderSpec, parse_spec
 from cir_core.encoders.specs import FORMS
 from cir_core.errors import EncoderUnavailable
-from cli.encoders import app
+from cli.galleries.encoders import app
 
 
 @pytest.mark.parametrize(("text", "kind", "source", "tag", "weights", "name"), [
@@ -81,7 +81,7 @@ def test_a_composing_encoder_names_its_backbone_and_others_are_their_own() -> No
 
 
 def test_every_form_is_listed_by_the_command_and_on_the_page(monkeypatch) -> None:
-    monkeypatch.setattr("cli.encoders.out", Console(width=200))
+    monkeypatch.setattr("cli.galleries.encoders.out", Console(width=200))
     listed = CliRunner().invoke(app, ["list"])
     page = (Path(__file__).parents[2] / "docs/galleries.md").read_text("utf-8")
     assert listed.exit_code == 0

@@ -5,9 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from cir_core.composing import Composed
-from cir_core.composition import Usage
-from cir_core.datasets.circled import CircledSession, CircledTurn
+from cir_core.datasets.readers.circled import CircledSession, CircledTurn
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import (
     EncoderUnavailable,
@@ -16,14 +14,16 @@ from cir_core.errors import (
     LanguageModelUnavailable,
     SearchError,
 )
-from cir_core.evaluate_benchmark import run_methods
-from cir_core.evaluate_circled import run_sessions
-from cir_core.evaluate_replay import replay
-from cir_core.fixed_sessions import FixedSession, FixedTurn
+from cir_core.evaluation.evaluate_benchmark import run_methods
+from cir_core.evaluation.evaluate_circled import run_sessions
+from cir_core.evaluation.evaluate_replay import replay
+from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
 from cir_core.methods.declared import Method
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings, SoftFilter
+from cir_core.search.composing import Composed
+from cir_core.search.searcher import Searcher
+from cir_core.types.composition import Usage
+from cir_core.types.records import MethodSettings, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel, SilentLanguageModel

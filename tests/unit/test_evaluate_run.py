@@ -9,11 +9,11 @@ import pytest
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
-from cir_core.evaluate_run import evaluate_run
-from cir_core.evaluators.judged import evaluate_qrels
-from cir_core.evaluators.records import Measure, figures_json, scores_json
-from cir_core.evaluators.sessions import evaluate_sessions
-from cir_core.runs.records import Run
+from cir_core.evaluation.evaluate_run import evaluate_run
+from cir_core.evaluation.evaluators.judged import evaluate_qrels
+from cir_core.evaluation.evaluators.records import Measure, figures_json, scores_json
+from cir_core.evaluation.evaluators.sessions import evaluate_sessions
+from cir_core.evaluation.runs.records import Run
 
 POOL = tuple("abcdefghijklmnop")
 

@@ -6,17 +6,17 @@ import random
 import numpy as np
 import pytest
 
-from cir_core import evaluate_sessions
-from cir_core.composition import Usage
 from cir_core.datasets.records import BenchmarkQuery
-from cir_core.evaluate_replay import RememberingEncoder, SessionSet, replay, score_sessions
-from cir_core.evaluate_sessions import neutral_sessions
-from cir_core.evaluate_single import Category, single_turn, single_turn_values
-from cir_core.fixed_sessions import FixedSession, FixedTurn, digest_of
+from cir_core.evaluation.evaluate_replay import RememberingEncoder, SessionSet, replay, score_sessions
+from cir_core.evaluation.evaluate_single import Category, single_turn, single_turn_values
+from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn, digest_of
+from cir_core.evaluation.metrics.multi_turn import multi_turn_scores, session_values
 from cir_core.methods.declared import Method
-from cir_core.metrics.multi_turn import multi_turn_scores, session_values
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings
+from cir_core.sample import evaluate_sessions
+from cir_core.sample.evaluate_sessions import neutral_sessions
+from cir_core.search.searcher import Searcher
+from cir_core.types.composition import Usage
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel

@@ -11,10 +11,10 @@ import pytest
 from sqlalchemy import exc, make_url
 
 from cir_core.errors import StorageError
-from storage.database import open_database
-from storage.failures import explain, where
+from storage.engine.database import open_database
+from storage.engine.errors import explain, where
 from tests.fakes.databases import sqlite_of
-from web.said import said
+from web.http.public_errors import said
 
 SERVER = make_url("postgresql+psycopg://ann:hush@db.lab:5432/cirque")
 

@@ -15,14 +15,14 @@ from sqlalchemy import event, text
 from starlette.testclient import TestClient
 
 from cir_core.errors import StorageError
-from storage import file_watch
-from storage.database import reading, writing
-from storage.readiness import Readiness
+from storage.engine import file_watch
+from storage.engine.database import reading, writing
+from storage.engine.readiness import Readiness
 from tests.fakes.databases import open_migrated, settings_of, sqlite_of
-from web.doors import Doors
-from web.health import health_routes
-from web.meter import Meter
-from web.said import said, status_of
+from web.http.meter import Meter
+from web.http.public_errors import said, status_of
+from web.middleware.shutdown import Doors
+from web.ops.health import health_routes
 
 pytestmark = pytest.mark.sqlite
 
@@ -223,7 +223,7 @@ def test_a_look_costs_next_to_nothing(engine, monkeypatch):
 @pytest.mark.parametrize("left", ["cirque.db-wal", "cirque.db-shm", "cirque.db-journal"])
 @pytest.mark.parametrize("emptied", [False, True])
 def test_no_new_database_is_made_beside_what_is_left_of_an_old_one(home, monkeypatch, left, emptied):
-    monkeypatch.setattr("storage.sqlite_files._FIRST_PAGE_SECONDS", 0.1)
+    monkeypatch.setattr("storage.engine.sqlite_files._FIRST_PAGE_SECONDS", 0.1)
     home.mkdir()
     (home / left).write_bytes(b"what was saved last" * 1000)
     if emptied:

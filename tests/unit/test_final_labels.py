@@ -2,9 +2,9 @@
 
 import pytest
 
-from annotation.labels import Case, Votes, final_labels, queue
 from annotation.records import Item
-from annotation.rubric import load_rubric
+from annotation.validity.labels import Case, Votes, final_labels, queue
+from annotation.validity.rubric import load_rubric
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
 
 ITEM, RUBRIC = item_of(), load_rubric("circus/1")

@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
-from cli import fitted_tables
-from cli.fitted_tables import Grid, print_grid
+from cli.tables import fitted_tables
+from cli.tables.fitted_tables import Grid, print_grid
 
 WHY = "both used one and the same category throughout"
 ROWS = (("person one", "P1", "12", "0.456 [0.123, 0.789]", WHY),

@@ -8,8 +8,8 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from web.addresses import Networks
-from web.forwarded import Forwarded
+from web.http.networks import Networks
+from web.middleware.proxy_headers import Forwarded
 
 SENT = {
     "X-Forwarded-For": "203.0.113.7", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil.example",

@@ -8,8 +8,8 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cir_core.maths import unit
 from cir_core.methods.fusion import blend, slerp
+from cir_core.support.maths import unit
 
 E = np.eye(3, dtype=np.float32)
 NEW, HISTORY = E[0], E[1]

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import EncoderMismatch, GalleryError, ImageUnreadable, UnknownImage
-from cir_core.gallery import list_galleries, open_gallery, remove_gallery
-from cir_core.indexing import index_folder
+from cir_core.gallery.gallery import list_galleries, open_gallery, remove_gallery
+from cir_core.gallery.indexing import index_folder
 from tests.fakes.encoder import FakeEncoder
 
 COLOURS = {"red": (255, 0, 0), "green": (0, 255, 0), "blue": (0, 0, 255)}

@@ -9,11 +9,9 @@ from dataclasses import replace
 import pytest
 from PIL import Image
 
-from cir_core.construct.captions import MANIFEST, CaptionChoice, RankSummary
-from cir_core.construct.lines import Lines, read_heading
-from cir_core.errors import GalleryError
-from cir_core.gallery import open_gallery
-from cir_core.gallery_captions import (
+from cir_core.captions.captions import MANIFEST, CaptionChoice, RankSummary
+from cir_core.captions.lines import Lines, read_heading
+from cir_core.captions.stored import (
     CaptionsHeader,
     captions_digest,
     captions_locked,
@@ -24,7 +22,9 @@ from cir_core.gallery_captions import (
     why_ignored,
     write_captions,
 )
-from cir_core.indexing import index_folder
+from cir_core.errors import GalleryError
+from cir_core.gallery.gallery import open_gallery
+from cir_core.gallery.indexing import index_folder
 from tests.fakes.encoder import FakeEncoder
 
 TEXTS = {"a": "ein grünes Kleid", "c": "连衣裙 👗 «fin»"}

@@ -20,9 +20,9 @@ from starlette.testclient import TestClient
 
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
-from web.gradio_sessions import Sessions
+from web.limits.session_limits import Limits, SessionTable, TooManyRequests
+from web.middleware.gradio_sessions import Sessions
 from web.server import create_app
-from web.session_limits import Limits, SessionTable, TooManyRequests
 
 
 class Asked:
@@ -164,7 +164,7 @@ def test_a_session_that_is_let_go_leaves_nothing(asked: Asked) -> None:
 
 
 def test_results_that_nobody_fetches_are_let_go_after_a_thousand(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.gradio_sessions._MOST", 5)
+    monkeypatch.setattr("web.middleware.gradio_sessions._MOST", 5)
     events = []
     for _ in range(9):
         events.append(asked.begin())
@@ -205,7 +205,7 @@ def test_a_person_has_so_many_unfinished_calls_and_no_more() -> None:
 def test_the_unfetched_results_of_all_people_leave_the_queues_of_open_pages(
     asked: Asked, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("web.gradio_sessions._MOST_UNFETCHED", 5)
+    monkeypatch.setattr("web.middleware.gradio_sessions._MOST_UNFETCHED", 5)
     search = next(one["id"] for one in asked.client.get("/config").json()["dependencies"]
                   if one["api_name"] == "search")
     page = {"data": ["", None, "in red", "page", 10, "", [], []], "fn_index": search, "session_hash": "page"}
@@ -225,7 +225,7 @@ def test_the_unfetched_results_of_all_people_leave_the_queues_of_open_pages(
 
 
 def test_unfinished_calls_of_all_people_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.gradio_sessions._MOST_UNFETCHED", 12)
+    monkeypatch.setattr("web.middleware.gradio_sessions._MOST_UNFETCHED", 12)
     running, released = set[str](), list[str]()
     sessions = Sessions()
     sessions.memory = SimpleNamespace(is_running=running.__contains__, release=released.append)  # type: ignore

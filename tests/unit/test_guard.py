@@ -10,16 +10,16 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
 from starlette.websockets import WebSocketDisconnect
 
+from annotation.accounts.roles import EVERYTHING, may
 from annotation.records import Person
-from annotation.roles import EVERYTHING, may
 from cir_core.errors import AccessError, SettingsError, StorageError
 from cir_core.settings import Settings
 from tests.fakes.loops import run
 from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
-from web.access import after_sign_in, first_page, is_open, needed
-from web.guard import MOST_ADDRESS, Guard, check_open, greeting, is_loopback
-from web.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
+from web.http.permissions import after_sign_in, first_page, is_open, needed
+from web.http.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
+from web.middleware.auth import MOST_ADDRESS, Guard, check_open, greeting, is_loopback
 
 ROLES = ("admin", "researcher", "analyst", "annotator")
 

@@ -12,17 +12,17 @@ from sqlalchemy import create_engine, event
 from starlette.testclient import TestClient
 
 from cir_core.errors import LanguageModelUnavailable, SettingsError, Stopped, StorageError
-from cir_core.language.counted import CountedLanguageModel
+from cir_core.language.wrappers.metered import CountedLanguageModel
 from cir_core.settings import Settings
-from storage.database import open_database, tell_waits, writing
-from storage.readiness import Readiness
+from storage.engine.database import open_database, tell_waits, writing
+from storage.engine.readiness import Readiness
 from tests.fakes.databases import engine_of, settings_of, sqlite_of
 from tests.fakes.loops import run
-from web.checks import Checks
-from web.doors import Doors
-from web.health import health_routes
-from web.meter import Meter
-from web.metrics import PrometheusMeter
+from web.http.meter import Meter
+from web.middleware.shutdown import Doors
+from web.ops.checks import Checks
+from web.ops.health import health_routes
+from web.ops.prometheus import PrometheusMeter
 from web.services import open_services
 
 

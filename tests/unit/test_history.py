@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cir_core.methods.history import aggregate
-from cir_core.references import Previous
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings
+from cir_core.methods.references import Previous
+from cir_core.search.searcher import Searcher
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel

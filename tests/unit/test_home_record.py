@@ -16,22 +16,22 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
-from annotation.passwords import Passwords
-from annotation.people import PeopleService
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.service import PeopleService
 from annotation.records import Act
 from cir_core.errors import CirqueError, StorageError
 from cir_core.settings import get_settings
 from cli.main import app as commands
-from storage import home_record
-from storage.backup import back_up_to
-from storage.database import open_database, writing
-from storage.home_record import NAME, HomeRecord
-from storage.people import SqlPeopleStore
-from storage.store import open_store
+from storage.accounts.store import SqlPeopleStore
+from storage.backups.backup import back_up_to
+from storage.engine import home_record
+from storage.engine.database import open_database, writing
+from storage.engine.home_record import NAME, HomeRecord
+from storage.sessions.store import open_store
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, database_of, settings_of, sqlite_of, use_home
 from tests.fakes.people import LIGHT
-from web.guard import Guard
+from web.middleware.auth import Guard
 from web.services import open_services
 
 PASSWORD = "a long password"
@@ -329,6 +329,6 @@ def test_a_read_only_home_says_so(home, monkeypatch):
 
     home.mkdir()
     for name in ("write_durably", "Path.unlink"):
-        monkeypatch.setattr(f"storage.home_record.{name}", refused)
+        monkeypatch.setattr(f"storage.engine.home_record.{name}", refused)
     with pytest.raises(StorageError, match=r"database\.json cannot be written: Read-only file system"):
         HomeRecord(home).note("postgresql://db/cirque")

@@ -3,10 +3,10 @@ from copy import deepcopy
 
 import pytest
 
-from cir_core.datasets.counting import hp_counts
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.hp_fashioniq import Question, ShownSet, decoded_text, read_questions, write_questions
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, decoded_text, read_questions, write_questions
 from cir_core.errors import DatasetError
+from cir_core.registry.counting import hp_counts
 
 
 def paths(*names, category="shirt"):

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.hp_studies import hp_form, import_hp_study
+from annotation.preference.hp_fashioniq import hp_form, import_hp_study
 from annotation.records import Place
-from cir_core.datasets.hp_fashioniq import read_questions
+from cir_core.datasets.readers.hp_fashioniq import read_questions
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import (
     a_judgement,

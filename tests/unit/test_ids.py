@@ -11,13 +11,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from cir_core import ids
-from cir_core.compare import ComparisonService
-from cir_core.ids import new_id
+from cir_core.images.uploads import UploadFolder
 from cir_core.methods.declared import builtin_methods
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.compare import ComparisonService
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types import ids
+from cir_core.types.ids import new_id
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.comparison_store import InMemoryComparisonStore
 from tests.fakes.encoder import FakeEncoder

@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import ImageUnreadable
-from cir_core.images import for_encoder, open_image, process_image, save_thumbnail
-from cir_core.pixels import consumed_to_rgb, to_rgb
+from cir_core.images.load import for_encoder, open_image, process_image, save_thumbnail
+from cir_core.images.pixels import consumed_to_rgb, to_rgb
 from tests.fakes.memory import grown
 from tests.fakes.mixed_folder import huge_png
 
@@ -182,7 +182,7 @@ def speckled(mode):
 @pytest.mark.parametrize("mode", ["L", "P", "1", "LA", "RGB", "RGBA", "CMYK", "YCbCr", "I;16", "I", "F"])
 def test_strip_by_strip_is_the_same_as_at_once(mode, monkeypatch):
     whole = to_rgb(speckled(mode))
-    monkeypatch.setattr("cir_core.pixels._STRIP", 70 * 3)   # 50 lines are 16 strips of 3 and one of 2
+    monkeypatch.setattr("cir_core.images.pixels._STRIP", 70 * 3)   # 50 lines are 16 strips of 3 and one of 2
     assert to_rgb(speckled(mode)).tobytes() == whole.tobytes()
     consumed = consumed_to_rgb(speckled(mode))
     assert consumed.mode == "RGB" and consumed.tobytes() == whole.tobytes()
@@ -213,9 +213,9 @@ def test_work_is_done_within_the_budget_and_its_errors_are_its_own():
 _PEAK = """
     import io
     from PIL import Image
-    from cir_core.decoded_size import decoding_bytes
-    from cir_core.images import _header, for_encoder, process_image
-    from cir_core.memory import return_large_blocks
+    from cir_core.images.decoded_size import decoding_bytes
+    from cir_core.images.load import _header, for_encoder, process_image
+    from cir_core.images.memory import return_large_blocks
 
     return_large_blocks()
     noise = Image.effect_noise((400, 300), 90).resize((4000, 3000))

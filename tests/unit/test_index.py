@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
-from cir_core.index import FlatIndex
+from cir_core.index.flat import FlatIndex
 
 # On the query (1, 0): a 0.6, b 1, c 0.6, d 0, e 0.6. Order: b, then a c e by row, then d.
 FEATURES = np.array([[0.6, 0.8], [1, 0], [0.6, -0.8], [0, 1], [0.6, 0.8]], dtype=np.float32)

@@ -7,9 +7,9 @@ import pytest
 from PIL import Image
 
 from cir_core.errors import EncoderUnavailable, GalleryError
-from cir_core.gallery import list_galleries, open_gallery
-from cir_core.gallery_files import locked
-from cir_core.indexing import index_folder
+from cir_core.gallery.gallery import list_galleries, open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.paths import locked
 from tests.fakes.encoder import FakeEncoder
 
 
@@ -189,7 +189,7 @@ def test_a_folder_that_cannot_be_read_is_listed(source, tmp_path, monkeypatch):
             raise PermissionError(13, "Permission denied")
         return scandir(folder)
 
-    monkeypatch.setattr("cir_core.scan.os.scandir", closed)
+    monkeypatch.setattr("cir_core.gallery.scan.os.scandir", closed)
     report, _ = run(source, tmp_path)
     assert report.n == 10
     assert report.skipped == (("sub", "is a folder that cannot be read: Permission denied."),)

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cir_core.audit.circus_files import read_run as read_audit
-from cir_core.audit.traces import read_validated
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.json_depth import BLOCK, DEEPEST, DepthLimited, LongNumber, TooDeep, is_too_deep
-from cir_core.datasets.json_files import first_value, read_array, read_document, read_lines
+from cir_core.audit.circus.circus_files import read_run as read_audit
+from cir_core.audit.circus.traces import read_validated
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, LongNumber, TooDeep, is_too_deep
+from cir_core.datasets.files.json_files import first_value, read_array, read_document, read_lines
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
-from cir_core.runs.files import read_run
+from cir_core.evaluation.runs.files import read_run
 
 DEEP = "[" * 100_000
 

@@ -10,7 +10,6 @@ from typing import Any, cast
 import pytest
 from PIL import Image
 
-from cir_core.composition import Usage
 from cir_core.errors import (
     LanguageModelError,
     LanguageModelUnavailable,
@@ -19,13 +18,8 @@ from cir_core.errors import (
     StorageError,
     UnsupportedTask,
 )
-from cir_core.language.breaker import BreakerLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.language.cached import CachedLanguageModel, answer_key
-from cir_core.language.conditions import Conditions, conditions_of
 from cir_core.language.connect import connected, language_models
-from cir_core.language.fallback import FallbackLanguageModel
-from cir_core.language.routed import RoutedLanguageModel
 from cir_core.language.tasks import (
     A,
     CaptionAnswer,
@@ -37,8 +31,14 @@ from cir_core.language.tasks import (
     Task,
 )
 from cir_core.language.watch import Watch
+from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
+from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
+from cir_core.language.wrappers.conditions import Conditions, conditions_of
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.routed import RoutedLanguageModel
+from cir_core.methods.observer import PartWatch, TurnWatch
 from cir_core.settings import Settings
-from cir_core.turn_watch import PartWatch, TurnWatch
+from cir_core.types.composition import Usage
 from tests.fakes.answer_cache import DictCache
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel

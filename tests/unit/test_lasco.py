@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.lasco import read_benchmark
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.lasco import read_benchmark
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
 

@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 
 from cir_core.errors import StudyError
 from tests.fakes.loops import run
-from web import json_calls
-from web.json_calls import Endpoint, Later, asked
-from web.visitor import LOCAL_VISITOR
+from web.http import json_api
+from web.http.json_api import Endpoint, Later, asked
+from web.http.visitor import LOCAL_VISITOR
 
 
 def call(endpoint: Endpoint, gone: threading.Event | None = None) -> Any:
@@ -49,7 +49,7 @@ def test_it_is_answered_like_any_other_call() -> None:
 
 
 def test_nothing_is_begun_for_who_has_gone_and_nobody_else_waits(monkeypatch: Any) -> None:
-    monkeypatch.setattr(json_calls, "_STILL_THERE_EVERY", 0.05)
+    monkeypatch.setattr(json_api, "_STILL_THERE_EVERY", 0.05)
     go, gone, begun = threading.Event(), threading.Event(), []
 
     def long(name: str) -> Endpoint:

@@ -1,6 +1,6 @@
 from concurrent.futures import ThreadPoolExecutor
 
-from annotation.latest import Latest
+from annotation.studies.lru_cache import Latest
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:

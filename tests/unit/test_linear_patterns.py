@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from cir_core.language.openai.dialect import FEATURES
-from storage import causes
+from storage.engine import error_codes
 from tests.fakes.patterns import Use, hostile_to, uses
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no timers of CPU time")
@@ -26,7 +26,7 @@ PATIENCE = 4.0      # seconds of CPU for one text of any size
 
 GIVEN = {
     "cir_core/language/openai/dialect.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
-    "storage/causes.py: pattern": [pattern for pattern, _ in causes._SAID],
+    "storage/engine/error_codes.py: pattern": [pattern for pattern, _ in error_codes._SAID],
     # The tokens of models, escaped and one of several: nothing in it repeats.
     "cir_core/encoders/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],
 }
@@ -51,7 +51,7 @@ def test_patterns_that_are_slow_are_found(pattern: str, method: str) -> None:
 
 def test_all_patterns_are_found() -> None:
     found = {use.where.split(":")[0] for use in USES}
-    assert {"web/said.py", "annotation/incoming.py", "cir_core/uploads.py", "storage/postgres_dumps.py"} <= found
+    assert {"web/http/public_errors.py", "annotation/studies/input_limits.py", "cir_core/images/uploads.py", "storage/backups/postgres_dumps.py"} <= found
     assert len(USES) > 60
     assert {use.method for use in USES if "incoming.py" in use.where} == {"fullmatch"}
 

@@ -8,22 +8,22 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from cir_core.composition import ReflectionRound
 from cir_core.errors import SearchError
-from cir_core.types import Hit
-from web import live
-from web.live import LiveWatch, Progress, Runs, follow
-from web.live_routes import live_routes
-from web.present_rounds import progress
-from web.templating import fill
+from cir_core.types.composition import ReflectionRound
+from cir_core.types.records import Hit
+from web.http import long_actions
+from web.http.long_actions import LiveWatch, Progress, Runs, follow
+from web.search.live_routes import live_routes
+from web.search.presenters.reflection import progress
+from web.ui.templating import fill
 
 PATIENCE = 20.0  # seconds; only a failing test waits that long
 
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(live, "FIRST_AFTER", 0.02)
-    monkeypatch.setattr(live, "EVERY", 0.001)
+    monkeypatch.setattr(long_actions, "FIRST_AFTER", 0.02)
+    monkeypatch.setattr(long_actions, "EVERY", 0.001)
 
 
 def finish(running):
@@ -37,7 +37,7 @@ def finish(running):
 
 
 def test_what_is_quick_shows_nothing(monkeypatch):
-    monkeypatch.setattr(live, "FIRST_AFTER", PATIENCE)
+    monkeypatch.setattr(long_actions, "FIRST_AFTER", PATIENCE)
     assert finish(follow(lambda: 7, LiveWatch(), Runs())) == ([], 7)
 
 
@@ -68,7 +68,7 @@ def test_what_is_slow_is_seen_step_by_step():
 
 
 def test_a_silent_run_is_drawn_again_so_that_its_clock_goes_on(monkeypatch):
-    monkeypatch.setattr(live, "SILENT", 0.001)
+    monkeypatch.setattr(long_actions, "SILENT", 0.001)
     may_end = threading.Event()
 
     def job():

@@ -10,16 +10,16 @@ import pytest
 
 from cir_core.audit.live import Alone, LiveAudit, LiveAudits, live_audit
 from cir_core.errors import SearchError, UnknownSession
-from cir_core.indexing import index_folder
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
-from web import present_audit
+from web.search.presenters import audit
 
 SLERP = MethodSettings(base="slerp", text_weight=0.5)
 
@@ -63,7 +63,7 @@ def test_a_method_that_reads_the_text_only_needs_no_image(service: SearchService
     turn = service.run_turn(session.session_id, "blue", reference_id="r3g0b0")
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.finding == "text" and found.text is not None and found.text.shared == 10
-    assert present_audit.sentence(found) == ("The text alone already brings these results: the image changes nothing "
+    assert audit.sentence(found) == ("The text alone already brings these results: the image changes nothing "
                                              "among the first 10.")
 
 
@@ -72,7 +72,7 @@ def test_a_turn_without_a_text(service: SearchService) -> None:
     turn = service.run_turn(session.session_id, "", reference_id="r3g0b0")
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.text is None and found.finding == "image"
-    shown = present_audit.audit(found, NAME, "v")
+    shown = audit.audit(found, NAME, "v")
     assert [row["name"] for row in shown["rows"]] == ["Both", "Image alone"]
     assert shown["ranks"][turn.hits[0].image_id] == [None, 1]
 
@@ -97,7 +97,7 @@ def test_a_turn_after_the_target_was_revealed_is_about_its_results(service: Sear
     assert audits.of(session.session_id, one.turn_id)[1].target_rank == one.target_rank
     after = audits.of(session.session_id, two.turn_id)[1]
     assert after.target_rank is None and after.text.target_rank is None and after.image.target_rank is None
-    assert "target" not in present_audit.sentence(after)
+    assert "target" not in audit.sentence(after)
 
 
 def test_a_target_that_is_the_reference_itself_has_a_rank(service: SearchService) -> None:
@@ -118,7 +118,7 @@ def test_later_turns_and_uploads(service: SearchService, tmp_path: Path) -> None
     _, found = LiveAudits(service).of(session.session_id, two.turn_id)
     assert found.later_turn and found.text is not None
     assert len(found.text.best) == 10
-    assert present_audit.audit(found, NAME, "v")["rows"][0]["name"] == "This turn"
+    assert audit.audit(found, NAME, "v")["rows"][0]["name"] == "This turn"
 
 
 def test_unknown_turns_and_galleries_that_changed(service: SearchService, tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_findings_about_a_target(both: int, text: int, image: int, finding: str,
 
     made = _by_target(both, alone(0, text), alone(0, image))
     assert made == finding
-    assert says in present_audit.sentence(LiveAudit(made, ("a",), 10, alone(0, text), alone(0, image), both))
+    assert says in audit.sentence(LiveAudit(made, ("a",), 10, alone(0, text), alone(0, image), both))
 
 
 @pytest.mark.parametrize(("depth", "text", "image", "finding", "says"), [
@@ -170,13 +170,13 @@ def test_findings_about_results(depth: int, text: int, image: int, finding: str,
 
     made = _by_overlap(depth, alone(text), alone(image))
     assert made == finding
-    assert says in present_audit.sentence(LiveAudit(made, ("a",), depth, alone(text), alone(image)))
+    assert says in audit.sentence(LiveAudit(made, ("a",), depth, alone(text), alone(image)))
 
 
 def test_of_a_later_turn_the_turns_before_have_a_part_in_it() -> None:
     one = LiveAudit("both", ("a",), 10, alone(3), alone(1), later_turn=True)
-    assert present_audit.sentence(one).endswith("more than 3 of these first 10: it takes both, with the turns before.")
-    assert present_audit.sentence(replace(one, target_rank=2)).endswith("it takes both, with the turns before.")
+    assert audit.sentence(one).endswith("more than 3 of these first 10: it takes both, with the turns before.")
+    assert audit.sentence(replace(one, target_rank=2)).endswith("it takes both, with the turns before.")
 
 
 def test_it_is_worked_out_once(service: SearchService) -> None:

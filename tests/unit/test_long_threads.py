@@ -5,7 +5,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from web.long_threads import LongThreads
+from web.http.background import LongThreads
 
 
 def test_what_is_under_way_is_told_and_nothing_more_begins():

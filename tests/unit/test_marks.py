@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from cir_core.composition import Marks
 from cir_core.errors import SearchError, UnknownImage
 from cir_core.methods.feedback import update_query, wanted_and_unwanted
-from cir_core.references import Previous, Reference
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings
+from cir_core.methods.references import Previous, Reference
+from cir_core.search.searcher import Searcher
+from cir_core.types.composition import Marks
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel

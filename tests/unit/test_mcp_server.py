@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.event_errors import Screens
-from web.mcp_server import McpServer, _Endpoint
-from web.mcp_tools import docstring_of
-from web.url_downloads import ImageFetcher
-from web.visitor import require
+from web.http.visitor import require
+from web.limits.url_downloads import ImageFetcher
+from web.mcp.server import McpServer, _Endpoint
+from web.mcp.tools import docstring_of
+from web.middleware.gradio_errors import Screens
 
 SECRET = "/srv/lab/secret.db at line 7"
 HEADERS = {"x-test-name": "Ann", "Accept": "application/json", "Content-Type": "application/json"}

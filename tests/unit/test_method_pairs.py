@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import pytest
 
-from annotation.method_pairs import draw_pairs
+from annotation.preference.method_pairs import draw_pairs
 from cir_core.errors import StudyError
 
 METHODS = ("slerp", "cirevl", "text-only", "image-only")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from annotation.method_results import method_results
+from annotation.preference.method_results import method_results
 from tests.fakes.preferences import a_judgement, an_answer, an_item
 
 # Items 0 and 1: set 1 of slerp, set 2 of text. Item 2: stored the other way round. Item 3: slerp meets cirevl.

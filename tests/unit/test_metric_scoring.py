@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.metric_scoring import checked_name, method_scores
+from annotation.preference.metric_scoring import checked_name, method_scores
 from annotation.records import Item
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, StudyError
 from cir_core.language.tasks import ConstraintsAnswer
 from cir_core.language.watch import Watch
-from cir_core.method_types import SoftFilter
 from cir_core.methods.declared import Method
-from cir_core.search import Searcher
-from cir_core.types import MethodSettings
+from cir_core.search.searcher import Searcher
+from cir_core.types.methods import SoftFilter
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel, SilentLanguageModel

@@ -18,13 +18,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from cir_core.errors import StorageError
-from cir_core.types import Hit, MethodSettings
-from storage import migrate as migrate_module
-from storage.database import open_database, reading
-from storage.migrate import MigrationReport, migrate
-from storage.revisions import SCRIPTS
-from storage.store import SqlSessionStore
-from storage.tables import metadata
+from cir_core.types.records import Hit, MethodSettings
+from storage.engine.database import open_database, reading
+from storage.engine.revisions import SCRIPTS
+from storage.mapping.tables import metadata
+from storage.migrations import run as migrate_module
+from storage.migrations.run import MigrationReport, migrate
+from storage.sessions.store import SqlSessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker
 
 REVISIONS = ("0001", "0002", "0003", "0004", "0005", "0006", "0007")
@@ -247,8 +247,8 @@ def test_logging_stays_as_the_app_set_it(engine):
 
 
 def test_processes_that_start_at_once_migrate_once(tmp_path):
-    code = ("import sys; from pathlib import Path; from storage.database import open_database; "
-            "from storage.migrate import migrate; "
+    code = ("import sys; from pathlib import Path; from storage.engine.database import open_database; "
+            "from storage.migrations.run import migrate; "
             "print(len(migrate(open_database(sys.argv[1]), Path(sys.argv[2])).applied))")
     arguments = [sys.executable, "-c", code, f"sqlite:///{tmp_path}/home/cirque.db"]
     root = Path(__file__).parents[2]

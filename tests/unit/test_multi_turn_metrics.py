@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from cir_core.metrics.consistency import rank_setbacks, repeated_texts
-from cir_core.metrics.multi_turn import multi_turn_scores, session_values
-from cir_core.metrics.recall import recall_at
-from cir_core.metrics.subset_recall import subset_rank
+from cir_core.evaluation.metrics.consistency import rank_setbacks, repeated_texts
+from cir_core.evaluation.metrics.multi_turn import multi_turn_scores, session_values
+from cir_core.evaluation.metrics.recall import recall_at
+from cir_core.evaluation.metrics.subset_recall import subset_rank
 
 
 def test_auc_of_one_session_that_hits_at_turn_two():

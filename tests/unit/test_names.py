@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from annotation.adjudication import Adjudication, nameless
-from annotation.overview import seat_progress
 from annotation.records import Seat, Study, name_key, same_person
-from annotation.service import StudyService
-from annotation.validity import Validity
-from storage.studies import SqlStudyStore
+from annotation.studies.overview import seat_progress
+from annotation.studies.service import StudyService
+from annotation.validity.adjudication import Adjudication, nameless
+from annotation.validity.answers import Validity
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 from tests.fakes.studies import make_study, valid
-from web.adjudicate_routes import decision_json
+from web.studies.adjudicate import decision_json
 
 COMPOSED, DECOMPOSED = "J\u00fcrgen", "Ju\u0308rgen"   # the same to read; only letter case is what casefold() evens out
 KINDS = {"validity": Validity()}

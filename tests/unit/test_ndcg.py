@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cir_core.metrics.ndcg import ndcg, reciprocal_rank
+from cir_core.evaluation.metrics.ndcg import ndcg, reciprocal_rank
 
 
 @pytest.mark.parametrize(("rank", "value"), [(1, 1.0), (2, 0.6309), (3, 0.5), (10, 0.2891), (1023, 0.1)])

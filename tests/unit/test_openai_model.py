@@ -15,11 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from cir_core.domains import DOMAINS
 from cir_core.errors import SettingsError, UnsupportedTask
 from cir_core.language import prompts
-from cir_core.language.cached import answer_key
-from cir_core.language.conditions import Conditions
 from cir_core.language.openai.form import in_words, schema
 from cir_core.language.openai.messages import messages, without_system
 from cir_core.language.openai.pictures import data_url
@@ -41,8 +38,11 @@ from cir_core.language.tasks import (
     RewriteTask,
     Task,
 )
+from cir_core.language.wrappers.cached import answer_key
+from cir_core.language.wrappers.conditions import Conditions
 from cir_core.settings import Settings
-from cli.captions import build
+from cir_core.types.domains import DOMAINS
+from cli.galleries.captions import build
 
 MERGE = MergeTask("a red dress", "make it blue")
 RED = Picture.of(Image.new("RGB", (8, 8), "red"))

@@ -7,7 +7,7 @@ import re
 import pytest
 from argon2 import PasswordHasher
 
-from annotation.passwords import Passwords
+from annotation.accounts.passwords import Passwords
 from cir_core.errors import AccessError
 from tests.fakes.people import LIGHT, PASSWORD
 

@@ -9,14 +9,14 @@ from datetime import timedelta
 import pytest
 from argon2 import PasswordHasher
 
-from annotation.account_names import clean_name, new_name
-from annotation.passwords import Passwords
-from annotation.people import PeopleService, digest_of
-from annotation.recognised import Recognised
+from annotation.accounts.account_names import clean_name, new_name
+from annotation.accounts.passwords import Passwords
+from annotation.accounts.roles import EVERYTHING, ROLES, SAYS, as_role, may
+from annotation.accounts.service import PeopleService, digest_of
+from annotation.accounts.visitor_cache import Recognised
 from annotation.records import Person, looks_like
-from annotation.roles import EVERYTHING, ROLES, SAYS, as_role, may
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
-from storage.people import SqlPeopleStore
+from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, NOON, PASSWORD, Clock, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
@@ -149,7 +149,7 @@ def test_open_until_there_is_an_account(store, clock):
 
 def test_an_account_made_by_another_process_closes_it_within_seconds(store, monkeypatch):
     people, now = people_service(store), [0.0]
-    monkeypatch.setattr("annotation.people.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("annotation.accounts.service.time.monotonic", lambda: now[0])
     assert people.is_open()
     people_service(store).add("Ada", PASSWORD, "admin")
     now[0] = 1.5

@@ -11,10 +11,10 @@ import pytest
 
 from annotation.records import Act, Changed, Invitation, Person, SignIn
 from cir_core.errors import AccessError
-from storage import tables
-from storage.audit_log import SqlActLog
-from storage.database import writing
-from storage.people import SqlPeopleStore
+from storage.accounts.audit_log import SqlActLog
+from storage.accounts.store import SqlPeopleStore
+from storage.engine.database import writing
+from storage.mapping import tables
 from tests.fakes.databases import engine_of
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)

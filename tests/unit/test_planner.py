@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.assignment import plan_places
-from annotation.planner import plan_study
 from annotation.records import Item, StudyPlan
+from annotation.studies.assignment import plan_places
+from annotation.studies.planner import plan_study
 from cir_core.errors import StudyError
 
 
@@ -66,7 +66,7 @@ def test_more_people_on_one_item_do_not_make_it_two_items() -> None:
     width = plan_study(60, 50, 1, 50, valid_rate=0.5, kappa=0.5).kappa_width
     assert width == pytest.approx(0.196, rel=0.08)
     # Of two people the drawn interval is the large-sample one.
-    from annotation.planner import drawn_width
+    from annotation.studies.planner import drawn_width
     assert drawn_width({2: 400}, 0.36, 0.46) == pytest.approx(plan_study(2, 400, 2).kappa_width, rel=0.06)
 
 

@@ -9,8 +9,8 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from web import own_files
-from web.own_files import own, own_routes, own_version
+from web.ui import static_files
+from web.ui.static_files import own, own_routes, own_version
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def test_under_an_old_version_it_is_not_kept(client: TestClient) -> None:
 def test_another_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
     before = own("plotly.js")
     assert before == f"own/{own_version()}/plotly.js"
-    monkeypatch.setattr(own_files, "version", lambda package: "99.0")
+    monkeypatch.setattr(static_files, "version", lambda package: "99.0")
     assert own_version.__wrapped__() != own_version()
 
 

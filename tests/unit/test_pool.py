@@ -7,15 +7,15 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import cir_core.pool
+import cir_core.sessions.pool
+from cir_core.captions.stored import captions_path, read_captions
 from cir_core.errors import EncoderMismatch, EncoderUnavailable, GalleryError
-from cir_core.gallery import open_gallery, remove_gallery
-from cir_core.gallery_captions import captions_path, read_captions
-from cir_core.indexing import index_folder
-from cir_core.pool import REST, SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.gallery.gallery import open_gallery, remove_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
+from cir_core.sessions.pool import REST, SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ScriptedLanguageModel
@@ -227,7 +227,7 @@ def test_those_who_ask_at_the_same_time_wait_for_one_load(disk, threads, monkeyp
         asked.release()
         return read_captions(gallery)
 
-    monkeypatch.setattr(cir_core.pool, "read_captions", reading)
+    monkeypatch.setattr(cir_core.sessions.pool, "read_captions", reading)
     disk.index("second")
     pool = disk.pool()
     with Held() as load:

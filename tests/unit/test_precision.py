@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from annotation.analysis.precision import kappa_precision, rate_precision
-from annotation.analysis.preference_report import preference_report
+from annotation.analysis.planning.precision import kappa_precision, rate_precision
+from annotation.analysis.preference.report import preference_report
 from annotation.analysis.records import MetricScores, Options, Selection, StudyAnswers
-from annotation.analysis.validity_report import validity_report
-from annotation.quality import share
+from annotation.analysis.validity.report import validity_report
+from annotation.preference.quality import share
 from annotation.records import Seat
 from cir_core.errors import StudyError
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of

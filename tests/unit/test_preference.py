@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.preference import Preference, as_shown, contradicts, shown_sets
-from annotation.survey import SETTINGS, load_survey, parse_survey
+from annotation.preference.answers import Preference, as_shown, contradicts, shown_sets
+from annotation.preference.survey.texts import SETTINGS, load_survey, parse_survey
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
 from tests.fakes.preferences import a_study, an_item
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from annotation.freezing import freezing, studies_folder
-from annotation.preference_creation import create_preference_study, make_questions
-from annotation.preference_sources import SurveyQuery
-from annotation.survey import SETTINGS
-from annotation.survey_flow import SECRET
-from annotation.survey_plan import SurveyLayout
+from annotation.preference.create import create_preference_study, make_questions
+from annotation.preference.sources import SurveyQuery
+from annotation.preference.survey.flow import SECRET
+from annotation.preference.survey.plan import SurveyLayout
+from annotation.preference.survey.texts import SETTINGS
+from annotation.studies.images import freezing, studies_folder
 from cir_core.errors import StorageError, StudyError
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 
 METHODS = ("cirevl", "slerp", "text-only")

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from annotation.records import Place
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
-from cli import console, preference_files, studies, study_files
+from cli import console
+from cli.studies import preference_files, studies, study_files
 from storage.stores import open_stores
 from tests.fakes.databases import use_home
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_item, keep, seats_of

@@ -2,8 +2,8 @@
 
 import json
 
-from annotation.analysis.preference_json import preference_json
-from annotation.analysis.preference_report import preference_report
+from annotation.analysis.preference.report import preference_report
+from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import Options
 from tests.fakes.preference_answers import answers_of
 from tests.fakes.preferences import a_judgement, an_answer, an_item

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import kendalltau, spearmanr
 
-from annotation.analysis.preference_report import preference_report
+from annotation.analysis.preference.report import preference_report
 from annotation.analysis.records import MetricScores, Options, Selection
-from annotation.exclusion import Rules
-from annotation.imports import HP_ANSWERS
+from annotation.preference.exclusion import Rules
+from annotation.studies.imports import HP_ANSWERS
 from cir_core.errors import StudyError
 from tests.fakes.judged import study_of
 from tests.fakes.preference_answers import answers_of

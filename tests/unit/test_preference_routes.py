@@ -14,19 +14,19 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.preference import Preference
+from annotation.preference.answers import Preference
 from annotation.records import Study
-from annotation.service import StudyService
-from annotation.validity import Validity
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
-from web.meter import Meter
-from web.study_calls import wire_study_calls
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.annotate import study_routes
+from web.studies.api import wire_study_calls
 
 # Methods, images (the targets are among them), keys, queries, the seed; and what would tell the stored sets.
 METHODS = ("narwhal-7b", "okapi+text", "quagga_soft")

@@ -11,11 +11,11 @@ from threading import Barrier
 import pytest
 from sqlalchemy import update
 
-from annotation.preference import Preference
+from annotation.preference.answers import Preference
+from annotation.preference.survey.flow import completion_code
 from annotation.records import Desk, Released, Study, StudyEvent
-from annotation.service import StudyService
-from annotation.survey_flow import completion_code
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import (
     GateStands,
     IncompleteJudgement,
@@ -25,8 +25,8 @@ from cir_core.errors import (
     StudyError,
     UnknownItem,
 )
-from storage import tables
-from storage.studies import SqlStudyStore
+from storage.mapping import tables
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.studies import make_preference_study, make_study, rated, solved, valid
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.preference_sources.hp import SETS, from_hp
-from annotation.preference_sources.methods import from_methods
-from annotation.preference_sources.queries import drawn_queries
-from annotation.preference_sources.runs import from_runs
+from annotation.preference.sources.hp import SETS, from_hp
+from annotation.preference.sources.methods import from_methods
+from annotation.preference.sources.queries import drawn_queries
+from annotation.preference.sources.runs import from_runs
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError, GalleryError, LanguageModelError, StudyError
+from cir_core.evaluation.runs.records import Run
 from cir_core.methods.declared import Method
-from cir_core.runs.records import Run
-from cir_core.types import MethodSettings
+from cir_core.types.records import MethodSettings
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel

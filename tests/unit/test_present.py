@@ -9,12 +9,12 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from cir_core.metrics.consistency import RankSetback, RepeatedText
-from cir_core.protocol import make_card
-from cir_core.target import TargetTrace
-from cir_core.types import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
-from web import present, present_target
-from web.templating import fill
+from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText
+from cir_core.search.protocol import make_card
+from cir_core.sessions.target import TargetTrace
+from cir_core.types.records import Branch, EncoderIdentity, Hit, MethodSettings, SearchSession, Turn
+from web.search.presenters import results, target
+from web.ui.templating import fill
 
 NASTY = "\"><img src=x onerror=alert(1)> ${alert(2)} `{{7*7}}` & 'quoted'"
 
@@ -44,27 +44,27 @@ def session() -> SearchSession:
 
 
 def test_an_id_of_any_kind_survives_the_address() -> None:
-    url = present.media_url("thumb", "my photos", "../a b/ü?&#%.jpg", "v1")
+    url = results.media_url("thumb", "my photos", "../a b/ü?&#%.jpg", "v1")
     query = parse_qs(urlsplit(url).query)
     assert query == {"gallery": ["my photos"], "image": ["../a b/ü?&#%.jpg"], "v": ["v1"]}
 
 
 def test_strip_shows_one_branch_and_where_it_is_viewed(session: SearchSession) -> None:
-    strip = present.strip(session, "b1", "t1", "v", max_turns=6)
+    strip = results.strip(session, "b1", "t1", "v", max_turns=6)
     assert [(t["number"], t["current"], t["later"]) for t in strip["turns"]] == [(1, True, False), (2, False, True)]
     assert strip["long"] == 0
-    assert present.strip(session, "b1", "t2", "v", max_turns=1)["long"] == 1
+    assert results.strip(session, "b1", "t2", "v", max_turns=1)["long"] == 1
 
 
 def test_branch_rows_line_up_at_the_fork(session: SearchSession) -> None:
-    rows = present.branch_rows(session, "b2", "t3")
+    rows = results.branch_rows(session, "b2", "t3")
     assert [(row["name"], row["forked"], [d["number"] for d in row["dots"]]) for row in rows] == [
         ("Branch 1", 0, [1, 2]), ("mine", 1, [2]),
     ]
 
 
 def test_comparison_counts_what_both_found(session: SearchSession) -> None:
-    sides = present.comparison(session, "b1", "b2", "v", lambda _: None)
+    sides = results.comparison(session, "b1", "b2", "v", lambda _: None)
     assert (sides["shared"], sides["overlap"]) == (5, "0.50")
     left = sides["columns"][0]["tiles"]
     assert [tile["only"] for tile in left] == [True] * 5 + [False] * 5
@@ -72,7 +72,7 @@ def test_comparison_counts_what_both_found(session: SearchSession) -> None:
 
 
 def test_rank_plot_is_logarithmic_with_rank_one_on_top() -> None:
-    plot = present_target.rank_plot([1000, 100, 10, 1])
+    plot = target.rank_plot([1000, 100, 10, 1])
     heights = [point["y"] for point in plot["points"]]
     steps = np.diff(heights)
     assert steps == pytest.approx([steps[0]] * 3, abs=0.11)  # a decade is a decade; tenths are rounded
@@ -83,32 +83,32 @@ def test_rank_plot_is_logarithmic_with_rank_one_on_top() -> None:
 
 @pytest.mark.parametrize("ranks", [[1], [7, 7], [99_999]])
 def test_rank_plot_stays_inside(ranks: list[int]) -> None:
-    plot = present_target.rank_plot(ranks)
+    plot = target.rank_plot(ranks)
     assert all(plot["left"] <= p["x"] <= plot["right"] and plot["top"] <= p["y"] <= plot["bottom"]
                for p in plot["points"])
 
 
 def test_trace_says_which_turn_broke_what() -> None:
     found = TargetTrace("x", (5, 80), (RankSetback(2, 5, 80),), (RepeatedText(2, 1, 0.934),))
-    notes = present_target.trace(found)["notes"]
+    notes = target.trace(found)["notes"]
     assert "rank 5 to 80" in notes[0] and "ε" in notes[0]
     assert "turn 1" in notes[1] and "0.93" in notes[1]
 
 
 def test_timings_are_in_order_and_shares_of_the_whole(session: SearchSession) -> None:
-    rows = present.timings(session.turns[0])
+    rows = results.timings(session.turns[0])
     assert [(row["name"], row["share"]) for row in rows] == [("Caption", 50.0), ("Search", 25.0), ("Total", 100.0)]
 
 
 def test_numbers_are_typeset() -> None:
-    assert present.score_text(-0.1234) == "−0.123"
-    assert math.isclose(float(present.score_text(0.5)), 0.5)
+    assert results.score_text(-0.1234) == "−0.123"
+    assert math.isclose(float(results.score_text(0.5)), 0.5)
 
 
 def test_templates_escape_what_people_and_files_say(session: SearchSession) -> None:
-    tile = present.tile(Hit(NASTY, 0.5, 1), NASTY, "v", NASTY)
+    tile = results.tile(Hit(NASTY, 0.5, 1), NASTY, "v", NASTY)
     html = fill("tile.html", tile=tile, moves=None, feedback=True)
     assert "<img src=x" not in html
     assert html.count("<img") == 1
-    how = present.how_found(session, turn("t9", 1, "b1", None, ["i"], text=NASTY))
+    how = results.how_found(session, turn("t9", 1, "b1", None, ["i"], text=NASTY))
     assert "<img src=x" not in fill("how.html", how=how, changed=False)

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pytest
 
-from cir_core.protocol import card_from_dict, card_to_dict, differences, make_card, with_method, with_models
-from cir_core.types import EncoderIdentity, MethodSettings
+from cir_core.search.protocol import card_from_dict, card_to_dict, differences, make_card, with_method, with_models
+from cir_core.types.records import EncoderIdentity, MethodSettings
 
 BASE = {
     "gallery": "demo", "gallery_size": 10, "gallery_digest": "aa", "split": "test",

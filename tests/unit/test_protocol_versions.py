@@ -15,34 +15,34 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from annotation import labels, subset, validity
 from annotation.analysis.composing import compose
-from annotation.analysis.documents import report_file
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Options
-from annotation.circus_users import circus_files
-from annotation.creation import create_validity_study
-from annotation.exports.study_files import FORMS, study_files
-from annotation.preference import Preference
-from annotation.protocols import known_protocols, newest_protocol
+from annotation.analysis.rendering.documents import report_file
+from annotation.preference.answers import Preference
+from annotation.preference.survey.texts import load_survey, newest_survey
 from annotation.records import StudyPlan
-from annotation.rubric import CIRCUS, load_rubric, newest_rubric
-from annotation.service import StudyService
 from annotation.sources import StudyQuery
-from annotation.survey import load_survey, newest_survey
-from annotation.validity import Validity
+from annotation.studies.protocols import known_protocols, newest_protocol
+from annotation.studies.service import StudyService
+from annotation.validity import answers, labels, subset
+from annotation.validity.answers import Validity
+from annotation.validity.circus import circus_files
+from annotation.validity.create import create_validity_study
+from annotation.validity.exports.study_files import FORMS, study_files
+from annotation.validity.rubric import CIRCUS, load_rubric, newest_rubric
 from cir_core.errors import IncompleteJudgement, StudyError
-from cir_core.ids import new_id
-from storage.studies import SqlStudyStore
+from cir_core.types.ids import new_id
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.protocol_versions import NEW_FLAG, raise_versions
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
-from web.adjudicate_routes import adjudicate_routes
-from web.meter import Meter
-from web.studies_routes import studies_routes
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.adjudicate import adjudicate_routes
+from web.studies.annotate import study_routes
+from web.studies.manage import studies_routes
 
 KINDS = {"validity": Validity(), "preference": Preference()}
 
@@ -184,7 +184,7 @@ def test_a_file_states_the_version_in_its_name(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("function", [
-    labels.final_labels, labels.queue, subset.count_subset, validity.primary, validity.signature, load_rubric,
+    labels.final_labels, labels.queue, subset.count_subset, answers.primary, answers.signature, load_rubric,
     load_survey])
 def test_nothing_takes_a_version_silently(function):
     """What belongs to a study is told which version, for the newest may not be the study's."""

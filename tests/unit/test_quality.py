@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.exclusion import Rules, apply_rules, parse_rules, rules_of
-from annotation.quality import people_quality, share, side_bias
+from annotation.preference.exclusion import Rules, apply_rules, parse_rules, rules_of
+from annotation.preference.quality import people_quality, share, side_bias
 from cir_core.errors import StudyError
 from tests.fakes.preferences import a_check, a_judgement, an_answer, an_assignment, seats_of
 

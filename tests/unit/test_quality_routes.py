@@ -14,15 +14,15 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from annotation.accounts.roles import may
 from annotation.records import Role, Study
-from annotation.roles import may
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_item, keep, seats_of
 from tests.fakes.studies import make_study
-from web.quality_routes import quality_routes
-from web.studies_routes import studies_routes
-from web.visitor import Visitor
+from web.http.visitor import Visitor
+from web.studies.manage import studies_routes
+from web.studies.quality import quality_routes
 
 Open = Callable[..., TestClient]
 FLAGGED = an_answer(1, 2, 2, irrelevant={"image": False, "text": True})

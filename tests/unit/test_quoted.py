@@ -7,22 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from annotation.incoming import checked_study
-from annotation.roles import as_role
-from cir_core.datasets.faults import Faults
+from annotation.accounts.roles import as_role
+from annotation.studies.input_limits import checked_study
+from cir_core.datasets.files.faults import Faults
 from cir_core.errors import CirqueError, DatasetError
 from cir_core.methods.declared import find_method
-from cir_core.texts import MAX_QUOTED, quoted, shortened
+from cir_core.support.texts import MAX_QUOTED, quoted, shortened
 
 ROOT = Path(__file__).parents[2]
 # Where a value is written as Python writes it though it may be long: it is ours, or the command to copy needs it whole.
 WHOLE = {
     "cir_core/__init__.py: __name__", "cir_core/__init__.py: name", "cir_core/language/openai/model.py: self.name",
-    "cir_core/protocol.py: card.domain", "cir_core/runs/files.py: name",
-    "cir_core/service.py: session.protocol.encoder.spec", "web/settings_actions.py: encoder",
-    "storage/study_scores.py: study.name", "storage/study_scores.py: name", "cli/answer_files.py: system",
-    "cli/answer_files.py: run.system", "cli/captions.py: name", "cli/galleries.py: name",
-    "cli/study_upkeep.py: study.name",
+    "cir_core/search/protocol.py: card.domain", "cir_core/evaluation/runs/files.py: name",
+    "cir_core/sessions/service.py: session.protocol.encoder.spec", "web/search/actions/settings.py: encoder",
+    "storage/studies/scores.py: study.name", "storage/studies/scores.py: name", "cli/evaluate/answer_files.py: system",
+    "cli/evaluate/answer_files.py: run.system", "cli/galleries/captions.py: name", "cli/galleries/galleries.py: name",
+    "cli/studies/study_upkeep.py: study.name",
 }
 
 

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from cir_core import rank_many as engine
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError
-from cir_core.index import FlatIndex
-from cir_core.rank_many import Question, rank_many
-from cir_core.scoring import Products
+from cir_core.index import rank_many as engine
+from cir_core.index.flat import FlatIndex
+from cir_core.index.rank_many import Question, rank_many
+from cir_core.index.scoring import Products
 
 
 def units(n, dim, seed=7):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from annotation.analysis.draws import weights
-from annotation.analysis.rates import Compared, ge, given_equal_recall, gt, gt_given_equal_recall, symmetric
 from annotation.analysis.records import Options
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.rates import Compared, ge, given_equal_recall, gt, gt_given_equal_recall, symmetric
 
 NONE = float("nan")
 OPTIONS = Options(draws=200)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from annotation.analysis.recall import recall_scores
-from annotation.hp_studies import KEPT
+from annotation.analysis.preference.recall import recall_scores
+from annotation.preference.hp_fashioniq import KEPT
 from cir_core.errors import StudyError
 from tests.fakes.preferences import an_item
 

@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from cir_core.composition import ReflectionRound
 from cir_core.errors import ImageUnreadable, LanguageModelUnavailable, Stopped
 from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
 from cir_core.methods.fusion import slerp
-from cir_core.references import Previous
-from cir_core.search import Searcher
-from cir_core.turn_watch import TurnWatch
-from cir_core.types import MethodSettings, Reflection, SoftFilter
+from cir_core.methods.observer import TurnWatch
+from cir_core.methods.references import Previous
+from cir_core.search.searcher import Searcher
+from cir_core.types.composition import ReflectionRound
+from cir_core.types.records import MethodSettings, Reflection, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, SilentLanguageModel

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from annotation.analysis.formats import (
+from annotation.analysis.records import Estimate, Headline, ReportColumn, ReportTable
+from annotation.analysis.rendering.formats import (
     FORMS,
     latex_text,
     markdown_text,
@@ -16,7 +17,6 @@ from annotation.analysis.formats import (
     shown_interval,
     table_file,
 )
-from annotation.analysis.records import Estimate, Headline, ReportColumn, ReportTable
 
 COLUMNS = (ReportColumn("person", "Person", "text"), ReportColumn("n", "n", "count"),
            ReportColumn("kappa", "κ", "number"), ReportColumn("share", "Valid", "share"), ReportColumn("p", "p", "p"),

@@ -5,10 +5,10 @@ from math import isfinite
 
 import pytest
 
-from annotation.analysis.figures import MatrixCell, matrix
-from annotation.analysis.preference_sections import preference_sections
+from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import Options, Selection
-from annotation.analysis.validity_sections import validity_sections
+from annotation.analysis.rendering.figures import MatrixCell, matrix
+from annotation.analysis.validity.report_sections import validity_sections
 from tests.fakes import reports
 from tests.fakes.reports import ANN, BOB, CLEO, PLAN
 

@@ -14,13 +14,13 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.addresses import Networks
-from web.event_errors import Screens
-from web.json_calls import asked
-from web.log_lines import FIELDS, JsonLines, TextLines
-from web.meter import Meter
-from web.request_ids import RequestIds, request_id
-from web.request_log import RequestLog, shown_path, templates_of
+from web.http.json_api import asked
+from web.http.meter import Meter
+from web.http.networks import Networks
+from web.http.request_ids import RequestIds, request_id
+from web.middleware.gradio_errors import Screens
+from web.middleware.request_log import RequestLog, shown_path, templates_of
+from web.ops.logging_setup import FIELDS, JsonLines, TextLines
 
 SECRET = "what somebody wrote"
 _log = logging.getLogger("cirque.tests")

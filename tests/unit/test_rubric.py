@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.rubric import Example, as_page, load_rubric, newest_rubric, parse_rubric
+from annotation.validity.rubric import Example, as_page, load_rubric, newest_rubric, parse_rubric
 from cir_core.errors import StudyError
 
 TEXT = (Path(__file__).parents[2] / "assets" / "rubrics" / "circus-1.toml").read_text("utf-8")

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.faults import Faults
+from cir_core.datasets.files.faults import Faults
 from cir_core.errors import DatasetError
-from cir_core.runs.files import read_run
-from cir_core.runs.records import Run
-from cir_core.runs.trec import write_trec_run
+from cir_core.evaluation.runs.files import read_run
+from cir_core.evaluation.runs.records import Run
+from cir_core.evaluation.runs.trec import write_trec_run
 
 
 def saved(folder: Path, content: Any, name: str = "mine.json") -> Path:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from cir_core.errors import DecodingBusy, GalleryError, QuotaExceeded, StorageError, nothing_saved
-from web.json_calls import refused
-from web.said import MAX_SENTENCE, retry_after, said, status_of
-from web.session_limits import TooManyRequests
+from web.http.json_api import refused
+from web.http.public_errors import MAX_SENTENCE, retry_after, said, status_of
+from web.limits.session_limits import TooManyRequests
 
 WEB = Path(__file__).parents[2] / "web"
 
@@ -82,7 +82,7 @@ def test_twice_the_sentence_takes_no_more_than_twice_the_time(
     piece: str, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The cap on its input aside."""
-    monkeypatch.setattr("web.said.MAX_SENTENCE", 10**9)
+    monkeypatch.setattr("web.http.public_errors.MAX_SENTENCE", 10**9)
 
     def seconds(size: int) -> float:
         text = GalleryError(piece * (size // len(piece)))

@@ -5,10 +5,10 @@ from functools import partial
 import pytest
 from PIL import Image
 
-from cir_core import sample
-from cir_core.atelier.build import build_atelier
 from cir_core.errors import GalleryError
-from cir_core.gallery import list_galleries
+from cir_core.gallery.gallery import list_galleries
+from cir_core.sample import gallery as sample
+from cir_core.sample.atelier.build import build_atelier
 from tests.fakes.encoder import FakeEncoder
 
 COUNT = 24

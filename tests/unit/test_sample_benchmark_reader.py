@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from cir_core.atelier.build import build_atelier
-from cir_core.datasets.sample import read_benchmark
 from cir_core.errors import DatasetError
-from cir_core.sample import SPLIT
+from cir_core.sample.atelier.build import build_atelier
+from cir_core.sample.benchmark import read_benchmark
+from cir_core.sample.gallery import SPLIT
 from tests.fakes.benchmark_files import fashioniq, fashioniq_record
 
 

@@ -15,14 +15,14 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file
 
-from cir_core.atelier.catalogue import Garment, catalogue
-from cir_core.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
-from cir_core.lexicon import GROUPS, NONE
-from cir_core.training import losses, sample_encoder
-from cir_core.training.bpe import learn_merges, train_vocabulary, write_vocabulary
-from cir_core.training.recipe import learning_rate
-from cir_core.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
-from cir_core.training.sample_model import (
+from cir_core.garments.lexicon import GROUPS, NONE
+from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.evaluate_encoder import evaluate_sample_encoder, ranks_of_own
+from cir_core.sample.training import losses, sample_encoder
+from cir_core.sample.training.bpe import learn_merges, train_vocabulary, write_vocabulary
+from cir_core.sample.training.recipe import learning_rate
+from cir_core.sample.training.sample_data import attribute_codes, batches, jitter, rendered, shrink, take_seed
+from cir_core.sample.training.sample_model import (
     IMAGE_SIZE,
     VOCABULARY_FILE,
     WEIGHTS_FILE,
@@ -32,8 +32,8 @@ from cir_core.training.sample_model import (
     new_model,
     normalised,
 )
-from cir_core.training.sample_run import Run
-from cir_core.training.sample_texts import write_partials, write_prompts
+from cir_core.sample.training.sample_run import Run
+from cir_core.sample.training.sample_texts import write_partials, write_prompts
 
 RECIPE = sample_encoder.Recipe(
     batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False,

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import text
 
 from cir_core.errors import StorageError
-from storage.database import reading, writing
-from storage.readiness import Readiness
-from storage.revisions import latest_revision
+from storage.engine.database import reading, writing
+from storage.engine.readiness import Readiness
+from storage.engine.revisions import latest_revision
 from tests.fakes.databases import engine_of
-from web.said import said
+from web.http.public_errors import said
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.analysis.score_files import read_scores
-from annotation.exports.tables import to_csv
-from annotation.preference_exports import set_table
+from annotation.analysis.scores.score_files import read_scores
+from annotation.preference.exports import set_table
 from annotation.records.scores import NAME_LIMIT
+from annotation.validity.exports.tables import to_csv
 from cir_core.errors import DatasetError
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_assignment, an_item
 

@@ -8,10 +8,10 @@ import time
 import pytest
 
 from cir_core.errors import StudyError
-from web import score_runs
-from web.live import Runs
-from web.long_threads import LongThreads
-from web.score_runs import Computation, ScoreRuns
+from web.analysis import score_jobs
+from web.analysis.score_jobs import Computation, ScoreRuns
+from web.http.background import LongThreads
+from web.http.long_actions import Runs
 
 
 class Work:
@@ -110,7 +110,7 @@ def test_what_cannot_begin_leaves_nothing_behind(runs):
 
 
 def test_only_runs_that_are_over_are_forgotten(scores, monkeypatch):
-    monkeypatch.setattr(score_runs, "_KEPT", 2)
+    monkeypatch.setattr(score_jobs, "_KEPT", 2)
     work = Work()
     running = scores.begin("s0", computation(work))
     waiting = [scores.begin(f"s{number}", computation(Work(waits=False))) for number in range(1, 6)]

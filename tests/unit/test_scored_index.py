@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
-from cir_core.index import FlatIndex
+from cir_core.index.flat import FlatIndex
+from cir_core.index.scoring import CombinedScores
 from cir_core.methods.soft_filter import SoftScore
-from cir_core.scoring import CombinedScores
-from cir_core.types import SoftFilter
+from cir_core.types.records import SoftFilter
 
 MODES = ("both", "reward", "penalty")
 

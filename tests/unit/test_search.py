@@ -6,8 +6,8 @@ from PIL import Image
 
 from cir_core.errors import EncoderMismatch, SearchError, UnknownImage
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer, MergeAnswer, Picture
-from cir_core.search import MAX_TEXT, Previous, Reference, Searcher, clean_text
-from cir_core.types import MethodSettings, SoftFilter
+from cir_core.search.searcher import MAX_TEXT, Previous, Reference, Searcher, clean_text
+from cir_core.types.records import MethodSettings, SoftFilter
 from tests.fakes.colours import colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel

@@ -9,10 +9,10 @@ from annotation.analysis.people import name_of, raters
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.analysis.selection import choices, select
 from annotation.records import Seat
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import StudyError
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.judged import AT, decision_of, item_of
 from tests.fakes.preferences import a_check, a_judgement, a_study, an_answer, an_assignment, an_item, seats_of

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from cir_core.composition import Adjustment, Marks
 from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
-from cir_core.exchange import session_to_circled
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import CaptionAnswer
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import UPLOAD_PREFIX, MethodSettings, SoftFilter
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment, Marks
+from cir_core.types.records import UPLOAD_PREFIX, MethodSettings, SoftFilter
 from tests.fakes.colours import NAME, colour_gallery
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from web.session_limits import Limits, SessionTable, TooManyRequests
+from web.limits.session_limits import Limits, SessionTable, TooManyRequests
 
 SMALL = Limits(begun=4, each=2, in_all=5)
 

@@ -8,8 +8,8 @@ import pytest
 
 from cir_core.errors import StorageError
 from tests.fakes.loops import run
-from web.said import said
-from web.shares import Share, Shares
+from web.http.public_errors import said
+from web.limits.concurrency_limits import Share, Shares
 
 ANN, BEN = Share("person", "Ann", 2), Share("person", "Ben", 2)
 STUDY, OTHER = Share("study", "One", 3), Share("study", "Two", 3)

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 import pytest
 
-from annotation.sides import Showing, draw_sides
+from annotation.preference.survey.side_order import Showing, draw_sides
 
 
 def surplus(showings, sides, group) -> dict:

@@ -10,15 +10,15 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.roles import may
+from annotation.accounts.roles import may
 from cir_core.errors import SettingsError, StorageError, nothing_saved
 from cir_core.settings import Settings, get_settings
 from tests.fakes.people import PASSWORD, Clock, people_service
-from web.guard import Guard
-from web.pages import pages_for
-from web.people_routes import people_routes
+from web.accounts.people_routes import people_routes
+from web.accounts.sign_in import sign_in_routes
+from web.http.pages import pages_for
+from web.middleware.auth import Guard
 from web.server import server_config
-from web.sign_in import sign_in_routes
 
 EVERY_PAGE = [{"page": name, "title": title, "path": path} for name, title, path in (
     ("search", "Search", ""), ("annotate", "Annotate", "annotate"), ("adjudicate", "Adjudicate", "adjudicate"),

@@ -13,8 +13,8 @@ from benchmarks.soak_database import described, refuse_unless_empty
 from benchmarks.soak_home import make_home
 from benchmarks.soak_ledger import stored_in
 from cir_core.errors import StorageError
-from storage import tables
-from storage.database import open_database, writing
+from storage.engine.database import open_database, writing
+from storage.mapping import tables
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, database_of, engine_of, settings_of
 from tests.fakes.studies import make_study

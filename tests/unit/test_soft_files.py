@@ -2,9 +2,8 @@ import json
 
 import pytest
 
-from cir_core.composition import Constraints
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.soft import (
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.soft import (
     MultiTarget,
     read_candidates,
     read_multi_target,
@@ -13,9 +12,10 @@ from cir_core.datasets.soft import (
     write_multi_target,
     write_single_target,
 )
-from cir_core.datasets.soft_benchmark import multi_target_benchmark, single_target_benchmark
-from cir_core.datasets.soft_constraints import read_constraints, write_constraints
+from cir_core.datasets.readers.soft_benchmark import multi_target_benchmark, single_target_benchmark
+from cir_core.datasets.readers.soft_constraints import read_constraints, write_constraints
 from cir_core.errors import DatasetError
+from cir_core.types.composition import Constraints
 
 MULTI = [
     {"reference_image_name": "B01", "threshold": 0.85, "target_image_name": "B02",

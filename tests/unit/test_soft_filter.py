@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cir_core.composition import Constraints
 from cir_core.errors import SearchError
 from cir_core.methods.constraints import checked_constraints, checked_soft_filter
 from cir_core.methods.soft_filter import PENALTY, REWARD, SoftScore, soft_score
-from cir_core.types import SoftFilter
+from cir_core.types.composition import Constraints
+from cir_core.types.records import SoftFilter
 from tests.fakes.encoder import FakeEncoder
 
 MODES = ("both", "reward", "penalty")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cir_core.errors import DatasetError
-from cir_core.metrics.standard import standard_values
+from cir_core.evaluation.metrics.standard import standard_values
 
 NAMES = ("R@1", "R@3", "Success@3", "RR", "nDCG@3", "AP@3", "P@3")
 

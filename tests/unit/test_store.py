@@ -16,13 +16,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from cir_core.composition import Constraints, Usage
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.types import Hit, MethodSettings, Reflection, SoftFilter
-from storage import tables
+from cir_core.types.composition import Constraints, Usage
+from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter
 from storage.checks import NAME_LIMIT, clean_name
-from storage.database import reading
-from storage.store import SqlSessionStore, open_store
+from storage.engine.database import reading
+from storage.mapping import tables
+from storage.sessions.store import SqlSessionStore, open_store
 from tests.fakes.databases import engine_of, settings_of
 from tests.fakes.store import InMemorySessionStore
 from tests.fakes.turns import a_composition, a_session, same_composition, turn_maker

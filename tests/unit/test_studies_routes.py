@@ -17,26 +17,26 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from annotation.circus_users import as_zip, read_circus_users
-from annotation.creation import import_circus_study
-from annotation.exports.study_files import FORMS, TABLES, study_files
-from annotation.hp_studies import import_hp_study
-from annotation.labels import LabelRule
-from annotation.preference import Preference
+from annotation.accounts.roles import may
+from annotation.preference.answers import Preference
+from annotation.preference.hp_fashioniq import import_hp_study
 from annotation.records import Role, Study
-from annotation.roles import may
-from annotation.service import StudyService
-from annotation.validity import Validity
-from cir_core.datasets.hp_fashioniq import Question, ShownSet, write_questions
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from annotation.validity.circus import as_zip, read_circus_users
+from annotation.validity.create import import_circus_study
+from annotation.validity.exports.study_files import FORMS, TABLES, study_files
+from annotation.validity.labels import LabelRule
+from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, write_questions
 from cir_core.errors import StudyError
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
-from web.adjudicate_routes import adjudicate_routes
-from web.studies_routes import studies_routes
-from web.study_downloads import disposition, file_stem
-from web.study_members import StudyMembers
-from web.visitor import Visitor
+from web.http.study_members import StudyMembers
+from web.http.visitor import Visitor
+from web.studies.adjudicate import adjudicate_routes
+from web.studies.downloads import disposition, file_stem
+from web.studies.manage import studies_routes
 
 ODD = 'études/../"größe" ملابس 👗\x07<b>'
 MARKERS = ("composition_required", "unresolved", "picture-0", "marker-dataset", "q-marker")

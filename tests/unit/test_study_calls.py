@@ -12,15 +12,15 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from annotation.service import StudyService
-from annotation.validity import Validity
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.meter import Meter
-from web.study_calls import wire_study_calls
+from web.http.meter import Meter
+from web.studies.api import wire_study_calls
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from annotation.creation import create_validity_study
-from annotation.freezing import studies_folder
-from annotation.naming import check_name
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
+from annotation.studies.images import studies_folder
+from annotation.studies.naming import check_name
+from annotation.validity.create import create_validity_study
 from cir_core.errors import StorageError, StudyError
-from storage.studies import SqlStudyStore
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 
 LABELS = ("composition_required", "unresolved")

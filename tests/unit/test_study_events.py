@@ -10,8 +10,8 @@ from sqlalchemy import event, text
 
 from annotation.records import Place, Seat, StudyEvent, Taken
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
-from storage.database import reading, writing
-from storage.studies import SqlStudyStore
+from storage.engine.database import reading, writing
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of, open_migrated, sqlite_of
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, VALID, a_judgement, later, take_nothing
 

@@ -15,17 +15,17 @@ from fastapi.testclient import TestClient
 from sqlalchemy import event
 
 from annotation.records import Role, Study
-from annotation.service import StudyService
-from annotation.validity import Validity
-from cir_core.ids import new_id
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from cir_core.types.ids import new_id
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import make_study, valid
-from web.meter import Meter
-from web.studies_routes import studies_routes
-from web.study_members import HOLDS_SECONDS, StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import HOLDS_SECONDS, StudyMembers
+from web.studies.annotate import study_routes
+from web.studies.manage import studies_routes
 
 
 @dataclass

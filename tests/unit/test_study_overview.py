@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from annotation.overview import seat_progress
 from annotation.records import Assignment, Seat, StudyPlan
+from annotation.studies.overview import seat_progress
 from tests.fakes.judged import AT, answer_of, item_of, judgement_of, study_of
 
 

@@ -14,17 +14,17 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from annotation.records import Item
-from annotation.service import StudyService
-from annotation.validity import Validity
-from cir_core.ids import new_id
-from storage.studies import SqlStudyStore
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from cir_core.types.ids import new_id
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.signed_in import SignedIn
 from tests.fakes.studies import flagged, make_study, valid
-from web.meter import Meter
-from web.own_files import own, own_routes, own_version
-from web.study_members import StudyMembers
-from web.study_routes import study_routes
+from web.http.meter import Meter
+from web.http.study_members import StudyMembers
+from web.studies.annotate import study_routes
+from web.ui.static_files import own, own_routes, own_version
 
 
 @pytest.fixture
@@ -379,7 +379,7 @@ def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
     answer = page.get("/" + address)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    script = page.get("/" + own("js/core.js"))
+    script = page.get("/" + own("js/search/core.js"))
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
     older = page.get("/own/0.0.1-abc/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"

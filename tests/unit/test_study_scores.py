@@ -10,8 +10,8 @@ from sqlalchemy import event, text
 from annotation.records import MetricScores, Place, StudyEvent
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores, UnknownStudy
-from storage.database import reading, writing
-from storage.studies import SqlStudyStore
+from storage.engine.database import reading, writing
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.preferences import START, a_study, an_answer, an_item, keep
 from tests.fakes.preferences import a_judgement as a_rating

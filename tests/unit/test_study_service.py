@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation import incoming
-from annotation.releasing import release
-from annotation.service import StudyService
-from annotation.validity import Validity
+from annotation.studies import input_limits
+from annotation.studies.releasing import release
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import (
     IncompleteJudgement,
     NotJoined,
@@ -21,8 +21,8 @@ from cir_core.errors import (
     UnknownStudy,
     UsedToken,
 )
-from storage import tables
-from storage.studies import SqlStudyStore
+from storage.mapping import tables
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.studies import flagged, make_study, valid
 
@@ -244,19 +244,19 @@ def test_a_note_of_100_kb_is_refused_as_an_answer_and_kept_as_a_draft(
 @pytest.mark.parametrize("token", ["", "short", "x" * 65, "with space", "naïve-token", "token-01\n", None, 12345678])
 def test_a_token_has_its_form(token: object) -> None:
     with pytest.raises(StudyError, match="8 to 64 letters"):
-        incoming.checked_token(token)
+        input_limits.checked_token(token)
 
 
 @pytest.mark.parametrize(("given", "kept"), [
     (12.5, 12.5), (-3, 0), (10**9, 86_400), (float("nan"), 0), (float("inf"), 0), ("soon", 0), (None, 0), (True, 0)])
 def test_seconds_are_clipped(given: object, kept: float) -> None:
-    assert incoming.checked_seconds(given) == kept
+    assert input_limits.checked_seconds(given) == kept
 
 
 @pytest.mark.parametrize("revision", [-1, 1.5, "1", True, 2**40])
 def test_a_revision_is_a_whole_number(revision: object) -> None:
     with pytest.raises(StudyError, match="whole number"):
-        incoming.checked_revision(revision)
+        input_limits.checked_revision(revision)
 
 
 def test_an_item_that_is_not_there(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:

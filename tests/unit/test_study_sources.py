@@ -19,12 +19,12 @@ from annotation.sources.pictures import relative_paths
 from annotation.sources.sampling import quotas, sample
 from annotation.sources.sessions import read_sessions
 from cir_core.audit.aggregate import aggregate
-from cir_core.audit.aggregate_files import write_aggregate
-from cir_core.audit.traces import write_queries
-from cir_core.composition import Composition, Marks
+from cir_core.audit.circus.aggregate_files import write_aggregate
+from cir_core.audit.circus.traces import write_queries
 from cir_core.errors import DatasetError, StudyError, UnknownImage
-from cir_core.types import EncoderIdentity, Hit, MethodSettings, ProtocolCard, SearchSession, Turn
-from cir_core.uploads import UploadFolder
+from cir_core.images.uploads import UploadFolder
+from cir_core.types.composition import Composition, Marks
+from cir_core.types.records import EncoderIdentity, Hit, MethodSettings, ProtocolCard, SearchSession, Turn
 from tests.fakes.audit_ranks import benchmark, image, run
 
 THREE = benchmark(3)

@@ -17,8 +17,8 @@ from sqlalchemy.dialects import postgresql
 
 from annotation.records import Place, Released, Seat, StudyPlan, Taken
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy, UsedToken
-from storage.database import reading, writing
-from storage.studies import SqlStudyStore
+from storage.engine.database import reading, writing
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of, open_migrated, sqlite_of
 from tests.fakes.study_records import (
     FLAGGED,

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 import pytest
 from sqlalchemy import func, select
 
-from annotation import service as service_module
-from annotation.freezing import studies_folder
 from annotation.records import Decision, Draft, Judgement, StudyEvent
-from annotation.service import StudyService
-from annotation.study_upkeep import remove_study, rename_study
-from annotation.validity import Validity
+from annotation.studies import service as service_module
+from annotation.studies.images import studies_folder
+from annotation.studies.lifecycle import remove_study, rename_study
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
 from cir_core.errors import StorageError, StudyError, UnknownStudy
-from cir_core.ids import new_id
-from storage import tables
-from storage.studies import SqlStudyStore
+from cir_core.types.ids import new_id
+from storage.mapping import tables
+from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
 from tests.fakes.studies import make_study, valid
 
@@ -81,7 +81,7 @@ def test_pictures_whose_study_went_before_them_are_cleared_with_the_next_one(sto
     """Killed between the two, a removal must not leave pictures that nothing will ever find."""
     one, two = (make_study(store, tmp_path, name=name, items=2, pictures=4, panel=1) for name in ("one", "two"))
     with monkeypatch.context() as patch:
-        patch.setattr("annotation.study_upkeep.clear_pictures", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("annotation.studies.lifecycle.clear_pictures", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             remove_study(store, tmp_path, one)
     assert files(tmp_path, one), "the study is gone, its pictures are not"

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from cir_core.datasets import circo as circo_files
-from cir_core.datasets import cirr as cirr_files
-from cir_core.datasets.faults import Faults
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers import circo as circo_files
+from cir_core.datasets.readers import cirr as cirr_files
 from cir_core.errors import DatasetError
-from cir_core.runs import submissions
-from cir_core.runs.records import Run
-from cir_core.runs.submissions import (
+from cir_core.evaluation.runs import submissions
+from cir_core.evaluation.runs.records import Run
+from cir_core.evaluation.runs.submissions import (
     read_circo_submission,
     read_cirr_submission,
     write_circo,

@@ -8,11 +8,19 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.progress import Progress
+from annotation.preference.survey.attention_checks import draw_check
+from annotation.preference.survey.flow import (
+    SECRET,
+    check_due,
+    completion_code,
+    gate,
+    new_secret,
+    pass_gate,
+    standing_check,
+)
+from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Study, StudyEvent, StudyPlan
-from annotation.survey import SETTINGS
-from annotation.survey_checks import draw_check
-from annotation.survey_flow import SECRET, check_due, completion_code, gate, new_secret, pass_gate, standing_check
+from annotation.studies.progress import Progress
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.study_records import START
 

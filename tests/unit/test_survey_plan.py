@@ -7,10 +7,10 @@ from itertools import combinations
 
 import pytest
 
-from annotation.method_pairs import draw_pairs
+from annotation.preference.method_pairs import draw_pairs
+from annotation.preference.survey.plan import SurveyLayout, hand_over, plan_survey, survey_places
+from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Assignment, Item, OpenWork, Seat, Study, StudyPlan
-from annotation.survey import SETTINGS
-from annotation.survey_plan import SurveyLayout, hand_over, plan_survey, survey_places
 from cir_core.errors import StudyError
 
 METHODS = ("cirevl", "image-only", "slerp", "text-only")

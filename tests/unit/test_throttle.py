@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from annotation.accounts.throttle import Bucket, Patience, Throttle, place_of
 from annotation.records import Person, SignIn, WrongTries
-from annotation.throttle import Bucket, Patience, Throttle, place_of
 from cir_core.errors import TooManyTries
-from storage.people import SqlPeopleStore
+from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import NOON
 from tests.fakes.people_store import InMemoryPeopleStore

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from cir_core.toml_files import load_toml
+from cir_core.support.toml_files import load_toml
 
 
 def test_what_is_usual_is_read():

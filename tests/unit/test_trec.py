@@ -10,11 +10,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cir_core.datasets.faults import Faults
-from cir_core.datasets.qrels import read_qrels, write_qrels
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.qrels import read_qrels, write_qrels
 from cir_core.errors import DatasetError
-from cir_core.runs.records import Run
-from cir_core.runs.trec import falling_scores, read_trec_run, write_trec_run
+from cir_core.evaluation.runs.records import Run
+from cir_core.evaluation.runs.trec import falling_scores, read_trec_run, write_trec_run
 
 
 def saved(folder: Path, text: str, name: str = "a.run") -> Path:

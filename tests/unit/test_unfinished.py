@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from cir_core.errors import StorageError
-from storage import unfinished
-from storage.unfinished import clear_abandoned, in_the_making
+from storage.backups import atomic_files
+from storage.backups.atomic_files import clear_abandoned, in_the_making
 
 # Begins a file, puts a journal beside it, and dies as by kill -9.
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from storage.unfinished import in_the_making
+from storage.backups.atomic_files import in_the_making
 with in_the_making(Path(sys.argv[1])) as path:
     path.write_text("half")
     path.with_name(path.name + "-journal").write_text("beside it")
@@ -92,7 +92,7 @@ def test_only_what_is_surely_abandoned_goes(tmp_path: Path, monkeypatch: pytest.
     assert names(tmp_path) == before and names(left) == ["a", "a-journal", "lock"]
 
     mine = os.geteuid()
-    monkeypatch.setattr(unfinished.os, "geteuid", lambda: mine + 1)
+    monkeypatch.setattr(atomic_files.os, "geteuid", lambda: mine + 1)
     clear_abandoned(elsewhere)   # somebody else's
     assert left.exists()
     monkeypatch.undo()

@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from pydantic import BaseModel
 
-from web.unreadable import say_what_cannot_be_read
+from web.middleware.malformed_requests import say_what_cannot_be_read
 
 
 class Call(BaseModel):

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from cir_core import upload_quota
 from cir_core.errors import QuotaExceeded
-from cir_core.upload_quota import UploadQuota
+from cir_core.images import upload_quota
+from cir_core.images.upload_quota import UploadQuota
 
 EVENING = datetime(2026, 11, 22, 23, 0, tzinfo=UTC)
 

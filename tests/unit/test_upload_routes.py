@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from PIL import Image
 from starlette.testclient import TestClient
 
-from cir_core import decode_budget
+from cir_core.images import decode_budget
 from tests.fakes.databases import settings_of
 from tests.fakes.loops import run
 from tests.fakes.people import PASSWORD
@@ -132,7 +132,7 @@ def test_uploads_that_wait_for_memory_hold_up_nobody_else(served: Any, monkeypat
 
 def test_who_waits_too_long_is_told_so(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     ada, _ = served()
-    monkeypatch.setattr("web.media.PATIENCE", 1.0)
+    monkeypatch.setattr("web.search.media.PATIENCE", 1.0)
     budget, began = decode_budget.budget(), time.monotonic()
     with budget.hold(10**12), ThreadPoolExecutor(6) as threads:   # four get a thread, and wait in it for memory
         answers = list(threads.map(lambda number: ada.post("/media/upload", content=a_picture(number)), range(6)))

@@ -21,18 +21,18 @@ from gradio import processing_utils
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from annotation.accounts.roles import may
 from annotation.records import Role
-from annotation.roles import may
 from cir_core.errors import AccessError, CirqueError, QuotaExceeded
-from cir_core.upload_quota import UploadQuota
+from cir_core.images.upload_quota import UploadQuota
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.event_errors import Screens
-from web.gradio_calls import GradioCalls
-from web.mcp_tools import ToolCaller
-from web.session_limits import TooManyRequests
-from web.url_downloads import FetchLimits, ImageFetcher, ImageRefused, public_address, turn_off_gradios_downloads
-from web.visitor import Visitor
+from web.http.visitor import Visitor
+from web.limits.session_limits import TooManyRequests
+from web.limits.url_downloads import FetchLimits, ImageFetcher, ImageRefused, public_address, turn_off_gradios_downloads
+from web.mcp.tools import ToolCaller
+from web.middleware.gradio_calls import GradioCalls
+from web.middleware.gradio_errors import Screens
 
 Write = Callable[[BaseHTTPRequestHandler], None]
 MB = 2**20

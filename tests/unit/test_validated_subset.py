@@ -1,10 +1,10 @@
 """The validated subset in numbers."""
 
-from annotation.labels import final_labels
-from annotation.rubric import load_rubric
-from annotation.subset import count_subset
+from annotation.validity.labels import final_labels
+from annotation.validity.rubric import load_rubric
+from annotation.validity.subset import count_subset
 from tests.fakes.judged import BROAD, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of
-from web.studies_present import results
+from web.studies.manage_json import results
 
 RUBRIC = load_rubric("circus/1")
 # CIRCUS, Table 2: audited and validated, composition_required then unresolved.

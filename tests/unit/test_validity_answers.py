@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.rubric import load_rubric
-from annotation.validity import NOTE_LIMIT, Validity, primary, signature, tidy
+from annotation.validity.answers import NOTE_LIMIT, Validity, primary, signature, tidy
+from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, item_of, study_of
 

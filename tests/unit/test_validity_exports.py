@@ -7,14 +7,14 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from annotation.exports.mbeir import validated_files
-from annotation.exports.tables import item_table, judgement_table, to_csv, to_parquet
-from annotation.labels import final_labels
 from annotation.records import StudyImage
-from annotation.rubric import load_rubric
 from annotation.sources.mbeir import read_mbeir
-from cir_core.audit.traces import read_validated
-from cir_core.datasets.mbeir import read_benchmark
+from annotation.validity.exports.mbeir import validated_files
+from annotation.validity.exports.tables import item_table, judgement_table, to_csv, to_parquet
+from annotation.validity.labels import final_labels
+from annotation.validity.rubric import load_rubric
+from cir_core.audit.circus.traces import read_validated
+from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import StudyError
 from tests.fakes.judged import BROAD, TARGET, TEXT, answer_of, decision_of, item_of, judgement_of, study_of

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from annotation.analysis.records import Options
-from annotation.analysis.validity_json import validity_json
-from annotation.analysis.validity_report import validity_report
+from annotation.analysis.validity.report import validity_report
+from annotation.analysis.validity.report_json import validity_json
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT
 from tests.fakes.verdict_grids import PEOPLE, grid
 

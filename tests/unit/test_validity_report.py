@@ -5,7 +5,7 @@ from dataclasses import asdict, replace
 import pytest
 
 from annotation.analysis.records import Options, Selection
-from annotation.analysis.validity_report import validity_report
+from annotation.analysis.validity.report import validity_report
 from cir_core.errors import StudyError
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, study_of
 from tests.fakes.verdict_grids import PEOPLE, at, grid

@@ -12,10 +12,10 @@ from sqlalchemy import delete
 
 from annotation.votes import Tally, make_vote, tally
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from storage import tables
-from storage.comparisons import SqlComparisonStore
-from storage.database import writing
-from storage.votes import SqlVoteStore
+from storage.engine.database import writing
+from storage.mapping import tables
+from storage.sessions.comparisons import SqlComparisonStore
+from storage.sessions.votes import SqlVoteStore
 from tests.fakes.comparison_store import InMemoryVoteStore
 from tests.fakes.comparisons import METHODS, a_comparison, a_vote
 from tests.fakes.databases import engine_of

@@ -14,20 +14,20 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from cir_core.errors import EncoderUnavailable, LanguageModelError
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
 from cir_core.language.builtin import BuiltinLanguageModel
-from cir_core.pool import SearcherPool
-from cir_core.service import SearchService
-from cir_core.types import MethodSettings
-from cir_core.uploads import UploadFolder
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.records import MethodSettings
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.store import InMemorySessionStore
-from web.doors import Doors
-from web.health import health_routes
+from web.middleware.shutdown import Doors
+from web.ops.health import health_routes
+from web.ops.warming import Warming
 from web.services import Services, open_services
-from web.warming import Warming
 
 Load = Callable[[str], FakeEncoder]
 
@@ -153,7 +153,7 @@ def test_a_model_that_cannot_be_loaded_is_a_warning_and_tried_again(
 
 
 def test_a_load_that_failed_is_tried_again_by_itself(services_with: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.warming._FIRST", 0.01)
+    monkeypatch.setattr("web.ops.warming._FIRST", 0.01)
     again, tries = threading.Event(), list[str]()
 
     def load(spec: str) -> FakeEncoder:

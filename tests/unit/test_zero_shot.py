@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from cir_core.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
-from cir_core.zero_shot import ZeroShotAttributes, prompts
+from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
+from cir_core.garments.zero_shot import ZeroShotAttributes, prompts
 
 
 class HashEncoder:

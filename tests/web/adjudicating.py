@@ -9,7 +9,7 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from annotation.records import Item, Study
 from tests.fakes.studies import make_study
 from tests.integration.crowd import PASSWORD, Judge, Server, add_people, stores_of

@@ -3,9 +3,9 @@
 import sys
 from pathlib import Path
 
-from cir_core.atelier.build import build_atelier
 from cir_core.encoders import load_encoder
-from cir_core.indexing import index_folder
+from cir_core.gallery.indexing import index_folder
+from cir_core.sample.atelier.build import build_atelier
 
 if __name__ == "__main__":
     home = Path(sys.argv[1])

@@ -9,11 +9,11 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from annotation.preference_creation import create_preference_study
-from annotation.preference_sources import SurveyQuery
+from annotation.preference.create import create_preference_study
+from annotation.preference.sources import SurveyQuery
+from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
-from annotation.survey_plan import SurveyLayout
-from cir_core.atelier.build import build_atelier
+from cir_core.sample.atelier.build import build_atelier
 from tests.web.judging import TITLE, stores
 
 METHODS = ("cirevl", "slerp", "text-only")

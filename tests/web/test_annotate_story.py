@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Route, expect
 
-from annotation.circus_users import circus_files
+from annotation.validity.circus import circus_files
 from tests.fakes.studies import flagged, valid
 from tests.integration.crowd import Server
 from tests.web.judging import (

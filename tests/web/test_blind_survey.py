@@ -14,10 +14,10 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.preference_creation import create_preference_study
-from annotation.preference_sources import SurveyQuery
+from annotation.preference.create import create_preference_study
+from annotation.preference.sources import SurveyQuery
+from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Item, Study
-from annotation.survey_plan import SurveyLayout
 from tests.fakes.recording_proxy import RecordingProxy
 from tests.fakes.studies import rated
 from tests.integration.crowd import PASSWORD, Server, add_people

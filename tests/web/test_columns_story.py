@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 from sqlalchemy import text
 
-from storage.database import open_database, reading
+from storage.engine.database import open_database, reading
 from tests.fakes.databases import database_of
 from tests.web.screen import search, settled
 

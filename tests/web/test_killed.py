@@ -16,7 +16,7 @@ from pathlib import Path
 import httpx
 from gradio_client import Client
 
-from storage.store import open_store
+from storage.sessions.store import open_store
 from tests.fakes.databases import check_sound, database_of, environment_of, settings_of
 from tests.web.conftest import ROOT
 

@@ -16,10 +16,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import text
 
-from annotation.people import PeopleService
+from annotation.accounts.service import PeopleService
 from annotation.records import Role
-from storage.audit_log import SqlActLog
-from storage.database import writing
+from storage.accounts.audit_log import SqlActLog
+from storage.engine.database import writing
 from tests.integration.crowd import PASSWORD, Server
 from tests.web.judging import a_server, stores
 

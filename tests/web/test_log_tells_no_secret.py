@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation.people import PeopleService
-from storage.database import open_database, writing
+from annotation.accounts.service import PeopleService
+from storage.engine.database import open_database, writing
 from storage.stores import open_stores
 from tests.fakes.chat_server import ChatServer, refusal
 from tests.fakes.databases import database_of, settings_of

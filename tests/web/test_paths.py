@@ -19,8 +19,8 @@ from urllib.parse import quote, urlsplit
 import pytest
 from PIL import Image
 
-from annotation.people import PeopleService
-from cir_core.gallery import open_gallery
+from annotation.accounts.service import PeopleService
+from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, environment_of, settings_of
 from tests.fakes.people import PASSWORD

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.people import PeopleService
-from annotation.preference import Preference
+from annotation.accounts.service import PeopleService
+from annotation.preference.answers import Preference
 from annotation.records import Decision, MetricScores
-from annotation.service import StudyService
-from annotation.validity import Validity
-from cir_core.ids import new_id
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from cir_core.types.ids import new_id
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
 from tests.fakes.people import PASSWORD

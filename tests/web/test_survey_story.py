@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.hp_studies import import_hp_study
-from annotation.preference_review import preference_files
+from annotation.preference.hp_fashioniq import import_hp_study
+from annotation.preference.review import preference_files
+from annotation.preference.survey.flow import completion_code
+from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
-from annotation.survey_flow import completion_code
-from annotation.survey_plan import SurveyLayout
 from tests.fakes.studies import rated
 from tests.integration.crowd import Server
 from tests.unit.test_hp_studies import RELEASED

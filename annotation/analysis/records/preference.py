@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.analysis.records.common import About, Estimate, Rater
-from annotation.quality import Share
+from annotation.preference.quality import Share
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,13 @@
-"""Captions to slots: the inverse of :func:`cir_core.describe.describe`, and more forgiving."""
+"""Captions to slots: the inverse of :func:`cir_core.garments.describe.describe`, and more forgiving."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from cir_core.describe import describe
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.edits import apply_edits
 from cir_core.language.builtin.parse import interpret
-from cir_core.lexicon import NONE
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.describe import describe
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.phrases import joined, phrase
-from cir_core.lexicon import NONE
 
 _THIRD_PERSON = frozenset({"is", "has", "are", "it", "the", "this", "looks", "comes"})
 _ABSENT = {"trim": "no trim", "second_colour": "only one colour"}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cir_core.describe import describe
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, phrase
 from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import ConstraintsAnswer
-from cir_core.lexicon import GROUPS, NONE
 
 # Of what stays, the prescriptive caption says these. The whole of it would weigh the change
 # too little, the change alone would forget which garment it was.

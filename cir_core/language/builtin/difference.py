@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cir_core.describe import describe
 from cir_core.errors import LanguageModelError
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.parse import parse_edits
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
 from cir_core.language.tasks import DifferenceAnswer
-from cir_core.lexicon import NONE
 
 _SPOKEN = "everything that still differs was spoken of before, so it is said again"
 

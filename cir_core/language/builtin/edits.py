@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from cir_core.garments.lexicon import BY_KEY, NONE
 from cir_core.language.builtin.ladders import END_WORDS, step
-from cir_core.lexicon import BY_KEY, NONE
 
 Slots = Mapping[str, str]
 Operation = Literal["set", "drop", "step", "simpler", "sleeved"]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
+from cir_core.garments.zero_shot import ZeroShotAttributes
 from cir_core.language.builtin.captions import parse_caption
 from cir_core.language.builtin.constraints import constraints
 from cir_core.language.builtin.difference import difference
@@ -37,7 +38,6 @@ from cir_core.language.tasks import (
     TwoSentencesTask,
 )
 from cir_core.language.watch import Watch
-from cir_core.zero_shot import ZeroShotAttributes
 
 _CONNECT = "Connect a language model (docs/language-models.md)"
 

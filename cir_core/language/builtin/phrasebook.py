@@ -1,6 +1,6 @@
 """The phrases of the built-in language model, separated by ", ". Lower case, British spelling, no hyphens.
 
-The garment words of :mod:`cir_core.lexicon` are not repeated here.
+The garment words of :mod:`cir_core.garments.lexicon` are not repeated here.
 """
 
 from __future__ import annotations

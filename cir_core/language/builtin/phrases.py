@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cir_core.describe import LENGTH_WORDS, describe
-from cir_core.lexicon import BY_KEY, NONE
+from cir_core.garments.describe import LENGTH_WORDS, describe
+from cir_core.garments.lexicon import BY_KEY, NONE
 
 SALIENCE = (
     "category", "colour", "pattern", "sleeves", "length", "neckline", "trim", "fit", "second_colour",

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.phrases import joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ReflectAnswer
-from cir_core.lexicon import NONE
 
 Counts = Mapping[str, tuple[int, int]]  # group: how many candidates meet it, how many speak of it
 

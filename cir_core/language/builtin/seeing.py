@@ -9,12 +9,12 @@ from typing import Protocol
 
 import numpy as np
 
-from cir_core.describe import describe
 from cir_core.errors import LanguageModelError
+from cir_core.garments.describe import describe
+from cir_core.garments.zero_shot import ZeroShotAttributes
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
-from cir_core.types import Matrix
-from cir_core.zero_shot import ZeroShotAttributes
+from cir_core.types.records import Matrix
 
 GARMENTS: frozenset[Domain] = frozenset({"garment", "dress", "shirt", "toptee"})
 # What else an image may show. No people: somebody often wears the garment.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cir_core.describe import describe
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.clauses import also
 from cir_core.language.builtin.phrases import SALIENCE, joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentencesAnswer
-from cir_core.lexicon import NONE
 
 EDITED, KEPT = 3.0, 1.0  # weights: what the text speaks of, what stays
 UNKNOWN = 0.5            # credit for an attribute that a caption does not speak of

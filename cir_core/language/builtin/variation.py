@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from cir_core.describe import describe
-from cir_core.lexicon import COLOUR
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import COLOUR
 
 _UNSAID = 0.15  # the chance of each attribute that is not the kind or the colour
 _LEFT_OUT = ("fit", "length", "pattern", "sleeves", "neckline", "trim")

@@ -1,6 +1,6 @@
 """Phrases the built-in language model understands, as tuples of words, and what each means.
 
-The garment words come from :mod:`cir_core.lexicon`; this module adds other ways to say
+The garment words come from :mod:`cir_core.garments.lexicon`; this module adds other ways to say
 them, and the words that say what to *do* with them.
 """
 
@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Literal, cast
 
+from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.phrasebook import (
     COMPOUNDS,
     FUNCTION_WORDS,
@@ -23,7 +24,6 @@ from cir_core.language.builtin.phrasebook import (
     SYNONYMS,
 )
 from cir_core.language.builtin.words import tokenise
-from cir_core.lexicon import GROUPS, NONE
 
 Kind = Literal[
     "value",    # attribute values to set: pairs of (group, value)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
 from cir_core.language.builtin.edits import Edit, Edits, apply_with_notes
 from cir_core.language.builtin.ladders import step
 from cir_core.language.builtin.parse import parse_edits
-from cir_core.lexicon import GROUPS, NONE
 
 Slots = Mapping[str, str]
 

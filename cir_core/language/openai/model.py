@@ -9,9 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from cir_core.composition import Usage
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
-from cir_core.language.conditions import Conditions
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
@@ -22,6 +20,8 @@ from cir_core.language.openai.server import Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task
 from cir_core.language.watch import Watch
+from cir_core.language.wrappers.conditions import Conditions
+from cir_core.types.composition import Usage
 
 SAMPLE_TEMPERATURE = 0.9   # at least, for captions worded anew
 _WHOLE_CALL = 3.0          # times the read timeout: all tries of one answer together

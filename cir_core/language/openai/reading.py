@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from cir_core.language.openai.wording import clean
 from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, ConfidenceTask, Task
-from cir_core.texts import quoted
+from cir_core.support.texts import quoted
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
 _STARTS = 100            # opening braces tried before a text is given up as no JSON

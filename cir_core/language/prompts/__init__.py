@@ -19,9 +19,9 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
-from cir_core.domains import DOMAINS
 from cir_core.errors import SettingsError
 from cir_core.language.tasks import ROLES, Task
+from cir_core.types.domains import DOMAINS
 
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from PIL import Image
 from pydantic import BaseModel, ConfigDict, Field
 
-from cir_core.domains import Domain as Domain
-from cir_core.vectors import Vector
+from cir_core.types.domains import Domain as Domain
+from cir_core.types.vectors import Vector
 
 
 class Answer(BaseModel):

@@ -1,0 +1,42 @@
+"""What each role may do. Pure; the web asks here before it shows or takes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from annotation.records import Role
+from cir_core.errors import AccessError
+from cir_core.support.texts import quoted
+
+Capability = Literal["search", "annotate", "adjudicate", "manage", "results", "people"]
+
+ROLES: tuple[Role, ...] = get_args(Role)
+EVERYTHING: frozenset[Capability] = frozenset(get_args(Capability))
+
+_MAY: Mapping[Role, frozenset[Capability]] = {
+    "admin": EVERYTHING,
+    "researcher": EVERYTHING - {"people"},
+    "analyst": frozenset({"results"}),
+    "annotator": frozenset({"annotate"}),
+}
+
+SAYS: Mapping[Role, str] = {
+    "admin": "everything, and who may sign in",
+    "researcher": "search, make and run studies, judge, adjudicate, see results",
+    "analyst": "see and export results",
+    "annotator": "judge the items given to them",
+}
+
+
+def may(role: Role) -> frozenset[Capability]:
+    """The capabilities of a role."""
+    return _MAY[role]
+
+
+def as_role(text: object) -> Role:
+    """A role by its name. Raises ``AccessError`` naming those there are."""
+    for role in ROLES:
+        if text == role:
+            return role
+    raise AccessError(f"There is no role {quoted(text)}. Take one of: {', '.join(ROLES)}.")

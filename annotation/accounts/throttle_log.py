@@ -1,0 +1,34 @@
+"""What the audit log hears of those who have to wait before they try another password."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from annotation.accounts.throttle import place_of
+from annotation.records import Act, came_from, name_key
+from annotation.studies.lru_cache import Latest
+from annotation.studies.store import PeopleStore
+from cir_core.errors import TooManyTries
+
+_MOST = 10_000
+_EVERY = timedelta(minutes=10)
+
+
+class NotedWaits:
+    """Notes a wait once in a while for every count that makes people wait, however often somebody tries meanwhile
+    and under whatever names: strangers must not fill the log. Thread-safe."""
+
+    def __init__(self, store: PeopleStore) -> None:
+        self._store = store
+        self._noted: Latest[tuple[str, str], datetime] = Latest(_MOST)
+
+    def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
+        name = "" if wait.counted == "address" else name
+        key = name_key(name), "" if wait.counted == "name" else place_of(address)
+        noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
+        if noted is not None and abs(now - noted) < quiet:   # further ahead: the clock was set back since
+            return
+        self._noted.put(key, now)
+        person = self._store.person(name) if name else None   # no other name: it may be a password
+        self._store.note(Act("sign-in.throttled", "", person.name if person is not None else "", details={
+            **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

@@ -1,0 +1,96 @@
+"""What a preference report lacks or leaves out, and how its intervals are to be read, in sentences for its head. They
+hold no names of people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from annotation.analysis.preference.answer_rows import AnswerRows
+from annotation.analysis.preference.shared_answers import shared_questions
+from annotation.analysis.records import MetricScores, Options, StudyAnswers
+from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE
+from annotation.preference.quality import flagged
+from annotation.records import Judgement
+from annotation.studies.imports import HP_ANSWERS
+from cir_core.support.texts import counted
+
+_MANY = 5               # answers of one person
+_MANY_PEOPLE = 30       # from whom on draws of people are as good as others
+
+
+def preference_notes(
+    answers: StudyAnswers, selected: StudyAnswers, valid: Sequence[Judgement], rows: AnswerRows, recall: MetricScores,
+    options: Options, identical: int,
+) -> tuple[str, ...]:
+    """``selected``: after the selection, before rules; ``valid``: the answers that count, ``rows`` the same;
+    ``recall``: that of equation 9; ``identical``: questions whose two sets hold the same images."""
+    notes = _left(selected, valid)
+    if not valid:
+        return tuple(notes)
+    notes += _flags(selected, valid)
+    unsided = sum(one.answer["first"] is None for one in valid)
+    if unsided == len(valid):
+        notes.append("Nobody recorded which set stood first, so nothing can be said of sides or adjusted for them.")
+    elif unsided:
+        notes.append(f"Nobody recorded which set stood first in {unsided:,} of {len(valid):,} answers.")
+    notes += _shared(answers, rows)
+    if options.draws:
+        notes += _people(rows, options)
+    if identical:
+        notes.append(f"Both sets hold the same images in {counted(identical, 'question')}. Where scores of the two are "
+                     "equal, the one-sided rate ≥ counts the answer; the symmetric rate does not.")
+    if recall.name != "recall@5":
+        notes.append(f"Where recall is said to be equal, it is {recall.name}.")
+    return tuple(notes)
+
+
+def _left(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
+    given = len(selected.judgements)
+    if not selected.items:
+        return ["No question is left by these filters. Take one of them away."]
+    if not given:
+        return ["There is no answer yet to any of these questions."]
+    if given > len(valid):
+        return [f"The rules leave out {given - len(valid):,} of {counted(given, 'answer')}."]
+    return []
+
+
+def _flags(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
+    marks = [flagged(one.answer) for one in valid]
+    if counting := marks.count(True):
+        return [f"{counted(counting, 'answer')} {'counts' if counting == 1 else 'count'} although the results were "
+                "flagged as irrelevant. The rule irrelevant leaves such answers out, as the authors of HS-FashionIQ "
+                "did."]
+    if marks.count(None) < len(marks):
+        return []
+    note = "Nobody recorded which results were flagged as irrelevant, so no answer can be left out for it."
+    if selected.study.source.get("form") == HP_ANSWERS:
+        note += " CIRQRS leaves out 307 of 3,050 questions and counts 2,743; the release does not say which they are."
+    return [note]
+
+
+def _shared(answers: StudyAnswers, rows: AnswerRows) -> list[str]:
+    if shared := shared_questions(rows):
+        return [f"Several people answered {shared:,} of {counted(len(rows.item_ids), 'question')}. Wilson’s intervals "
+                "and the p of shares, of ρ and of τ take answers as independent and are too sure: go by the intervals "
+                "that are drawn."]
+    most = max(Counter(one.item_id for one in answers.judgements).values())
+    which = "of this study" if most < 2 else "that counts here"
+    return [f"No question {which} was answered by two people, so nothing can be said of how far people agree."]
+
+
+def _people(rows: AnswerRows, options: Options) -> list[str]:
+    people = rows.people
+    if options.resample == "people":
+        if people < LEAST_PEOPLE:
+            return [f"Intervals draw people, of whom there {'is' if people == 1 else 'are'} only {people}. Fewer than "
+                    f"{LEAST_PEOPLE} give none: draw questions instead (--resample items)."]
+        return [f"Intervals draw people, and {people} are few: read them with care."] if people < _MANY_PEOPLE else []
+    each = len(rows.question) / max(1, people)
+    if people < 2 or each < _MANY:
+        return []
+    said = f"Intervals draw questions. Each of {people:,} people answered about {each:,.0f}: "
+    if people < LEAST_PEOPLE:
+        return [f"{said}what they have in common is in no interval, for so few people cannot be drawn."]
+    return [f"{said}drawing people (--resample people) allows for what they have in common."]

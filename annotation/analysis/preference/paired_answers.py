@@ -1,0 +1,73 @@
+"""Answers to questions whose two sets come from two known methods, and what draws of them need: sums for each unit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.preference.answer_rows import AnswerRows
+from annotation.analysis.records import Options, Resample
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.records import Item
+
+Values = NDArray[np.float64]
+_AT_ONCE = 2**21   # sums of one batch; 16 MiB
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """A row for each answer; arrays are (rows,) but for ``ratings`` (rows, 2). ``one`` and ``two`` are the methods of
+    stored sets 1 and 2, as places in ``methods``, which are by name."""
+
+    methods: tuple[str, ...]
+    one: NDArray[np.int64]
+    two: NDArray[np.int64]
+    ratings: Values
+    preferred: NDArray[np.int8]
+    first: NDArray[np.int8]
+    unit: NDArray[np.int64]            # what draws take whole
+    units: int
+
+    def preferences(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], Values]:
+        """Side, winner, loser, weight: two entries for each answer, of which a tie gives each side one half.
+
+        Side 0: the winner stood first, 1: the loser did, 2: nobody recorded it.
+        """
+        won = np.where(self.preferred == 0, 0.5, self.preferred == 1)
+        side_of_one = np.select([self.first == 1, self.first == 2], [0, 1], 2)
+        side_of_two = np.select([self.first == 2, self.first == 1], [0, 1], 2)
+        return (np.concatenate([side_of_one, side_of_two]), np.concatenate([self.one, self.two]),
+                np.concatenate([self.two, self.one]), np.concatenate([won, 1 - won]))
+
+
+def meetings(items: Iterable[Item], rows: AnswerRows, resample: Resample) -> Meetings:
+    """Of those ``rows`` whose question has two methods, both known and not the same."""
+    methods_of = {item.item_id: item.hidden["methods"] for item in items}
+    pairs = [methods_of[item_id] for item_id in rows.item_ids]
+    known = [None not in pair and pair[0] != pair[1] for pair in pairs]
+    names = tuple(sorted({name for pair, there in zip(pairs, known, strict=True) if there for name in pair}))
+    places = np.array([[names.index(name) for name in pair] if there else (-1, -1)
+                       for pair, there in zip(pairs, known, strict=True)], np.int64).reshape(-1, 2)
+    met = places[rows.question]
+    there = met[:, 0] >= 0
+    return Meetings(names, met[there, 0], met[there, 1], rows.ratings[there], rows.preferred[there],
+                    rows.first[there], rows.unit(resample)[there], rows.units(resample))
+
+
+def drawn_sums(
+    unit: NDArray[np.int64], column: NDArray[np.int64], value: Values, units: int, columns: int, options: Options
+) -> Iterator[Values]:
+    """Sums of ``value`` by column in each bootstrap draw of units, as matrices (batch, columns).
+
+    ``unit``, ``column`` and ``value`` are the entries, all (entries,); entries in one place add up.
+    """
+    batch = max(1, _AT_ONCE // max(units, columns, 1))
+    from scipy.sparse import csr_array
+
+    held: Any = csr_array((value, (unit, column)), shape=(units, columns))
+    for drawn in weights(units, options.draws, options.seed, batch=batch):
+        yield drawn @ held

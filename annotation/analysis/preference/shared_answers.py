@@ -1,0 +1,53 @@
+"""How far people agree on the questions that several of them answered: ratings of sets, and which set is better."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from annotation.analysis.preference.answer_rows import AnswerRows
+from annotation.analysis.records import Estimate, Options, Scale
+from annotation.analysis.statistics import agreement
+from annotation.analysis.statistics.bootstrap import weights, with_interval
+from annotation.analysis.statistics.matrix import Codes, Ratings
+from annotation.analysis.statistics.pooled_bootstrap import ALPHA, pooled_statistics
+
+_RATINGS = ("1", "2", "3", "4", "5")
+_PREFERRED = ("tie", "set 1", "set 2")
+NOT_SHARED = "no question here was answered by two people"
+
+
+def shared_questions(rows: AnswerRows) -> int:
+    """Questions with answers of two people or more."""
+    return int((np.bincount(rows.question, minlength=len(rows.item_ids)) > 1).sum())
+
+
+def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
+    """Krippendorff's alpha of ratings, ordinal; ``n`` counts sets. Draws take questions whole, with both sets."""
+    codes = np.full((2 * len(rows.item_ids), rows.people), -1, np.int16)
+    for which in (0, 1):
+        codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
+    questions = np.repeat(np.arange(len(rows.item_ids)), 2)
+    return _alpha(Ratings(codes, _RATINGS, "set"), questions, agreement.scale_of("preference"), options)
+
+
+def preference_alpha(rows: AnswerRows, options: Options) -> Estimate:
+    """Krippendorff's alpha of preferences, nominal with ties as a third category; ``n`` counts questions."""
+    codes = np.full((len(rows.item_ids), rows.people), -1, np.int16)
+    codes[rows.question, rows.person] = rows.preferred
+    return _alpha(Ratings(codes, _PREFERRED, "question"), np.arange(len(rows.item_ids)), "nominal", options)
+
+
+def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) -> Estimate:
+    shared = ratings.people_per_unit() > 1
+    if not shared.any():
+        return Estimate(None, 0, reason=NOT_SHARED)
+    _, question = np.unique(question[shared], return_inverse=True)
+    ratings = Ratings(ratings.codes[shared], ratings.categories, ratings.unit)
+    estimate = agreement.krippendorff(ratings, scale, options.undefined)
+    if estimate.value is None or not options.draws:
+        return estimate
+    pooled = pooled_statistics(ratings, scale, 1.0 if options.undefined == "one" else np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):    # 0 / 0: nothing was drawn that alpha rests on
+        drawn = [pooled(weight)[ALPHA]
+                 for weight in weights(len(question), options.draws, options.seed, groups=question)]
+    return with_interval(estimate, np.concatenate(drawn), int(question.max()) + 1, "questions")

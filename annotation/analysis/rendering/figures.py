@@ -1,0 +1,228 @@
+"""Figures as specifications of plotly: plain JSON, without a theme.
+
+Colours are readable for colour-blind people: cividis in heatmaps, where the value stands in each cell too, and those of
+Okabe and Ito elsewhere, with a marker shape of its own for each series. Grid lines are a translucent grey, text has no
+colour: both work on light and on dark paper.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from annotation.analysis.records import Estimate, Figure
+from annotation.analysis.rendering.axis_names import axis_names
+from annotation.analysis.rendering.formats import NONE, shown
+
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+_SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x")
+_GRID = "rgba(128,128,128,0.25)"
+_LINE = "rgba(128,128,128,0.8)"
+_UNDEFINED = "rgba(128,128,128,0.22)"
+_MUTED = "#808080"
+_READABLE = 14    # people in a matrix; beyond, cells are too small for a text
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """``hover``: lines shown for it. ``opens``: what a click opens, if anything."""
+
+    value: float | None
+    hover: tuple[str, ...]
+    under: str = ""                # a second line in the cell, such as "n = 6"
+    opens: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    name: str
+    estimates: tuple[Estimate, ...]   # one for each label
+
+
+def matrix(
+    key: str, title: str, alt: str, names: Sequence[str], cells: Mapping[tuple[int, int], MatrixCell], *, scale: str,
+    under: str = "",
+) -> Figure:
+    """A heatmap over ``names`` x ``names``. Colours run from 0 to 1: a value below 0 has the colour of 0.
+
+    Cells that are not there stay empty. Cells without a value are grey with a dash. Of many names cells have no text,
+    and a dot stands for what would stand under the value: the note says so.
+
+    Args:
+        scale: what the colours are of.
+        under: what it means that a cell has a second line: "pairs with few items".
+    """
+    size = list(range(len(names)))
+    there = [[cells.get((row, column)) for column in size] for row in size]
+    values = [[_number(cell.value) if cell else None for cell in row] for row in there]
+    gaps = [[1 if cell and _number(cell.value) is None else None for cell in row] for row in there]
+    common: dict[str, Any] = {
+        "type": "heatmap", "x": size, "y": size, "xgap": 2, "ygap": 2, "hoverongaps": False, "zmin": 0, "zmax": 1,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hovertext": [[_lines(cell.hover) if cell else "" for cell in row] for row in there],
+    }
+    readable = len(names) <= _READABLE
+    labels, note = axis_names(names)
+    if not readable:
+        note = f"{_unwritten(cells, under)} {note}".rstrip()
+    axis = {"tickmode": "array", "tickvals": size, "ticktext": [_plain(label) for label in labels],
+            "showgrid": False, "zeroline": False, "automargin": True, "ticks": ""}
+    return Figure(key, title, alt, {
+        "data": [
+            common | {"z": values, "colorscale": "Cividis",
+                      "colorbar": {"title": {"text": scale}, "thickness": 12, "outlinewidth": 0}},
+            common | {"z": gaps, "colorscale": [[0, _UNDEFINED], [1, _UNDEFINED]], "showscale": False},
+            _cell_texts(cells) if readable else _cell_dots(cells),
+        ],
+        "layout": {
+            "height": 180 + (34 if readable else 16) * len(names), "margin": {"l": 8, "r": 8, "t": 12, "b": 8},
+            "showlegend": False, "xaxis": axis | {"range": [-0.5, len(names) - 0.5]},
+            "yaxis": axis | {"range": [len(names) - 0.5, -0.5]},
+        },
+    }, {f"{row},{column}": dict(cell.opens) for (row, column), cell in sorted(cells.items()) if cell.opens}, note)
+
+
+def dots(
+    key: str, title: str, alt: str, labels: Sequence[str], series: Sequence[Series], *, axis: str,
+    share: bool = False, at: float | None = None, bounds: tuple[float, float] | None = None,
+) -> Figure:
+    """Values with their intervals, a line for each label (a forest plot). A label without any value gets a dash.
+
+    ``at``: where a line stands for no effect. ``share``: percent, from 0 to 1.
+    """
+    kind = "share" if share else "number"
+    ticks = [_plain(label) + ("" if any(one.estimates[place].value is not None for one in series) else f"  {NONE}")
+             for place, label in enumerate(labels)]
+    data = []
+    for number, one in enumerate(series):
+        places = [place for place, estimate in enumerate(one.estimates) if _number(estimate.value) is not None]
+        there = [one.estimates[place] for place in places]
+        colour = OKABE_ITO[number % len(OKABE_ITO)]
+        shift = (number - (len(series) - 1) / 2) * 0.22
+        data.append({
+            "type": "scatter", "mode": "markers", "name": _plain(one.name), "x": [each.value for each in there],
+            "y": [place + shift for place in places],
+            "error_x": {"type": "data", "symmetric": False, "array": [_arm(each.high, each.value) for each in there],
+                        "arrayminus": [_arm(each.value, each.low) for each in there], "color": colour,
+                        "thickness": 1.8, "width": 4},
+            "marker": {"color": colour, "symbol": _SHAPES[number % len(_SHAPES)], "size": 9},
+            "hovertext": [_lines(_described(labels[place], one, place, kind)) for place in places],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        })
+    shapes = [] if at is None else [{"type": "line", "xref": "x", "yref": "paper", "x0": at, "x1": at, "y0": 0, "y1": 1,
+                                     "layer": "below", "line": {"color": _LINE, "width": 1, "dash": "dot"}}]
+    across: dict[str, Any] = _axis(axis) | ({"tickformat": ".0%"} if share else {})
+    if limits := bounds or ((-0.02, 1.02) if share else None):
+        across["range"] = list(limits)
+    return Figure(key, title, alt, {"data": data, "layout": {
+        "height": 110 + (30 + 14 * (len(series) - 1)) * max(len(labels), 1), "shapes": shapes,
+        "margin": {"l": 8, "r": 16, "t": 34 if len(series) > 1 else 12, "b": 8}, "xaxis": across,
+        "yaxis": {"tickmode": "array", "tickvals": list(range(len(labels))), "ticktext": ticks, "automargin": True,
+                  "range": [len(labels) - 0.5, -0.5], "showgrid": False, "zeroline": False, "ticks": ""},
+        "showlegend": len(series) > 1,
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
+    }})
+
+
+def bars(
+    key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[int], *, axis: str, across: str,
+) -> Figure:
+    """Counts, each written over its bar with its share of all."""
+    total = sum(counts)
+    texts = [f"{shown(count, 'count')}<br>{shown(count / total, 'share')}" if total else "0" for count in counts]
+    return Figure(key, title, alt, {"data": [{
+        "type": "bar", "x": [_plain(label) for label in labels], "y": list(counts), "text": texts,
+        "textposition": "outside", "cliponaxis": False, "marker": {"color": OKABE_ITO[0]}, "width": 0.6,
+        "hovertemplate": "%{x}: %{text}<extra></extra>",
+    }], "layout": {
+        "height": 300, "margin": {"l": 8, "r": 8, "t": 40, "b": 8},
+        "xaxis": {"type": "category", "title": {"text": across}, "showgrid": False, "automargin": True},
+        "yaxis": _axis(axis) | {"rangemode": "tozero"},
+    }})
+
+
+def lines(
+    key: str, title: str, alt: str, series: Mapping[str, Sequence[tuple[float, float]]], *, across: str, axis: str,
+    at: float | None = None,
+) -> Figure:
+    """Lines of (x, y) with x on a logarithmic scale. ``at``: the y that is wished for."""
+    data: list[dict[str, Any]] = [{
+        "type": "scatter", "mode": "lines+markers", "name": _plain(name), "x": [x for x, _ in points],
+        "y": [y for _, y in points], "line": {"color": OKABE_ITO[number % len(OKABE_ITO)]},
+        "marker": {"symbol": _SHAPES[number % len(_SHAPES)], "size": 7},
+    } for number, (name, points) in enumerate(series.items())]
+    shapes = [] if at is None else [{"type": "line", "xref": "paper", "yref": "y", "x0": 0, "x1": 1, "y0": at, "y1": at,
+                                     "layer": "below", "line": {"color": _LINE, "width": 1, "dash": "dot"}}]
+    return Figure(key, title, alt, {"data": data, "layout": {
+        "height": 320, "margin": {"l": 8, "r": 16, "t": 34, "b": 8}, "shapes": shapes,
+        "xaxis": _axis(across) | {"type": "log", "tickmode": "array", "tickvals": [0.5, 1, 2, 5, 10, 20, 50, 100]},
+        "yaxis": _axis(axis) | {"rangemode": "tozero"}, "showlegend": True,
+        "legend": {"orientation": "h", "x": 0, "xanchor": "left", "y": 1.0, "yanchor": "bottom"},
+    }})
+
+
+def _axis(title: str) -> dict[str, Any]:
+    return {"title": {"text": title}, "gridcolor": _GRID, "zerolinecolor": _GRID, "automargin": True}
+
+
+def _described(label: str, series: Series, place: int, kind: str) -> tuple[str, ...]:
+    estimate = series.estimates[place]
+    interval = "" if estimate.low is None else f" [{shown(estimate.low, kind)}, {shown(estimate.high, kind)}]"
+    named = f"{label}, {series.name}" if series.name else label
+    return (named, f"{shown(estimate.value, kind)}{interval}", f"n = {shown(estimate.n, 'count')}")
+
+
+def _cell_texts(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
+    """A trace of its own: texts of a heatmap all have one colour, or one that plotly finds, which is too pale."""
+    found = sorted(cells.items())
+    return {
+        "type": "scatter", "mode": "text", "hoverinfo": "skip", "showlegend": False,
+        "x": [column for (_, column), _ in found], "y": [row for (row, _), _ in found],
+        "text": [_cell_text(cell) for _, cell in found],
+        "textfont": {"size": 12, "color": [_text_colour(_number(cell.value)) for _, cell in found]},
+    }
+
+
+def _cell_dots(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
+    found = [(place, cell) for place, cell in sorted(cells.items()) if cell.under]
+    return {
+        "type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False,
+        "x": [column for (_, column), _ in found], "y": [row for (row, _), _ in found],
+        "marker": {"symbol": "circle", "size": 4, "color": [_text_colour(_number(cell.value)) for _, cell in found]},
+    }
+
+
+def _unwritten(cells: Mapping[tuple[int, int], MatrixCell], under: str) -> str:
+    said = "There are too many for texts in the cells: values and numbers are in the table."
+    return f"{said} A dot marks {under}." if under and any(cell.under for cell in cells.values()) else said
+
+
+def _cell_text(cell: MatrixCell) -> str:
+    value = _number(cell.value)
+    text = NONE if value is None else shown(round(value, 2), "number")[:-1]
+    return f"{text}<br>{_plain(cell.under)}" if cell.under and value is not None else text
+
+
+def _text_colour(value: float | None) -> str:
+    """Of cividis, white is the better contrast below this value and black above: 4.5 to 1 or more with each."""
+    return _MUTED if value is None else "#ffffff" if value < 0.475 else "#000000"
+
+
+def _arm(high: float | None, low: float | None) -> float:
+    return 0.0 if high is None or low is None else max(high - low, 0.0)
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None or not isfinite(value) else float(value)
+
+
+def _lines(texts: Sequence[str]) -> str:
+    return "<br>".join(_plain(text) for text in texts if text)
+
+
+def _plain(text: str) -> str:
+    """As plotly shows it literally: what it takes for markup is escaped, and it knows no entity for quotes."""
+    return html.escape(text, quote=False)

@@ -1,0 +1,210 @@
+"""What both kinds of report are put together of: columns, headlines, and the sections on planning and method."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
+
+from annotation.analysis.records import (
+    About,
+    Estimate,
+    Headline,
+    Normality,
+    Options,
+    Precision,
+    PreferenceReport,
+    Rate,
+    Rater,
+    ReportColumn,
+    ReportTable,
+    Section,
+    Selection,
+    ValidityReport,
+)
+from annotation.analysis.rendering import figures
+from annotation.analysis.rendering.formats import shown
+from annotation.preference.quality import Share
+from cir_core.support.texts import counted as number_of
+
+_NAMED = 3        # of what is selected, in a report's head
+
+
+def text(key: str, name: str) -> ReportColumn:
+    return ReportColumn(key, name, "text")
+
+
+def count(key: str, name: str) -> ReportColumn:
+    return ReportColumn(key, name, "count")
+
+
+def number(key: str, name: str) -> ReportColumn:
+    return ReportColumn(key, name, "number")
+
+
+def p_value(key: str = "p", name: str = "p") -> ReportColumn:
+    return ReportColumn(key, name, "p")
+
+
+def ranged(key: str, name: str, kind: Literal["number", "share"] = "number") -> tuple[ReportColumn, ...]:
+    """A value and its interval; see :func:`values`."""
+    return (ReportColumn(key, name, kind), ReportColumn(f"{key}_low", f"{name} low", kind),
+            ReportColumn(f"{key}_high", f"{name} high", kind))
+
+
+def values(estimate: Estimate | Share) -> tuple[float | None, float | None, float | None]:
+    return estimate.value, estimate.low, estimate.high
+
+
+def of_share(share: Share, reason: str = "") -> Estimate:
+    return Estimate(share.value, share.n, share.low, share.high,
+                    reason or ("" if share.value is not None else "there is nothing to count"))
+
+
+def reasons(found: Mapping[str, Estimate | Normality | Rate], *more: str) -> str:
+    """What stands in a table's last column: why there is no value, or what was left out. ``found`` by the names of
+    their columns, which stand before what is not said of all."""
+    of: dict[str, list[str]] = {}
+    for name, one in found.items():
+        if one.reason:
+            of.setdefault(one.reason, []).append(name)
+    said = [reason if len(names) == len(found) else f"{', '.join(names)}: {reason}" for reason, names in of.items()]
+    return "; ".join(dict.fromkeys([*said, *(text for text in more if text)]))
+
+
+def each(labels: Iterable[str], estimates: Iterable[Estimate], kind: str) -> str:
+    """ "slerp 0.412, text 0.388": a plot in words."""
+    both = zip(labels, estimates, strict=True)
+    return ", ".join(f"{label} {shown(estimate.value, kind)}" for label, estimate in both) or "none"
+
+
+def headline(
+    label: str, estimate: Estimate, kind: Literal["number", "share", "count"], unit: str, note: str = "",
+) -> Headline:
+    """The estimate's own reason stands beside it anyway; ``note`` is what else there is to say."""
+    return Headline(label, estimate, kind, unit, "" if note == estimate.reason else note)
+
+
+def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headline:
+    """A count; ``of`` and ``unit`` say what it is counted among."""
+    return Headline(label, Estimate(value, of), "count", unit, note)
+
+
+def notes_table(report: ValidityReport | PreferenceReport) -> tuple[ReportTable, ...]:
+    """What a reader must know first; nothing where there is nothing to say."""
+    chosen = selected(report)
+    first = (f"This report is of a part of the study: {chosen}.",) if chosen else ()
+    rows = tuple((note,) for note in (*first, *report.about.notes))
+    return (ReportTable("notes", "To know first", (text("note", "Note"),), rows),) if rows else ()
+
+
+def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
+    """"How sure": how wide the interval would be with more. Nothing without a plan."""
+    if not plan:
+        return ()
+    wanted = {one.wanted for one in plan}
+    drawn = {f"{one.what}, more {one.more_of}": [(point.size / one.have, point.width) for point in one.points]
+             for one in plan if one.points and one.have}
+    table = ReportTable(
+        "precision", "Needed for a narrower interval",
+        (text("what", "Number"), text("more_of", "More"), count("have", "Now"), number("width", "Width now"),
+         number("wanted", "Wanted width"), count("needed", "About, in all"), text("reason", "Remark"),
+         text("assumption", "Assumption")),
+        tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.reason, one.assumption)
+              for one in plan),
+        "A width is the upper less the lower bound of a 95 % interval: 0.1 reads as ± 0.05. What is needed is rough "
+        "and rounded up to two digits: other answers of the same people could have asked for half as much, or twice.",
+    )
+    points = ReportTable(
+        "precision-points", "Width by size",
+        (text("what", "Number"), text("more_of", "More"), count("size", "Size"), number("width", "Width")),
+        tuple((one.what, one.more_of, point.size, point.width) for one in plan for point in one.points),
+        empty="Nothing could be simulated; the remarks above say why.",
+    )
+    figure = figures.lines(
+        "precision", "Width of the interval with more answers",
+        "Lines that fall: the width of the 95 % interval against how many times as much there is as now. "
+        + " ".join(_plan_sentence(one) for one in plan),
+        drawn, across="times as many as now", axis="width of the 95 % interval",
+        at=next(iter(wanted)) if len(wanted) == 1 else None,
+    )
+    return (Section(
+        "precision", "How sure",
+        "How many items, questions, people or answers make the 95 % interval as narrow as wished. Simulated "
+        "from the answers there are, so it holds as far as further ones are like them.",
+        figures=(figure,) if drawn else (), tables=(table, points),
+    ),)
+
+
+def method_section(
+    about: About, raters: Sequence[Rater], how: Iterable[tuple[str, str]], more: Iterable[tuple[str, str]] = (),
+) -> Section:
+    """What was computed, of what, and with which versions: enough to do it again."""
+    options = about.options
+    settings = [
+        ("Study", about.study), ("Identifier", about.study_id), ("Kind", about.kind), ("Protocol", about.protocol),
+        ("Answers", _answered(about)), ("Latest answer", about.latest or "none"),
+        ("Selection", selection_sentence(about.selection, raters)), *more,
+        ("Bootstrap draws", shown(options.draws, "count") if options.draws else "none"), ("Seed", str(options.seed)),
+        ("Draws take whole", options.resample), ("Agreement where everybody used one category", _undefined(options)),
+        ("Names", "hidden" if options.hide_names else "shown"),
+        *((f"Version of {name}", version) for name, version in about.versions.items()),
+    ]
+    return Section(
+        "method", "Method", "How each number is made, and what is needed to make it again.",
+        tables=(ReportTable("method", "How numbers are made", (text("number", "Number"), text("how", "How")),
+                            tuple(how)),
+                ReportTable("settings", "Of what, and with what", (text("what", "What"), text("value", "Value")),
+                            tuple(settings))),
+    )
+
+
+def selection_sentence(selection: Selection, raters: Sequence[Rater], most: int | None = None) -> str:
+    """``most``: names of a kind; of more there is a number."""
+    names = {rater.seat: rater.name for rater in raters}
+    parts = [f"{what} {_some(which, most)}" for what, which in (
+        ("data set", selection.datasets), ("category", selection.categories),
+        ("people", [names.get(seat, f"seat {seat}") for seat in selection.people])) if which]
+    if selection.block_only:
+        parts.append("the agreement block alone")
+    return "; ".join(parts) or "all answers"
+
+
+def _some(names: Sequence[str], most: int | None) -> str:
+    if most is None or len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[:most])} and {len(names) - most:,} more"
+
+
+def selected(report: ValidityReport | PreferenceReport) -> str:
+    """ "data set cirr; people ann (12 of 252 answers)"; "" where nothing was selected. Answers that rules leave out
+    are among those that are left, and so are unsure ones."""
+    about = report.about
+    if about.selection == Selection():
+        return ""
+    left = report.judgements + report.unlabelled if isinstance(report, ValidityReport) else report.n_answers
+    return (f"{selection_sentence(about.selection, report.raters, _NAMED)} ({left:,} of "
+            f"{number_of(about.answered, 'answer')})")
+
+
+def interval_sentence(options: Options, unit: str) -> str:
+    """How intervals by draws were made. ``unit``: what is drawn, "items"."""
+    if not options.draws:
+        return "Not computed: no draws were asked for."
+    return (f"95 %, percentile bootstrap over {unit}, {options.draws:,} draws, seed {options.seed}. What is drawn is "
+            "drawn with all its answers.")
+
+
+def _undefined(options: Options) -> str:
+    return "counts as 1" if options.undefined == "one" else "no number"
+
+
+def _answered(about: About) -> str:
+    state = "takes answers" if about.accepting else "is closed"
+    return f"{shown(about.answered, 'count')} of {shown(about.planned, 'count')} planned; the study {state}"
+
+
+def _plan_sentence(one: Precision) -> str:
+    if one.needed is None:
+        return f"{one.what}: {one.reason or f'not within the sizes that were tried for more {one.more_of}'}."
+    about = "about " if one.needed > one.have else ""
+    return f"{one.what}: {about}{one.needed:,} {one.more_of} in all for a width of {shown(one.wanted, 'number')}."

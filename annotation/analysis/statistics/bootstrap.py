@@ -1,0 +1,102 @@
+"""Bootstrap samples as weights, and the intervals they give.
+
+A sample of units with replacement is the same as a number for each unit: how often it was drawn. Statistics that
+are made of sums over units are then matrix products, for all samples at once. Indices are drawn as
+``scipy.stats.bootstrap`` draws them, so that with one seed both give the same percentile interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.records import Estimate
+from annotation.analysis.statistics.matrix import Codes
+
+Values = NDArray[np.float64]
+CONFIDENCE = 0.95
+PEOPLE = "people"
+LEAST_PEOPLE = 10
+"""People whom an interval over draws of people needs."""
+LEAST_UNITS = 10
+"""Units of any other kind below which an interval comes with a remark."""
+_MANY_PEOPLE = 30        # from whom on nothing is remarked
+_MOST_UNDEFINED = 0.1    # of the draws
+_AT_ONCE = 2**21         # numbers of one batch; 16 MiB
+_SAME = 1e-12            # what rounding leaves between draws of one and the same number
+
+
+def weights(
+    units: int, draws: int, seed: int, *, groups: Codes | None = None, batch: int | None = None,
+) -> Iterator[Values]:
+    """How often each unit stands in each of ``draws`` samples with replacement, as matrices ``[batch, units]``.
+
+    The same seed gives the same samples, whatever ``batch`` is.
+
+    Args:
+        groups: ``[units]``, from 0: groups are drawn whole, as many as there are.
+        batch: samples at a time; unless given so many that memory stays small.
+
+    Raises ``ValueError`` for ``groups`` of another length.
+    """
+    if groups is not None and len(groups) != units:
+        raise ValueError(f"{units} units need as many groups, not {len(groups)}")
+    drawn = units if groups is None else int(groups.max(initial=-1)) + 1
+    batch = batch or max(1, _AT_ONCE // max(units, 1))
+    rng = np.random.default_rng(seed)
+    for start in range(0, draws, batch):
+        count = min(batch, draws - start)
+        if not drawn:
+            yield np.zeros((count, units))
+            continue
+        chosen = rng.integers(0, drawn, (count, drawn))
+        chosen += drawn * np.arange(count)[:, None]
+        often = np.bincount(chosen.ravel(), minlength=count * drawn).reshape(count, drawn).astype(np.float64)
+        yield often if groups is None else often[:, groups]
+
+
+def interval(
+    values: Values, units: int | None = None, what: str = "items",
+) -> tuple[float | None, float | None, str]:
+    """From the 2.5th to the 97.5th percentile of the draws, and a remark, "" if there is nothing to remark.
+
+    A draw in which the statistic is undefined is nan and left out; the remark counts them. There is no interval, and
+    the remark says why, without draws, where more than a tenth are undefined (what is left is a choice of the luckier
+    ones), where all give the same number (samples that cannot differ know nothing of how far the number would move),
+    and of few people: so few clusters have so few samples that the interval comes out far too narrow.
+
+    Args:
+        units: how many there were to draw from; without it few of them are not remarked on.
+        what: what they are, in the plural. Of "people" :data:`LEAST_PEOPLE` are needed.
+    """
+    if not len(values):
+        return None, None, "no draws were made"
+    if what == PEOPLE and units is not None and units < LEAST_PEOPLE:
+        return None, None, f"no interval: draws of people need {LEAST_PEOPLE} of them, not {units}"
+    defined = values[~np.isnan(values)]
+    missing = len(values) - len(defined)
+    if missing > _MOST_UNDEFINED * len(values):
+        return None, None, f"no interval: undefined in {missing:,} of {len(values):,} draws"
+    if np.ptp(defined) <= _SAME * max(1.0, float(np.abs(defined).max())):
+        return None, None, "no interval: all draws give the same number"
+    edge = 100 * (1 - CONFIDENCE) / 2
+    low, high = np.percentile(defined, (edge, 100 - edge))
+    said = f"undefined in {missing:,} of {len(values):,} draws, which the interval leaves out" if missing else ""
+    return float(low), float(high), "; ".join(filter(None, (said, _few(units, what))))
+
+
+def with_interval(estimate: Estimate, values: Values, units: int | None = None, what: str = "items") -> Estimate:
+    """``estimate`` with the interval of its draws, and their remark after its own reason. It stays as it is where
+    it has no value, or where no draws were asked for. ``units`` and ``what``: as for :func:`interval`."""
+    if estimate.value is None or not len(values):
+        return estimate
+    low, high, said = interval(values, units, what)
+    return replace(estimate, low=low, high=high, reason="; ".join(filter(None, (estimate.reason, said))))
+
+
+def _few(units: int | None, what: str) -> str:
+    few = units is not None and units < (_MANY_PEOPLE if what == PEOPLE else LEAST_UNITS)
+    return f"drawn from {units} {what}: read the interval with care" if few else ""

@@ -1,0 +1,105 @@
+"""How far a metric's scores of sets go with people's ratings of them: Spearman, Kendall, and whether values are normal.
+
+p-values take rated sets as independent, though one question has two and a person rated many: the interval, whose
+draws take questions (or people) whole, does not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from math import isfinite
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.preference.answer_rows import over_draws
+from annotation.analysis.records import Correlation, Estimate, Normality, Options
+from annotation.analysis.statistics.rank_bootstrap import spearman_draws
+
+LEAST = 3
+"""Rated sets without which a correlation says nothing: two always lie on a line."""
+_SHAPIRO_LIMIT = 5000
+
+
+@dataclass(frozen=True)
+class RatedSets:
+    """A row for each rating of a set. All three are (rows,).
+
+    ``unit``: what draws take whole, the question or the person, as an index from 0; ``score`` is nan where the
+    metric gives the set none.
+    """
+
+    unit: NDArray[np.int64]
+    rating: NDArray[np.float64]
+    score: NDArray[np.float64]
+
+    @property
+    def scored(self) -> RatedSets:
+        """Those that have a score."""
+        there = ~np.isnan(self.score)
+        return RatedSets(self.unit[there], self.rating[there], self.score[there])
+
+
+def spearman(sets: RatedSets, options: Options, units: int) -> Correlation:
+    """Spearman's rho of scores and ratings, pooled over all sets (CIRQRS, Table 2), with its two-sided p.
+
+    Args:
+        units: how many there are to draw from, those without a score included.
+    """
+    from scipy.stats import spearmanr
+
+    sets = sets.scored
+    if why := _undefined(sets):
+        return Correlation(Estimate(None, len(sets.score), reason=why), None)
+    found = spearmanr(sets.score, sets.rating)
+    estimate = Estimate(float(found.statistic), len(sets.score))
+    if options.draws:
+        drawn = spearman_draws(sets.score, sets.rating, sets.unit, units, options.draws, options.seed)
+        estimate = over_draws(estimate, drawn, sets.unit, options)
+    return Correlation(estimate, float(found.pvalue))
+
+
+def kendall(sets: RatedSets) -> Correlation:
+    """Kendall's tau-b of scores and ratings, with its two-sided p and no interval."""
+    from scipy.stats import kendalltau
+
+    sets = sets.scored
+    if why := _undefined(sets):
+        return Correlation(Estimate(None, len(sets.score), reason=why), None)
+    found = kendalltau(sets.score, sets.rating)
+    return Correlation(Estimate(float(found.statistic), len(sets.score)), float(found.pvalue))
+
+
+def shapiro(values: NDArray[np.float64]) -> Normality:
+    """Shapiro and Wilk's test of ``values``; nan stands for a missing one."""
+    from scipy import stats
+
+    values = np.asarray(values, float)
+    values = values[~np.isnan(values)]
+    if len(values) < LEAST:
+        return Normality(None, None, len(values), _few(len(values), "value", "values"))
+    if values.min() == values.max():
+        return Normality(None, None, len(values), "all values are the same")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)     # what it warns of, the reason says
+        found = stats.shapiro(values)
+    if not isfinite(found.statistic):
+        return Normality(None, None, len(values), "the values lie too close together for the test")
+    many = len(values) > _SHAPIRO_LIMIT
+    return Normality(float(found.statistic), float(found.pvalue), len(values),
+                     f"p is approximate for more than {_SHAPIRO_LIMIT:,} values" if many else "")
+
+
+def _undefined(sets: RatedSets) -> str:
+    if len(sets.score) < LEAST:
+        return _few(len(sets.score), "rated set has a score", "rated sets have a score")
+    if sets.score.min() == sets.score.max():
+        return "all rated sets have the same score"
+    if sets.rating.min() == sets.rating.max():
+        return "all sets have the same rating"
+    return ""
+
+
+def _few(n: int, one: str, many: str) -> str:
+    return f"only {n} {one if n == 1 else many}; {LEAST} are needed" if n else f"no {one}"

@@ -1,0 +1,74 @@
+"""What is missing in a validity report and what was left out, in sentences for its head."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.records import Options, Rater, StudyAnswers
+from annotation.analysis.validity.verdicts import Verdicts
+
+FEW = 10       # shared items, below which kappa says little, and a pair's cell in a heatmap says how many
+_NAMED = 8     # people in a sentence
+
+
+def validity_notes(
+    selected: StudyAnswers, found: Verdicts, shared: NDArray[np.int64], options: Options, listed: int,
+) -> list[str]:
+    """``shared``: ``[people, people]``, items that both judged. ``listed``: pairs that the report has."""
+    if not selected.items:
+        return ["No item is left by these filters. Take one of them away."]
+    notes = [_unlabelled(found)] if found.unlabelled else []
+    if not found.items:
+        return [*notes, f"Nobody has given a verdict on any of the {_of(len(selected.items), 'item')} yet."]
+    notes += _items(selected, found)
+    notes += _people(found.raters, shared, listed)
+    if options.undefined == "one" and len(found.raters) > 1:
+        notes.append("Where everybody used one and the same category throughout, agreement beyond chance is not "
+                     "defined; as asked for, it counts as 1.")
+    return notes
+
+
+def _unlabelled(found: Verdicts) -> str:
+    return (f"{_of(found.unlabelled, 'answer')} without a verdict (unsure, or never labelled) "
+            f"{'counts' if found.unlabelled == 1 else 'count'} in no number.")
+
+
+def _items(selected: StudyAnswers, found: Verdicts) -> list[str]:
+    notes = []
+    if missing := len(selected.items) - len(found.items):
+        notes.append(f"{missing:,} of {_of(len(selected.items), 'item')} {_have(missing)} no verdict yet.")
+    if alone := int((np.count_nonzero(found.codes >= 0, axis=1) == 1).sum()):
+        notes.append(f"{_of(alone, 'item')} {_have(alone)} one verdict only: shares of answers count "
+                     f"{'it' if alone == 1 else 'them'}, agreement does not.")
+    return notes
+
+
+def _people(raters: Sequence[Rater], shared: NDArray[np.int64], listed: int) -> list[str]:
+    if len(raters) == 1:
+        return ["Only one person has given verdicts. Agreement needs two."]
+    own = np.diagonal(shared)
+    others = shared - np.diag(own)
+    pairs = len(raters) * (len(raters) - 1) // 2
+    upper = shared[np.triu_indices(len(raters), 1)]
+    notes = []
+    if apart := int((upper == 0).sum()):
+        text = ("No two people have judged the same item, so there is no agreement to count." if apart == pairs
+                else f"{apart:,} of {pairs:,} pairs of people {_have(apart)} no item in common.")
+        notes.append(text if listed == pairs else f"{text} The report does not list them.")
+    most = others.max(axis=1, initial=0).tolist()
+    if few := [f"{rater.name} ({count})" for rater, count in zip(raters, most, strict=True) if 0 < count < FEW]:
+        more = f" and {len(few) - _NAMED:,} more" if len(few) > _NAMED else ""
+        notes.append(f"People who share fewer than {FEW} items with anybody, with the most they share: "
+                     f"{', '.join(few[:_NAMED])}{more}. Their kappas say little.")
+    return notes
+
+
+def _of(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"

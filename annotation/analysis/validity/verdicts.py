@@ -1,0 +1,84 @@
+"""What people said of the items of a validity study, as tables of codes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.people import raters, seat_numbers
+from annotation.analysis.records import Rater, StudyAnswers
+from annotation.analysis.statistics.matrix import Ratings
+from annotation.records import Item, Judgement, name_key
+from annotation.validity.answers import signature
+from annotation.validity.rubric import Rubric, load_rubric
+from cir_core.errors import StudyError
+
+BINARY, SIGNATURE = "binary", "signature"
+_NO, _YES = "no", "yes"
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """Answers with a verdict; others are in ``unlabelled`` and count nowhere.
+
+    ``labels``: the signatures that were given, flags in order of severity joined by "+"; the most frequent first.
+    """
+
+    rubric: Rubric = field(repr=False)
+    items: tuple[Item, ...]        # with a verdict of anybody, by number
+    raters: tuple[Rater, ...]      # who gave one, by seat
+    labels: tuple[str, ...]
+    counts: tuple[int, ...]        # judgements with each
+    unlabelled: int
+    codes: NDArray[np.int16] = field(repr=False)   # [items, raters]: places in ``labels``; -1 without a verdict
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """What people can agree on: "binary", the flags from the most severe, "signature"."""
+        return (BINARY, *self.rubric.severity, SIGNATURE)
+
+    def ratings(self, key: str) -> Ratings:
+        """Of one of ``keys``. Of two categories the second is valid, or that the flag is set."""
+        if key == SIGNATURE:
+            return Ratings(self.codes, self.labels)
+        said = [label == self.rubric.valid.code if key == BINARY else key in label.split("+") for label in self.labels]
+        # One more for the code -1, which takes the last.
+        table = np.array([*said, -1], dtype=np.int16)
+        return Ratings(table[self.codes], (_NO, _YES))
+
+
+def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
+    """Of what a selection left. Raises ``StudyError`` for a study of another kind."""
+    study = selected.study
+    if study.kind != "validity":
+        raise StudyError(f"{study.name} is a {study.kind} study, in which nobody says what is valid. Its report is "
+                         "there: cirque report preference")
+    rubric = load_rubric(study.protocol)
+    known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # few differ, and there may be many judgements
+
+    def label(judgement: Judgement) -> str:
+        said = (judgement.answer.get("validated"), tuple(judgement.answer.get("flags", ())))
+        if said not in known:
+            known[said] = "+".join(signature(judgement.answer, rubric) or ())
+        return known[said]
+
+    labelled = [(one, said) for one in selected.judgements if (said := label(one))]
+    people = raters(selected, (one for one, _ in labelled), hide=hide_names)
+    counts = Counter(said for _, said in labelled)
+    labels = sorted(counts, key=lambda said: (-counts[said], said))
+    judged = {one.item_id for one, _ in labelled}
+    items = tuple(sorted((item for item in selected.items if item.item_id in judged), key=lambda item: item.number))
+    row = {item.item_id: place for place, item in enumerate(items)}
+    column = {rater.seat: place for place, rater in enumerate(people)}
+    of_name = {name: column.get(seat) for name, seat in seat_numbers(selected.seats).items()}
+    code = {said: place for place, said in enumerate(labels)}
+    codes = np.full((len(items), len(people)), -1, dtype=np.int16)
+    for one, said in labelled:
+        codes[row[one.item_id], of_name[name_key(one.annotator)]] = code[said]
+    valid = (codes == code.get(rubric.valid.code, len(labels))).sum(axis=0)
+    people = tuple(replace(one, positive=int(number)) for one, number in zip(people, valid, strict=True))
+    return Verdicts(rubric, items, people, tuple(labels), tuple(counts[said] for said in labels),
+                    len(selected.judgements) - len(labelled), codes)

@@ -1,0 +1,204 @@
+"""The preference study: two sets of retrieved images for one query, which is better (HS-FashionIQ, of CIRQRS).
+
+An item has two *stored* sets, 1 and 2. Which of them stands first is drawn for each person and kept in their
+assignment: ``extra["first"]``. What a browser sends is in *shown* terms, A for what stands first::
+
+    {"ratings": {"A": 4, "B": 2}, "preferred": "A" | "B" | "tie", "irrelevant": {"image": false, "text": false},
+     "reason": "", "confirmed": false}
+
+The canonical answer is in stored terms, and says what stood first::
+
+    {"ratings": [4, 2], "preferred": 1 | 2 | 0, "irrelevant": {…}, "reason": "", "first": 1 | 2,
+     "contradiction_confirmed": false}
+
+``preferred`` 0 is a tie, which a study may allow. In answers of released files ``first`` and the two marks are null:
+nobody recorded them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Literal
+
+from annotation.preference.survey import plan
+from annotation.preference.survey.position import SurveyFlow
+from annotation.preference.survey.texts import as_page, load_survey, set_names
+from annotation.records import Item, OpenWork, Study, Taken
+from annotation.studies.input_limits import checked_text
+from annotation.studies.kinds import Settled
+from annotation.validity.answers import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
+from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
+from cir_core.support.texts import shortened
+
+SIDES = ("A", "B")
+TIE = "tie"
+RATINGS = (1, 2, 3, 4, 5)
+FIELDS = ("ratings", "preferred", "irrelevant", "reason", "confirmed")
+IRRELEVANT_TO = ("image", "text")
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+class Preference:
+    """:class:`annotation.studies.kinds.Kind` of preference studies. ``extra`` is that of the person's assignment."""
+
+    flow = SurveyFlow()
+    lasting = ()
+
+    def settle(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> Settled:
+        """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference
+        against the ratings, until it is sent as confirmed. Nothing has a default but the marks for
+        irrelevance; a reason is owed where ``extra["reason"]`` asks for one.
+        """
+        first = _first(extra)
+        names = set_names(study.settings)
+        given = _object(answer, FIELDS, "A rating")
+        ratings = _ratings(given.get("ratings"), names)
+        preferred = _preferred(given.get("preferred"), names, bool(study.settings.get("allow_tie")))
+        irrelevant, reason = _marks(given.get("irrelevant")), _reason(given.get("reason"), bool(extra.get("reason")))
+        confirmed = given.get("confirmed")
+        if confirmed is not None and not isinstance(confirmed, bool):
+            raise IncompleteJudgement("“confirmed” must be true or false.")
+        against = contradicts(ratings, preferred)
+        if against and not confirmed:
+            raise NeedsConfirmation(_doubt(ratings, preferred, names))
+        return Settled({
+            "ratings": list(_turned(ratings, first)), "preferred": _side(preferred, first), "irrelevant": irrelevant,
+            "reason": reason, "first": first, "contradiction_confirmed": against,
+        })
+
+    def draft(
+        self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
+    ) -> Mapping[str, Any]:
+        """What can be kept of an answer that is not finished, in shown terms. Raises ``IncompleteJudgement`` for a
+        reason that cannot be stored."""
+        given = answer if isinstance(answer, Mapping) else {}
+        ratings = given["ratings"] if isinstance(given.get("ratings"), Mapping) else {}
+        marks = given["irrelevant"] if isinstance(given.get("irrelevant"), Mapping) else {}
+        preferred, reason = given.get("preferred"), given.get("reason")
+        return {
+            "ratings": {side: rating if _is_rating(rating := ratings.get(side)) else None for side in SIDES},
+            "preferred": preferred if preferred in (*SIDES, TIE) else None,
+            "irrelevant": {to: marks.get(to) is True for to in IRRELEVANT_TO},
+            "reason": printable(checked_text(reason, "reason")[:DRAFT_NOTE_LIMIT]) if isinstance(reason, str) else "",
+            "confirmed": False,
+        }
+
+    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+        """:func:`as_shown`."""
+        return as_shown(answer, extra)
+
+    def hand_over(self, work: OpenWork) -> list[Taken]:
+        """Questions that were abandoned: :func:`annotation.preference.survey.plan.hand_over`."""
+        return plan.hand_over(work)
+
+    def page(self, study: Study) -> Mapping[str, Any]:
+        """:func:`annotation.preference.survey.texts.as_page`, and ``reason_limit``."""
+        return as_page(load_survey(study.protocol), study.settings) | {"reason_limit": NOTE_LIMIT}
+
+
+def shown_sets(item: Item, extra: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Image tokens of the set that stands first for this person, and of the other. Raises ``StudyError``."""
+    one, other = item.shown["sets"]
+    first, second = _turned((list(one), list(other)), _first(extra))
+    return first, second
+
+
+def as_shown(answer: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """A canonical answer in shown terms, as the person gave it."""
+    first = _first(extra)
+    ratings, preferred = _turned(answer["ratings"], first), _side(answer["preferred"], first)
+    return {
+        "ratings": dict(zip(SIDES, ratings, strict=True)),
+        "preferred": SIDES[preferred - 1] if preferred else TIE,
+        "irrelevant": dict(answer["irrelevant"]), "reason": answer["reason"],
+        "confirmed": answer["contradiction_confirmed"],
+    }
+
+
+def contradicts(ratings: tuple[int, int] | list[int], preferred: int) -> bool:
+    """Whether the preferred set, 1 or 2, is rated lower than the other. A tie never contradicts."""
+    return preferred != 0 and ratings[preferred - 1] < ratings[2 - preferred]
+
+
+def _first(extra: Mapping[str, Any]) -> Literal[1, 2]:
+    first = extra.get("first")
+    if first not in (1, 2) or isinstance(first, bool):
+        raise StudyError("Which of the two sets stood first was not recorded for this question, so it cannot be "
+                         "answered. Make a study of it anew: cirque study create preference")
+    return 1 if first == 1 else 2
+
+
+def _turned(pair: Any, first: int) -> tuple[Any, Any]:
+    """Shown order to stored order, and back: it is the same turn."""
+    one, other = pair
+    return (one, other) if first == 1 else (other, one)
+
+
+def _side(preferred: int, first: int) -> int:
+    """As :func:`_turned` for one of the two; a tie stays 0."""
+    return preferred if preferred == 0 or first == 1 else 3 - preferred
+
+
+def _object(value: object, fields: tuple[str, ...], what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise IncompleteJudgement(f"{what} is an object with {', '.join(fields)}.")
+    if unknown := [name for name in value if name not in fields]:
+        raise IncompleteJudgement(f"{what} has no field “{printable(shortened(unknown[0], 40))}”. Its fields are "
+                                  f"{', '.join(fields)}.")
+    return value
+
+
+def _ratings(value: object, names: tuple[str, str]) -> tuple[int, int]:
+    given = _object({} if value is None else value, SIDES, "“ratings”")
+    for side, name in zip(SIDES, names, strict=True):
+        rating = given.get(side)
+        if rating is None:
+            raise IncompleteJudgement(f"{name} has no rating yet. Give it one from 1 to 5.")
+        if not _is_rating(rating):
+            raise IncompleteJudgement(f"The rating of {name} must be a whole number from 1 to 5.")
+    return given["A"], given["B"]
+
+
+def _is_rating(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value in RATINGS
+
+
+def _preferred(value: object, names: tuple[str, str], allow_tie: bool) -> int:
+    """1 for what stands first, 2 for the other, 0 for neither."""
+    choices = f"{names[0]}, {names[1]} or that both are equally good" if allow_tie else f"{names[0]} or {names[1]}"
+    if value is None:
+        raise IncompleteJudgement(f"Which set is better? Choose {choices}.")
+    if value == TIE and not allow_tie:
+        raise IncompleteJudgement(f"This study asks for one of the two sets: choose {choices}.")
+    if value not in (*SIDES, TIE):
+        raise IncompleteJudgement(f"“preferred” must be “A”, “B”{' or “tie”' if allow_tie else ''}.")
+    return 0 if value == TIE else SIDES.index(str(value)) + 1
+
+
+def _marks(value: object) -> dict[str, bool]:
+    given = _object({} if value is None else value, IRRELEVANT_TO, "“irrelevant”")
+    marks = {to: False if (mark := given.get(to)) is None else mark for to in IRRELEVANT_TO}
+    if wrong := next((to for to, mark in marks.items() if not isinstance(mark, bool)), None):
+        raise IncompleteJudgement(f"“irrelevant”: “{wrong}” must be true or false.")
+    return marks
+
+
+def _reason(value: object, asked: bool) -> str:
+    if value is not None and not isinstance(value, str):
+        raise IncompleteJudgement("“reason” must be a text.")
+    reason = tidy(checked_text(value or "", "reason"))
+    if len(reason) > NOTE_LIMIT:
+        raise IncompleteJudgement(f"The reason has {len(reason):,} characters; {NOTE_LIMIT:,} is the most. Nothing was "
+                                  "saved yet: shorten it and save again.")
+    if asked and not reason:
+        raise IncompleteJudgement("What decided it for you? Say it in a few words: this question asks for a reason.")
+    return reason
+
+
+def _doubt(ratings: tuple[int, int], preferred: int, names: tuple[str, str]) -> str:
+    better, other = names[preferred - 1], names[2 - preferred]
+    return (f"You prefer {better}, but gave it {ratings[preferred - 1]} and {other} {ratings[2 - preferred]}. Is that "
+            "what you meant? Change it, or save again to keep it as it is.")

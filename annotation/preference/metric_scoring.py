@@ -1,0 +1,211 @@
+"""What a method gives the sets that people saw: the mean of its own scores of a set's images for the query.
+
+This is the score of a set in CIRQRS (eq. 7, Exp. 3), with a method's score in place of the learned one: of most
+methods the cosine of the composed query and the image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from annotation.records import Item, MetricScores
+from annotation.records.scores import NAME_LIMIT
+from annotation.validity.subset import dataset_of
+from cir_core.datasets.domain import domain_named
+from cir_core.encoders.base import Encoder
+from cir_core.errors import SearchError, Stopped, StudyError
+from cir_core.evaluation.method_runs import Progress, searcher_over, telling_how_far
+from cir_core.evaluation.query_steps import Problem, composed_together, each
+from cir_core.evaluation.strict_model import QueryWatch
+from cir_core.gallery.gallery import Gallery
+from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
+from cir_core.language.base import LanguageModel
+from cir_core.language.watch import Watch
+from cir_core.methods.declared import Method
+from cir_core.methods.soft_filter import soft_score
+from cir_core.search.composing import Asked, Composed
+from cir_core.search.searcher import Searcher
+from cir_core.support.texts import clean_text, quoted, shortened
+from cir_core.types.composition import Constraints, Usage
+from cir_core.types.domains import Domain
+from cir_core.types.records import MethodSettings
+
+_TOGETHER = 64   # queries that are encoded together
+_Query = tuple[str, str]   # reference and text: questions about one query share what is composed
+
+
+def method_scores(
+    items: Sequence[Item], gallery: Gallery, encoder: Encoder, language: LanguageModel, method: Method, *,
+    name: str = "", domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
+    watch: Watch | None = None,
+) -> MetricScores:
+    """The mean score of each set's images under ``method`` in ``gallery``, which may hold more than the study.
+
+    A set one of whose images the gallery lacks has no score; nor have the sets of a question whose reference it
+    lacks, or at whose query the method fails. Notes count them. An image that stands in a set twice counts twice.
+
+    Args:
+        items: those of a preference study.
+        name: of the metric; without it "METHOD in GALLERY".
+        domain: what language models are told the images show; None is what the items' data set says, or
+            ``otherwise`` where it says nothing.
+        progress: told the method's title, and how many of how many queries are done.
+        watch: whoever looks on may stop it, and is told what language models used.
+
+    Raises:
+        StudyError: a name that cannot be one; no set that could be scored.
+        Stopped: the watch asked for it.
+        EncoderMismatch, LanguageModelUnavailable, EncoderUnavailable: the method cannot go on.
+    """
+    name = checked_name(name or f"{method.name} in {gallery.name}")
+    settings = replace(method.settings, exclude="reference")   # as the sets were chosen
+    searcher = searcher_over(None, gallery, encoder, language, domain or _domain(items) or otherwise,
+                             reflects=settings.reflection is not None)
+    asked, missing = _asked(items, gallery)
+    if not asked:
+        raise StudyError(f"The gallery {gallery.name} has the images of none of the {2 * len(items):,} sets. Name the "
+                         "gallery that the study's images come from." if items else "The study has no questions.")
+    scores: dict[tuple[str, int], float] = {}
+    failed: dict[_Query, str] = {}
+    queries = list(asked)
+    for start in range(0, len(queries), _TOGETHER):
+        together = queries[start:start + _TOGETHER]
+        with telling_how_far(method.title, start, len(queries), "queries"):
+            for query, made in zip(together, _composed(searcher, together, settings, watch), strict=True):
+                if isinstance(made, Problem):
+                    failed[query] = made.reason
+                else:
+                    scores.update(_scores(searcher, made, asked[query]))
+        if progress:
+            progress(method.title, min(start + _TOGETHER, len(queries)), len(queries))
+    if not scores:
+        query, reason = next(iter(failed.items()))
+        raise StudyError(f"{method.title} failed at every query; at {quoted(query[1])} of the image {query[0]}: "
+                         f"{reason}")
+    spec, card = encoder.identity.spec, searcher.card(settings)
+    return MetricScores(
+        name, f"Mean over a set's images of what {method.title} scores them for the query (eq. 7 of CIRQRS with this "
+        f"score), in the gallery {gallery.name} of {len(gallery):,} images with the encoder {spec}; protocol "
+        f"{card.digest}.", scores, _notes(items, missing, failed, asked, method))
+
+
+def checked_name(name: str) -> str:
+    """``name`` as that of a metric. Raises ``StudyError``."""
+    name = name.strip()
+    if not name or len(name) > NAME_LIMIT or not name.isprintable():
+        raise StudyError(f"{quoted(name)} cannot be a metric's name. Take 1 to {NAME_LIMIT} characters in one line, "
+                         "none of them invisible.")
+    if name.casefold().startswith("recall@"):
+        raise StudyError(f"{quoted(name)} is a name of cirque's own, which computes recall itself. Take another name.")
+    return name
+
+
+@dataclass(frozen=True)
+class _Set:
+    item_id: str
+    number: int
+    image_ids: tuple[str, ...]
+
+
+@dataclass
+class _Missing:
+    references: int = 0   # questions
+    sets: int = 0         # of questions whose reference is there
+
+
+def _asked(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_Set]], _Missing]:
+    """The queries, with the sets of all questions about them that can be scored."""
+    asked: dict[_Query, list[_Set]] = {}
+    missing = _Missing()
+    for item in items:
+        reference = item.hidden["reference_id"]
+        if reference not in gallery:
+            missing.references += 1
+            continue
+        for number, ids in enumerate(item.hidden["set_ids"], 1):
+            if not ids or any(image_id not in gallery for image_id in ids):
+                missing.sets += 1
+            else:
+                asked.setdefault((reference, item.shown["text"]), []).append(
+                    _Set(item.item_id, number, tuple(ids)))
+    return asked, missing
+
+
+class _PartOfMany(QueryWatch):
+    """Remembers what went wrong with one query, and tells whoever looks on what it used."""
+
+    def __init__(self, outer: Watch | None) -> None:
+        super().__init__()
+        self._outer = outer
+
+    @property
+    def stopped(self) -> bool:
+        return super().stopped or (self._outer is not None and self._outer.stopped)
+
+    def spent(self, usage: Usage) -> None:
+        super().spent(usage)
+        if self._outer is not None:
+            self._outer.spent(usage)
+
+
+def _composed(
+    searcher: Searcher, queries: Sequence[_Query], settings: MethodSettings, watch: Watch | None
+) -> list[Composed | Problem]:
+    def ask(query: _Query) -> Asked:
+        if watch is not None and watch.stopped:
+            raise Stopped("it was stopped.")
+        reference, text = query
+        text = clean_text(text, required=settings.base != "image-only")
+        return searcher.asked(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
+
+    made = composed_together(each(ask, queries), [searcher] * len(queries), settings)
+    if watch is not None and watch.stopped:   # rounds of reflection may have ended early, which counts as no score
+        raise Stopped("it was stopped.")
+    return made
+
+
+def _scores(searcher: Searcher, made: Composed, sets: Sequence[_Set]) -> dict[tuple[str, int], float]:
+    """The score of an image is digit for digit what a search for it shows."""
+    ids = list(dict.fromkeys(image_id for one in sets for image_id in one.image_ids))
+    place = {image_id: row for row, image_id in enumerate(ids)}
+    products = Products(searcher.features_of(ids), ids)
+    soft_filter = made.composition.soft_filter
+    scored: Scored
+    if soft_filter is None:
+        scored = PlainScores(products, made.query.vector)
+    else:
+        soft = soft_score(made.query.vector, made.composition.constraints or Constraints(), soft_filter,
+                          searcher.encoder)
+        scored = CombinedScores(products, soft, soft.vectors)
+    exact = scored.exact(np.arange(len(ids))).astype(np.float64)
+    if not np.isfinite(exact).all():
+        raise SearchError("A score is not finite. Index the gallery again.")
+    return {(one.item_id, one.number): float(exact[[place[image_id] for image_id in one.image_ids]].mean())
+            for one in sets}
+
+
+def _domain(items: Sequence[Item]) -> Domain | None:
+    found = {domain_named(dataset_of(item)) for item in items}
+    return found.pop() if len(found) == 1 else None
+
+
+def _notes(
+    items: Sequence[Item], missing: _Missing, failed: Mapping[_Query, str], asked: Mapping[_Query, Sequence[_Set]],
+    method: Method,
+) -> tuple[str, ...]:
+    notes = []
+    if missing.references:
+        notes.append(f"Questions whose reference is not in the gallery, both sets without a score: "
+                     f"{missing.references:,} of {len(items):,}.")
+    if missing.sets:
+        notes.append(f"Sets without a score, because the gallery lacks one of their images: {missing.sets:,} of "
+                     f"{2 * len(items):,}.")
+    if failed:
+        (_, text), reason = next(iter(failed.items()))
+        lost = sum(len(asked[query]) for query in failed)
+        notes.append(f"Sets without a score, because {method.title} failed at their query: {lost:,} of "
+                     f"{2 * len(items):,}. The first such query is “{shortened(text)}”: {reason}")
+    return tuple(notes)

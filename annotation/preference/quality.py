@@ -1,0 +1,165 @@
+"""How carefully people answered a preference study. Nothing is left out here: see :mod:`annotation.preference.exclusion`.
+
+Numbers that cannot be had are None: seconds that nobody measured, sides, marks and checks that nobody recorded,
+agreement without a question that somebody else answered too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from statistics import fmean, median
+from typing import Any
+
+from annotation.preference.answers import contradicts
+from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
+
+
+@dataclass(frozen=True)
+class Share:
+    """``count`` of ``n``, with Wilson's 95 % interval and the two-sided exact binomial p against one half.
+    ``value``, ``low``, ``high`` and ``p`` are None where ``n`` is 0."""
+
+    count: int
+    n: int
+    value: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+@dataclass(frozen=True)
+class PersonQuality:
+    annotator: str
+    answers: int
+    checks: int | None               # answers to checks
+    failed_checks: int | None        # wrong ones among them
+    median_seconds: float | None     # a question
+    longest_run: int                 # questions in a row with the same two ratings, as they were shown
+    run_share: float | None          # of the answers
+    contradictions: int              # the preferred set is rated lower
+    contradictable: int              # answers with a preference and two different ratings
+    first_side: Share                # preferences for what stood first
+    agreement: float | None          # mean share of the others who prefer the same, over the shared questions
+    shared: int                      # questions that others have answered too
+    flagged: int | None              # results flagged as irrelevant, to image or text
+
+    @property
+    def contradiction_rate(self) -> float | None:
+        return self.contradictions / self.contradictable if self.contradictable else None
+
+    @property
+    def one_side(self) -> float | None:
+        """Share of preferences for the side they chose more often; None where sides are not known."""
+        value = self.first_side.value
+        return None if value is None else max(value, 1 - value)
+
+
+@dataclass(frozen=True)
+class SideBias:
+    """Preferences for the set that stood first, and for stored set 1, ties left out.
+
+    Where both sets got the same rating, nothing but its side tells them apart for the person. In a study
+    that balances sides the stored sets are the check: they should come out even.
+    """
+
+    first: Share
+    first_when_equal: Share
+    stored: Share
+    stored_when_equal: Share
+
+
+def share(count: int, n: int) -> Share:
+    """``count`` of ``n`` as a :class:`Share`."""
+    if not n:
+        return Share(count, n, None, None, None, None)
+    from statsmodels.stats.proportion import binom_test, proportion_confint
+
+    low, high = proportion_confint(count, n, method="wilson")
+    # Of none and of all, one bound is 0 or 1; rounding leaves it a hair beside.
+    return Share(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
+                 float(binom_test(count, n)))
+
+
+def flagged(answer: Mapping[str, Any]) -> bool | None:
+    """Whether the results are flagged as irrelevant, to image or text; None where nobody recorded it."""
+    marks = answer["irrelevant"].values()
+    return None if all(mark is None for mark in marks) else any(marks)
+
+
+def people_quality(
+    seats: Iterable[Seat], assignments: Iterable[Assignment], judgements: Sequence[Judgement],
+    events: Iterable[StudyEvent] = (),
+) -> list[PersonQuality]:
+    """Everybody who has a seat, in order of seats. ``judgements``: the current ones."""
+    positions = {(name_key(one.annotator), one.item_id): one.position
+                 for one in assignments if one.annotator is not None}
+    given: dict[str, list[Judgement]] = defaultdict(list)
+    by_item: dict[str, list[Judgement]] = defaultdict(list)
+    for judgement in judgements:
+        given[name_key(judgement.annotator)].append(judgement)
+        by_item[judgement.item_id].append(judgement)
+    checks: dict[str, list[bool]] = defaultdict(list)
+    for event in events:
+        if event.kind == "check":
+            checks[name_key(event.annotator)].append(bool(event.payload.get("right")))
+    people = []
+    for seat in sorted(seats, key=lambda seat: seat.number):
+        if seat.annotator is not None:
+            person = name_key(seat.annotator)
+            # Behind the others: what somebody answered without a place of their own.
+            mine = sorted(given[person], key=lambda one: positions.get((person, one.item_id), len(positions)))
+            people.append(_person(seat.annotator, mine, by_item, checks[person]))
+    return people
+
+
+def side_bias(judgements: Iterable[Judgement]) -> SideBias:
+    decided = [judgement for judgement in judgements if judgement.answer["preferred"] != 0]
+    equal = [judgement for judgement in decided if len(set(judgement.answer["ratings"])) == 1]
+    return SideBias(_first_side(decided), _first_side(equal), _stored_one(decided), _stored_one(equal))
+
+
+def _person(
+    annotator: str, judgements: Sequence[Judgement], by_item: Mapping[str, Sequence[Judgement]],
+    checks: Sequence[bool],
+) -> PersonQuality:
+    answers = [judgement.answer for judgement in judgements]
+    measured = [judgement.seconds for judgement in judgements if judgement.seconds > 0]
+    runs = [len(list(same)) for _, same in groupby(_shown_ratings(judgement) for judgement in judgements)]
+    same = [_same_preference(judgement, others) for judgement in judgements
+            if len(others := by_item[judgement.item_id]) > 1]
+    # Files of answers hold nothing of checks.
+    unseen = not checks and bool(judgements) and all(judgement.extra.get("imported") for judgement in judgements)
+    marked = [flags for answer in answers if (flags := flagged(answer)) is not None]
+    return PersonQuality(
+        annotator, len(answers), None if unseen else len(checks), None if unseen else checks.count(False),
+        median(measured) if measured else None,
+        max(runs, default=0), max(runs) / len(answers) if answers else None,
+        sum(contradicts(answer["ratings"], answer["preferred"]) for answer in answers),
+        sum(answer["preferred"] != 0 and len(set(answer["ratings"])) > 1 for answer in answers),
+        _first_side([judgement for judgement in judgements if judgement.answer["preferred"] != 0]),
+        fmean(same) if same else None, len(same),
+        sum(marked) if marked or not answers else None,
+    )
+
+
+def _shown_ratings(judgement: Judgement) -> tuple[int, ...]:
+    """In the order in which the sets stood; where nobody recorded it, as they are stored."""
+    ratings = judgement.answer["ratings"]
+    return tuple(reversed(ratings)) if judgement.answer["first"] == 2 else tuple(ratings)
+
+
+def _same_preference(judgement: Judgement, all_of_item: Sequence[Judgement]) -> float:
+    others = [one for one in all_of_item if one.judgement_id != judgement.judgement_id]
+    return fmean(one.answer["preferred"] == judgement.answer["preferred"] for one in others)
+
+
+def _first_side(decided: Sequence[Judgement]) -> Share:
+    known = [judgement.answer for judgement in decided if judgement.answer["first"] is not None]
+    return share(sum(answer["preferred"] == answer["first"] for answer in known), len(known))
+
+
+def _stored_one(decided: Sequence[Judgement]) -> Share:
+    return share(sum(judgement.answer["preferred"] == 1 for judgement in decided), len(decided))

@@ -1,0 +1,65 @@
+"""Questions of a file in HP-FashionIQ's form, asked anew: its queries and sets, without what people said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from annotation.preference.sources.queries import SurveyQuery, SurveySource, check_size, selection
+from annotation.sources.pictures import Pictures
+from annotation.sources.queries import refuse
+from annotation.sources.sampling import spread
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers.fashioniq import image_paths as fashioniq_paths
+from cir_core.datasets.readers.hp_fashioniq import image_paths, read_questions
+from cir_core.errors import StudyError
+from cir_core.gallery.gallery import Gallery
+
+DATASET = "hp-fashioniq"
+SETS = ("file's set 1", "file's set 2")
+"""What stands for the two methods: the file does not name them, and they are others in each question."""
+
+
+def from_hp(
+    path: Path, *, size: int | None, seed: int, images: Path | None = None, gallery: Gallery | None = None,
+    faults: Faults | None = None,
+) -> SurveySource:
+    """``size`` of the file's questions (None: all), equal numbers of each category as far as it has them.
+
+    Args:
+        images, gallery: where the pictures are; a folder is looked in first. The file's own paths are
+            those of its authors' machine.
+
+    Raises ``DatasetError`` with file and question, for all faults at once if ``faults`` collects them;
+    ``StudyError`` for too few questions.
+    """
+    faults = faults or Faults(collect=True)
+    questions = read_questions(path, faults)
+    refuse(faults, path.name)
+    if not questions:
+        raise StudyError(f"{path.name} holds no question. Give a file in HP-FashionIQ's form.")
+    paths: dict[str, list[str]] = {}
+    for question in questions:
+        for image_id, below in image_paths(question):
+            if below not in paths.setdefault(image_id, []):
+                paths[image_id].append(below)
+    if size is not None:
+        check_size(size, len(questions))
+    kept = questions if size is None else spread(
+        questions, size, stratum=lambda question: question.category, key=lambda question: question.question_id,
+        seed=seed, purpose="questions")
+    queries = [
+        SurveyQuery(
+            question.question_id, DATASET, question.question_id, question.category, question.text,
+            question.reference_id, (question.target_id,),
+            {name: one.image_ids for name, one in zip(SETS, question.sets, strict=True)})
+        for question in kept
+    ]
+
+    def places(image_id: str) -> Sequence[str]:
+        return (*paths.get(image_id, ()), *fashioniq_paths(image_id))
+
+    source = {"form": "hp-fashioniq", "file": path.name, "dataset": DATASET,
+              "gallery": gallery.name if gallery else None, "methods": list(SETS), **selection(size, seed)}
+    notes = ("The file does not name the systems: sets are compared, and methods cannot be.",)
+    return SurveySource(queries, SETS, Pictures(places, folder=images, gallery=gallery), source, notes)

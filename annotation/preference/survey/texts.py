@@ -1,0 +1,144 @@
+"""What people read in a preference study, as it is written in ``assets/surveys``.
+
+A survey's name and version are a study's ``protocol``: a version that people have answered is never
+changed, another wording is another version, in a file beside it (:mod:`annotation.studies.protocols`). A study may
+have its own names of the two sets, its own guidelines and a text of consent.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from annotation.studies.protocols import check_protocol, newest_protocol, protocol_file
+from cir_core.errors import StudyError
+from cir_core.support.toml_files import load_toml
+
+HS_FASHIONIQ = "hs-fashioniq"
+"""The survey of preference studies, by its name."""
+SETTINGS: Mapping[str, Any] = {
+    "set_names": ["Set A", "Set B"],   # of what stands first and second
+    "allow_tie": False,
+    "consent": "",                     # "": nothing is asked
+    "check": "sum",                    # sum, instruction or none
+    "check_every": 5,                  # answered questions
+    "reason_every": 10,                # questions; 0: reasons are not asked
+    "form_size": 25,
+    "lease_hours": 3,                  # after which an abandoned form is given out again
+    "shared_every": 10,                # one question in so many goes to several people; 0: none
+    "shared_by": 3,
+    "guidelines": None,                # own ones, paragraphs with a blank line between
+    "completion_prefix": "",
+    "exclude": {},                     # rules of annotation.preference.exclusion
+}
+"""What a preference study may set (``Study.settings``), with what holds where it does not."""
+
+_Text = Annotated[str, Field(min_length=1)]
+_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "surveys"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Guideline(_Part):
+    text: _Text
+    when: Literal["always", "ties", "no ties", "reasons", "checks"] = "always"
+
+
+class Questions(_Part):
+    rating: _Text
+    preferred: _Text
+    tie: _Text
+    irrelevant_image: _Text
+    irrelevant_text: _Text
+    reason: _Text
+
+
+class Survey(_Part):
+    protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
+    intro: _Text
+    scale: tuple[_Text, ...] = Field(min_length=5, max_length=5)   # what 1 to 5 mean
+    guidelines: tuple[Guideline, ...] = Field(min_length=1)
+    questions: Questions
+
+
+def load_survey(protocol: str) -> Survey:
+    """The survey of a study's protocol. Raises ``StudyError`` for one that cirque does not have, or is broken."""
+    return _load(_FOLDER, protocol)
+
+
+def newest_survey(name: str = HS_FASHIONIQ) -> Survey:
+    """What a new study is made with; a study that is there has its own."""
+    return load_survey(newest_protocol(_FOLDER, name))
+
+
+@lru_cache
+def _load(folder: Path, protocol: str) -> Survey:
+    path = protocol_file(folder, protocol, "survey")
+    where = f"surveys/{path.name}"
+    survey = parse_survey(path.read_text("utf-8"), where)
+    check_protocol(survey.protocol, protocol, where)
+    return survey
+
+
+def parse_survey(text: str, where: str) -> Survey:
+    """A survey from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
+    try:
+        content = load_toml(text)
+    except ValueError as error:
+        raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
+    try:
+        # By way of JSON: strict types, and arrays are tuples.
+        return Survey.model_validate_json(json.dumps(content, default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise StudyError(f"{where}, {field}: {first['msg']}. Correct the field.") from error
+
+
+def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The survey as plain JSON for the screen, with what the study has set; keys as in :data:`SETTINGS`, and::
+
+        {"protocol", "intro", "scale": [{"value": 1, "name"}, …], "guidelines": [paragraphs],
+         "questions": {"ratings": [of the first, of the second], "preferred", "tie", "irrelevant_image",
+                       "irrelevant_text", "reason"}}
+    """
+    of = {name: settings.get(name, default) for name, default in SETTINGS.items()}
+    names = set_names(settings)
+    words = survey.questions.model_dump(exclude={"rating"})
+    return {
+        "protocol": survey.protocol, "intro": _named(survey.intro, names), "set_names": list(names),
+        "scale": [{"value": value, "name": name} for value, name in enumerate(survey.scale, 1)],
+        "guidelines": _paragraphs(of["guidelines"]) or _lines(survey, of, names),
+        "questions": {"ratings": [survey.questions.rating.replace("{set}", name) for name in names], **words},
+        **{name: of[name] for name in ("allow_tie", "consent", "check", "check_every", "reason_every", "form_size")},
+    }
+
+
+def set_names(settings: Mapping[str, Any]) -> tuple[str, str]:
+    """What the set that stands first and the one that stands second are called in the study."""
+    first, second = settings.get("set_names") or SETTINGS["set_names"]
+    return str(first), str(second)
+
+
+def _lines(survey: Survey, of: Mapping[str, Any], names: tuple[str, str]) -> list[str]:
+    shown = {"always": True, "ties": bool(of["allow_tie"]), "no ties": not of["allow_tie"],
+             "reasons": bool(of["reason_every"]), "checks": of["check"] != "none" and bool(of["check_every"])}
+    return [_named(line.text, names) for line in survey.guidelines if shown[line.when]]
+
+
+def _named(text: str, names: tuple[str, str]) -> str:
+    return text.replace("{first}", names[0]).replace("{second}", names[1])
+
+
+def _paragraphs(text: object) -> list[str]:
+    if not isinstance(text, str):
+        return []
+    return [part.strip() for part in re.split(r"\n\s*\n", text.replace("\r\n", "\n")) if part.strip()]

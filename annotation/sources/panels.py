@@ -1,0 +1,80 @@
+"""Fixed-size panels of a validity study: further retrieved images shown beside each item.
+
+Judges see how many images a panel has. A size that followed from each query's own results would reveal how far the
+retrievers agree, and so the hidden category. A study therefore has one size, which every query can fill.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from annotation.sources.queries import StudyQuery
+from cir_core.support.texts import quoted
+
+MOST_USUAL = 30
+Refused = Mapping[str, str]
+"""Reasons why an image cannot be shown, by image id."""
+
+
+@dataclass(frozen=True)
+class Panels:
+    """Image ids by query key, the best first, ``size`` of each query. ``wanted`` is how many there should have been;
+    where that is more, ``shortest`` is the key of a query that has no more. ``missing``: ids without a picture."""
+
+    images: Mapping[str, Sequence[str]]
+    size: int
+    wanted: int
+    shortest: str | None
+    missing: frozenset[str]
+
+
+def usual_size(queries: Sequence[StudyQuery]) -> int:
+    """As many as the longest list of what was found has, 30 at most, and no more than a panel can be filled with."""
+    return min(MOST_USUAL, max((min(len(set(query.panel)), len(candidates(query))) for query in queries), default=0))
+
+
+def candidates(query: StudyQuery) -> list[str]:
+    """What a panel may show, in the order it is filled. Neither reference nor target: whether the target was found is
+    what judges must not know."""
+    found = dict.fromkeys((*query.in_turn, *query.panel) if query.in_turn else query.panel)
+    return [image_id for image_id in found if image_id not in (query.reference_id, query.target_id)]
+
+
+def fill_panels(
+    queries: Sequence[StudyQuery], wanted: int, freeze: Callable[[Sequence[str]], Refused],
+) -> Panels:
+    """The first ``wanted`` candidates of each query that have a picture; fewer of all where one query has fewer.
+
+    ``freeze`` is asked for pictures as they are needed, and says which there are not.
+    """
+    orders = {query.key: candidates(query) for query in queries}
+    looked: set[str] = set()
+    missing: set[str] = set()
+    while True:
+        chosen = {key: [image_id for image_id in order if image_id not in missing][:wanted]
+                  for key, order in orders.items()}
+        new = [image_id for image_id in dict.fromkeys(one for panel in chosen.values() for one in panel)
+               if image_id not in looked]
+        if not new:
+            break
+        looked.update(new)
+        missing.update(freeze(new))
+    shortest = min(chosen, key=lambda key: len(chosen[key]), default=None)
+    size = len(chosen[shortest]) if shortest is not None else 0
+    return Panels({key: panel[:size] for key, panel in chosen.items()}, size, wanted,
+                  shortest if size < wanted else None, frozenset(missing))
+
+
+def panel_notes(panels: Panels, broad_at: int) -> list[str]:
+    """Remarks on the panels for the creator of the study."""
+    notes = []
+    if panels.shortest is not None:
+        shown = (f"Every panel has {panels.size:,} image{'' if panels.size == 1 else 's'}, not {panels.wanted:,}"
+                 if panels.size else f"There are no panels, not even of {panels.wanted:,} images")
+        notes.append(f"{shown}: for the query {quoted(panels.shortest)} no more were found, and all items show equally "
+                     "many, because the number would reveal something about the item. Leave that query out to "
+                     "have more.")
+    if 0 < panels.size < broad_at:
+        notes.append(f"A panel has fewer images than the {broad_at:,} equally good ones that make a query too broad.")
+    return notes

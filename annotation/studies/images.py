@@ -1,0 +1,214 @@
+"""The pictures of a study, copied in the two sizes its pages show, under names that tell nothing.
+
+A study must show next month what it shows today, whatever becomes of the files it was made from; and
+a judge's browser must not learn an image's id. So pictures are frozen when a study is made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from annotation.records import StudyImage
+from cir_core.errors import ImageUnreadable, StorageError, nothing_saved
+from cir_core.gallery.paths import try_lock
+from cir_core.images.load import process_image, reason_of, within
+from cir_core.support.files import why_not_written
+
+SMALL_EDGE, LARGE_EDGE = 288, 1280
+THREADS = 4
+NOT_FOUND = "is not at hand"
+_TOKEN = 24       # hex digits
+_TRIES = 10
+_QUALITY = 85     # judges look closely; files are a fifth larger than at a thumbnail's 80
+Progress = Callable[[int, int], None]
+FindPicture = Callable[[str], Path | None]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """By image id. ``refused`` says why a picture could not be taken: "is empty (0 bytes)"."""
+
+    images: Mapping[str, StudyImage]
+    refused: Mapping[str, str]
+
+
+def studies_folder(home: Path) -> Path:
+    """Where the pictures of all studies lie: ``STUDY_ID/TOKEN-s.webp`` and ``TOKEN-l.webp``."""
+    return home / "studies"
+
+
+@contextmanager
+def freezing(home: Path, study_id: str) -> Iterator[Freezer]:
+    """A freezer for a new study. What it froze is in the study's folder after :meth:`Freezer.finish`, and gone
+    if the block does not get there. If it raises after that, whether the study was stored is not known here: its
+    pictures stay until :func:`clear_leftovers` asks. Raises ``StorageError`` where the home folder cannot be
+    written."""
+    folder = studies_folder(home)
+    part, lock = folder / f".{study_id}.part", folder / f".{study_id}.lock"
+    with ExitStack() as stack:
+        with _explained(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            _hold(lock, stack)
+            part.mkdir()
+        in_doubt = False
+        try:
+            yield Freezer(part)
+        except BaseException:
+            in_doubt = (folder / study_id).exists()
+            raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+            stack.close()
+            if not in_doubt:
+                lock.unlink(missing_ok=True)
+
+
+def leave_to_clear(home: Path, study_id: str) -> None:
+    """From when the study is no longer stored, :func:`clear_leftovers` removes its pictures."""
+    folder = studies_folder(home)
+    if (folder / study_id).exists():
+        with _explained(folder):
+            (folder / f".{study_id}.lock").touch()
+
+
+def clear_leftovers(home: Path, is_study: Callable[[str], bool]) -> int:
+    """Remove pictures of creations that were killed, and of studies that were removed; returns of how many.
+    ``is_study``: whether there is a study of that id. A creation that is at work elsewhere holds its lock and is
+    left alone."""
+    folder, cleared = studies_folder(home), 0
+    for lock in sorted(folder.glob(".*.lock")):
+        study_id = lock.name.removeprefix(".").removesuffix(".lock")
+        with _explained(folder), ExitStack() as stack:
+            try:
+                file = stack.enter_context(lock.open("r+", encoding="ascii"))
+            except FileNotFoundError:   # its creation has just ended
+                continue
+            if not try_lock(file):
+                continue
+            shutil.rmtree(folder / f".{study_id}.part", ignore_errors=True)
+            # Asked under the lock: a creation lets go of it only when its study is stored.
+            if not is_study(study_id):
+                shutil.rmtree(folder / study_id, ignore_errors=True)
+                cleared += 1
+            stack.pop_all().close()   # Windows removes no file that is open
+            lock.unlink(missing_ok=True)
+    return cleared
+
+
+def _hold(lock: Path, stack: ExitStack) -> None:
+    for _ in range(_TRIES):   # where the file system knows no locks, there is none to get
+        file = stack.enter_context(lock.open("a+", encoding="ascii"))
+        if try_lock(file) and lock.exists():   # it may have been cleared between the two
+            return
+
+
+@dataclass
+class Freezer:
+    """Makes the pictures of one study in ``folder``. Tokens are HMACs of image ids under a key that
+    nobody keeps: one image has one token in a study, and it cannot be guessed from the id."""
+
+    folder: Path
+    images: dict[str, StudyImage] = field(default_factory=dict)
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    def token(self, image_id: str) -> str:
+        return hmac.new(self._key, image_id.encode("utf-8", "surrogatepass"), hashlib.sha256).hexdigest()[:_TOKEN]
+
+    def freeze(
+        self, image_ids: Collection[str], find: FindPicture, *, max_megapixels: float,
+        progress: Progress | None = None,
+    ) -> Frozen:
+        """Freeze those of ``image_ids`` that are not frozen yet. Raises ``StorageError`` on a full disk."""
+        wanted = [image_id for image_id in dict.fromkeys(image_ids) if image_id not in self.images]
+        refused: dict[str, str] = {}
+        pool = ThreadPoolExecutor(THREADS, thread_name_prefix="freeze")
+        waiting: dict[Future[StudyImage], str] = {}
+        try:
+            for number, image_id in enumerate(wanted, 1):
+                path = find(image_id)   # one thread: folders are listed as they are asked for
+                if path is None:
+                    refused[image_id] = NOT_FOUND
+                else:
+                    waiting[pool.submit(self._one, image_id, path, max_megapixels)] = image_id
+                # Few are under way at a time: Ctrl-C must not wait for thousands.
+                while len(waiting) >= 2 * THREADS or (waiting and number == len(wanted)):
+                    self._collect(waiting, refused)
+                    if progress:
+                        progress(number - len(waiting), len(wanted))
+        finally:
+            pool.shutdown(cancel_futures=True)
+        there = {image_id: self.images[image_id] for image_id in image_ids if image_id in self.images}
+        return Frozen(there, refused)
+
+    def under_another_name(self, image_id: str, place: str) -> StudyImage:
+        """A frozen picture once more, under a token that only ``place`` has: neither a second showing of it
+        nor its set can be told from the address. Takes no room where files can be linked. It stays when
+        :meth:`keep_only` removes the picture itself. Raises ``StorageError``."""
+        frozen = self.images[image_id]
+        again = replace(frozen, token=self.token(f"{place}\0{image_id}"))
+        with _explained(self.folder.parent):
+            for there, here in zip(_paths(self.folder, frozen.token), _paths(self.folder, again.token), strict=True):
+                try:
+                    os.link(there, here)
+                except OSError:   # a file system without links, or one that has enough of this file
+                    shutil.copyfile(there, here)
+        return again
+
+    def keep_only(self, image_ids: Collection[str]) -> None:
+        """Remove pictures that no item shows after all."""
+        for image_id in set(self.images) - set(image_ids):
+            image = self.images.pop(image_id)
+            for path in _paths(self.folder, image.token):
+                path.unlink(missing_ok=True)
+
+    def finish(self) -> None:
+        """Give the folder its name, everything in it being on disk. Raises ``StorageError``."""
+        study_id = self.folder.name.removeprefix(".").removesuffix(".part")
+        with _explained(self.folder.parent):
+            if hasattr(os, "sync"):
+                os.sync()   # once: after each of thousands of files it would take most of the time
+            self.folder.rename(self.folder.with_name(study_id))
+
+    def _collect(self, waiting: dict[Future[StudyImage], str], refused: dict[str, str]) -> None:
+        for done in wait(waiting, return_when=FIRST_COMPLETED).done:
+            image_id = waiting.pop(done)
+            try:
+                self.images[image_id] = done.result()
+            except ImageUnreadable as error:
+                refused[image_id] = reason_of(error, image_id).rstrip(".")
+
+    def _one(self, image_id: str, path: Path, max_megapixels: float) -> StudyImage:
+        image, profile = process_image(
+            path, lambda image: (within(image, LARGE_EDGE, gap=2.0), image.info.get("icc_profile")), name=image_id,
+            max_megapixels=max_megapixels, draft_edge=2 * LARGE_EDGE, patience=None,
+        )
+        token = self.token(image_id)
+        small, large = _paths(self.folder, token)
+        with _explained(self.folder.parent):
+            image.save(large, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
+            within(image, SMALL_EDGE, gap=2.0).save(small, "WEBP", quality=_QUALITY, method=2, icc_profile=profile)
+        return StudyImage(token, image_id, image.width, image.height)
+
+
+def _paths(folder: Path, token: str) -> Sequence[Path]:
+    return folder / f"{token}-s.webp", folder / f"{token}-l.webp"
+
+
+@contextmanager
+def _explained(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(f"The pictures of the study cannot be kept in {folder}: {error.strerror or error}. Free "
+                           "some space or make the folder writable, and try again.",
+                           nothing_saved(why_not_written(error))) from error
+

@@ -1,0 +1,91 @@
+"""What a browser or a script may send, bounded before anything else looks at it."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import TypeGuard
+
+from annotation.records import EventKind
+from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, UnknownStudy
+from cir_core.support.texts import can_be_stored
+
+ANSWER_LIMIT = 256 * 1024    # characters of JSON; the kind says what is too long for a note
+SECONDS_LIMIT = 86_400.0     # a day: a page left open over night says nothing more
+
+_TOKEN = re.compile(r"[A-Za-z0-9_-]{8,64}")
+
+
+def checked_token(token: object) -> str:
+    """The client's token of one press of Save. Raises ``StudyError``."""
+    if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+        raise StudyError("A token is 8 to 64 letters, digits, hyphens and underscores: new for every judgement, and "
+                         "the same again when a call is repeated.")
+    return token
+
+
+def checked_seconds(seconds: object) -> float:
+    """Between 0 and a day; what is no finite number counts as not measured, 0."""
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
+        return 0.0
+    return min(max(float(seconds), 0.0), SECONDS_LIMIT)
+
+
+def checked_item(item_id: object) -> str:
+    """Raises ``UnknownItem`` for what cannot be an item's id."""
+    if not _is_name(item_id, 64):
+        raise UnknownItem("No such item. Reload the page.")
+    return item_id
+
+
+def checked_study(name: object) -> str:
+    """Raises ``UnknownStudy`` for what cannot be a study's name or id."""
+    if not _is_name(name, 200):
+        raise UnknownStudy("Say which study: its name, as the list of studies has it.")
+    return name
+
+
+def checked_answer(answer: object) -> object:
+    """An answer of at most 256k characters of JSON. Raises ``IncompleteJudgement``."""
+    try:
+        size = len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
+    except (TypeError, ValueError, RecursionError):
+        raise IncompleteJudgement("This answer is not plain JSON.") from None
+    if size > ANSWER_LIMIT:
+        raise IncompleteJudgement(f"This answer is too long to keep: {size:,} characters, and {ANSWER_LIMIT:,} is the "
+                                  "most. Shorten the note; what you wrote stays on the page until then.")
+    return answer
+
+
+def checked_text(text: str, what: str) -> str:
+    """A text that people write, as it came. Raises ``IncompleteJudgement`` for one with NUL, which not every database
+    keeps: nobody sees it, and to leave it out silently would change what was written. ``what``: as in "note"."""
+    if (at := text.find("\0")) < 0:
+        return text
+    before = "".join(character if character.isprintable() else " " for character in text[max(0, at - 20):at]).strip()
+    where = f"behind “{before}”" if before else f"at its character {at + 1:,}"
+    raise IncompleteJudgement(f"The {what} has a character that nobody sees and that cannot be stored (NUL), {where}. "
+                              "Type that place again, then save; what you wrote stays on the page until then.")
+
+
+def checked_revision(revision: object) -> int | None:
+    """The revision a page had shown; 0 for an item without an answer, None where nobody says.
+    Raises ``StudyError``."""
+    if revision is None:
+        return None
+    if isinstance(revision, bool) or not isinstance(revision, int) or not 0 <= revision < 2**31:
+        raise StudyError("A revision is a whole number from 0. Reload the page.")
+    return revision
+
+
+def checked_gate(kind: object) -> EventKind:
+    """What somebody passes: ``guidelines``, ``consent`` or ``check``. The end is noted by itself.
+    Raises ``StudyError``."""
+    if kind in ("guidelines", "consent", "check"):
+        return kind
+    raise StudyError("“kind” is “guidelines”, “consent” or “check”. Reload the page.")
+
+
+def _is_name(text: object, longest: int) -> TypeGuard[str]:
+    return isinstance(text, str) and 0 < len(text) <= longest and can_be_stored(text)

@@ -1,0 +1,208 @@
+"""Adjudication: what judges disagree on or were unsure of goes before one person who decides.
+
+What an adjudicator sees names nobody and nothing that judges must not know either. Judges are
+letters, drawn anew for every item, and cases carry numbers of their own: the order of a study's
+source may follow its hidden categories.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
+from annotation.studies import input_limits
+from annotation.studies.kinds import Kind
+from annotation.studies.lru_cache import Latest
+from annotation.studies.store import StudyStore
+from annotation.validity.answers import tidy
+from annotation.validity.labels import WHYS, Why, queue
+from annotation.validity.rubric import load_rubric
+from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem
+from cir_core.types.ids import new_id
+
+SHORTEST_REASON = 3
+LONGEST_REASON = 4000
+_REMEMBERED = 2   # studies whose items and pictures, which never change, are kept at hand
+
+
+@dataclass(frozen=True)
+class QueuedCase:
+    item_id: str
+    number: int               # from 1; tells nothing about the item's place in the source
+    why: Why
+    decided: bool
+
+
+@dataclass(frozen=True)
+class CaseList:
+    study: Study
+    cases: tuple[QueuedCase, ...]      # the most pressing first
+    counts: Mapping[str, int]          # "open", "decided", and open ones by why
+
+
+@dataclass(frozen=True)
+class NamelessJudgement:
+    label: str                         # "Judge A"
+    answer: Mapping[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class OpenCase:
+    """One item with everything that was said of it."""
+
+    study: Study
+    item: Item
+    number: int
+    why: Why | None                    # None: nothing to settle (any more)
+    judgements: tuple[NamelessJudgement, ...]
+    decision: Decision | None
+    own: bool                          # the adjudicator is one of the judges
+    images: Mapping[str, StudyImage]   # of the study, by token
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What counts now. ``overtook``: somebody had decided since this page was opened, and that is
+    the revision before."""
+
+    decision: Decision
+    overtook: bool
+
+
+@dataclass(frozen=True)
+class _Fixed:
+    items: Mapping[str, Item]
+    numbers: Mapping[str, int]
+    images: Mapping[str, StudyImage]
+
+
+class Adjudication:
+    """Cases of studies and decisions on them. ``kinds`` by ``Study.kind``."""
+
+    def __init__(
+        self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._store, self._kinds, self._clock = store, kinds, clock
+        self._known: Latest[str, _Fixed] = Latest(_REMEMBERED)
+
+    def cases(self, study_name: str) -> CaseList:
+        """The queue of a study. Raises ``UnknownStudy``."""
+        study = self._study(study_name)
+        cases = self._queue(study)
+        waiting = [case for case in cases if not case.decided]
+        counts = Counter[str](case.why for case in waiting)
+        return CaseList(study, cases, {"open": len(waiting), "decided": len(cases) - len(waiting), **counts})
+
+    def case(self, study_name: str, item_id: str, adjudicator: str) -> OpenCase:
+        """One item. Raises ``UnknownStudy``, ``UnknownItem``."""
+        study = self._study(study_name)
+        fixed = self._fixed(study)
+        item = _item(fixed, item_id)
+        judgements = self._store.item_judgements(study.study_id, item_id)
+        decision = self._decision(study, item_id)
+        found = queue([item], judgements, rubric=load_rubric(study.protocol))
+        return OpenCase(
+            study, item, fixed.numbers[item_id], found[0].why if found else None, nameless(study, item_id, judgements),
+            decision, any(same_person(one.annotator, adjudicator) for one in judgements), fixed.images,
+        )
+
+    def decide(
+        self, study_name: str, item_id: str, adjudicator: str, answer: object, reason: object, token: object, *,
+        seen_revision: object = None,
+    ) -> Decided:
+        """Keep a decision. Costs the same however many cases the queue has: it is not read.
+
+        A decision may be revised, also after the study was closed. The same ``token`` again adds
+        nothing. ``seen_revision`` is that of the decision the page had shown, 0 for none.
+
+        Raises ``IncompleteJudgement`` for an answer that does not decide or has no reason, ``StudyError``
+        for a malformed token or revision, or an item that nobody has judged.
+        """
+        input_limits.checked_answer(answer)
+        checked, seen = input_limits.checked_token(token), input_limits.checked_revision(seen_revision)
+        study = self._study(study_name)
+        item = _item(self._fixed(study), item_id)
+        settled = self._kinds[study.kind].settle(answer, item, study)
+        if settled.unsure:
+            raise IncompleteJudgement("An adjudicator's answer settles the item: it cannot be unsure.")
+        said = _reason(reason)
+        if not self._store.item_judgements(study.study_id, item_id):
+            raise StudyError("Nobody has judged this item yet, so there is nothing to adjudicate.")
+        decision = self._store.decide(Decision(
+            new_id(), study.study_id, item_id, adjudicator, 0, checked, settled.answer, said, self._clock(),
+        ))
+        new = decision.token == checked
+        return Decided(decision, new and seen is not None and seen < decision.revision - 1)
+
+    def _study(self, name: str) -> Study:
+        study = self._store.study(input_limits.checked_study(name))
+        if study.kind not in self._kinds:
+            raise StudyError(f"{study.name} is a {study.kind} study, which has nothing to adjudicate.")
+        return study
+
+    def _queue(self, study: Study) -> tuple[QueuedCase, ...]:
+        fixed = self._fixed(study)
+        found = queue(
+            fixed.items.values(), self._store.judgements(study.study_id), self._store.decisions(study.study_id),
+            rubric=load_rubric(study.protocol),
+        )
+        # A decided case keeps its place: whoever goes on from it comes to the one behind it.
+        return tuple(sorted(
+            (QueuedCase(it.item_id, fixed.numbers[it.item_id], it.why, it.decided) for it in found),
+            key=lambda case: (WHYS.index(case.why), case.number),
+        ))
+
+    def _decision(self, study: Study, item_id: str) -> Decision | None:
+        return next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
+
+    def _fixed(self, study: Study) -> _Fixed:
+        if (known := self._known.get(study.study_id)) is not None:
+            return known
+        items = {item.item_id: item for item in self._store.items(study.study_id)}
+        order = sorted(items, key=lambda item_id: _draw(study, item_id))
+        fixed = _Fixed(items, {item_id: number for number, item_id in enumerate(order, 1)},
+                       self._store.images(study.study_id))
+        return self._known.put(study.study_id, fixed)
+
+
+def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tuple[NamelessJudgement, ...]:
+    """Judgements of one item as "Judge A", "Judge B", …, in an order drawn for this item alone:
+    nobody can be followed from case to case by the letter."""
+    drawn = sorted(judgements, key=lambda it: _draw(study, f"{item_id}/{name_key(it.annotator)}"))
+    return tuple(
+        NamelessJudgement(f"Judge {_letters(place)}", it.answer, it.seconds) for place, it in enumerate(drawn)
+    )
+
+
+def _draw(study: Study, what: str) -> bytes:
+    return hashlib.sha256(f"{study.study_id}/{study.plan.seed}/{what}".encode()).digest()
+
+
+def _letters(place: int) -> str:
+    letters = ""
+    while place >= 0:
+        place, letter = divmod(place, 26)
+        letters, place = chr(ord("A") + letter) + letters, place - 1
+    return letters
+
+
+def _item(fixed: _Fixed, item_id: str) -> Item:
+    if (item := fixed.items.get(input_limits.checked_item(item_id))) is None:
+        raise UnknownItem("There is no such item in this study. Open the queue again and choose a case there.")
+    return item
+
+
+def _reason(reason: object) -> str:
+    text = tidy(input_limits.checked_text(reason, "reason")).strip() if isinstance(reason, str) else ""
+    if len(text) < SHORTEST_REASON:
+        raise IncompleteJudgement("Say in a few words why: the reason is kept with the decision.")
+    if len(text) > LONGEST_REASON:
+        raise IncompleteJudgement(f"The reason has {len(text):,} characters; {LONGEST_REASON:,} is the most. "
+                                  "Shorten it; nothing has been stored yet.")
+    return text

@@ -1,0 +1,174 @@
+"""The validated queries as files: M-BEIR's query lines, and CIRCUS's traces and query-index files beside them.
+
+    DATASET_validated.jsonl                          the valid queries of a data set, in M-BEIR's form
+    DATASET_validated_solved_query_indices.json      which lines of the data set's own query file they are:
+    DATASET_validated_unsolved_query_indices.json    the composition_required and the unresolved ones
+    all_validated_queries.jsonl                      one trace for each valid query, all data sets
+
+:func:`cir_core.audit.circus.traces.read_validated` reads the traces and the index files back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.records import Decision, Item, Judgement, Study
+from annotation.sources.mbeir import NATIVE
+from annotation.validity.labels import FinalLabel
+from annotation.validity.rubric import load_rubric
+from annotation.validity.subset import SOLVED, UNSOLVED, category_of, dataset_of
+from cir_core.audit.circus.circus_form import as_json
+from cir_core.datasets.files.mbeir_writing import query_record
+from cir_core.datasets.readers.mbeir import usual_mode
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
+from cir_core.errors import StudyError
+from cir_core.support.texts import quoted
+
+TRACES = "all_validated_queries.jsonl"
+_PARTS = {"solved": SOLVED, "unsolved": UNSOLVED}
+
+
+@dataclass(frozen=True)
+class ValidatedFiles:
+    """Contents by file name, and sentences on what could not be written."""
+
+    files: Mapping[str, bytes]
+    notes: tuple[str, ...]
+
+
+def validated_files(
+    study: Study, items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision],
+    labels: Mapping[str, FinalLabel],
+) -> ValidatedFiles:
+    """The files of all items whose label says valid, in the order of ``items``.
+
+    A trace holds what the source knew of its query, and in CIRCUS's fields what the people said:
+    ``annotator_kept`` is the one person the label rests on, null where several voted or an adjudicator decided;
+    ``other`` has their notes. Votes are under the key ``cirque``.
+
+    An item whose source has no text or reference (an imported annotator file) has a trace, but no query line, and
+    ``notes`` say so. Raises ``StudyError`` where no query is valid: an empty subset would be passed over in silence.
+    """
+    valid = [item for item in items if labels[item.item_id].validated]
+    if not valid:
+        raise StudyError(f"No query of {quoted(study.name)} is valid so far, so there is no validated subset to write.")
+    notes_of = _notes_of(valid, judgements, decisions, labels)
+    flags = [flag.code for flag in load_rubric(study.protocol).flags]
+    files: dict[str, bytes] = {}
+    left_out = 0
+    for dataset, of in _by_dataset(valid).items():
+        stem = _stem(dataset, files)
+        known = [item for item in of if item.shown.get("text") and item.hidden.get("reference_id")
+                 and item.hidden.get("target_id")]
+        left_out += len(of) - len(known)
+        if known:
+            files[f"{stem}_validated.jsonl"] = _jsonl(_queries(dataset, known))
+        for part, category in _PARTS.items():
+            if lines := [_line_of(item) for item in of if category_of(item) == category]:
+                files[f"{stem}_validated_{part}_query_indices.json"] = _jsonl([_index(dataset, category, lines)])
+    files[TRACES] = _jsonl(
+        _trace(study, item, labels[item.item_id], notes_of.get(item.item_id, ""), flags) for item in valid)
+    notes = (f"{left_out:,} of {len(valid):,} valid queries have no text or no images in this study, so they stand in"
+             " the traces and index files only.",) if left_out else ()
+    return ValidatedFiles(files, notes)
+
+
+def _queries(dataset: str, items: Sequence[Item]) -> Iterable[dict[str, Any]]:
+    paths = {str(item.hidden["reference_id"]): _path(item, "query_image_path", "reference_id") for item in items}
+    benchmark = Benchmark("mbeir", "test", (), {dataset: None}, lambda image_id: (paths[image_id],), dataset=dataset)
+    seen: dict[str, int] = {}
+    for item in items:
+        query_id, target = str(item.hidden.get("query_id") or item.key), str(item.hidden["target_id"])
+        targets = dict.fromkeys((target, *map(str, item.hidden.get("target_ids") or ())))
+        if seen.setdefault(query_id, item.number) != item.number:   # an id that a source gave twice
+            query_id = item.key
+        mode: CaptionMode = item.hidden.get("caption_mode") or usual_mode(query_id)   # None: nobody knows it
+        query = BenchmarkQuery(query_id, str(item.hidden["reference_id"]), str(item.shown["text"]), tuple(targets),
+                               mode, dataset)
+        yield _native(query_record(benchmark, query, {}), query, (item.hidden.get("trace") or {}).get("mbeir"))
+
+
+def _native(record: Mapping[str, Any], query: BenchmarkQuery, source: object) -> dict[str, Any]:
+    """``record`` with the fields that its source's had; where that had a ``qid``, under M-BEIR's own names."""
+    native = {name: source[name] for name in NATIVE if name in source} if isinstance(source, Mapping) else {}
+    if "qid" not in native:
+        return {**record, **native}
+    ours = {"query_id", "query_text", "query_img_path", "pos_cand_list", "gt_cand_list"}
+    return {
+        **native, "qid": query.query_id, "query_txt": query.modification_text,
+        "query_img_path": record["query_img_path"], "pos_cand_list": list(query.target_ids),
+        **{name: value for name, value in record.items() if name not in ours},
+    }
+
+
+def _trace(study: Study, item: Item, label: FinalLabel, note: str, flags: Iterable[str]) -> dict[str, Any]:
+    trace: dict[str, Any] = dict(item.hidden.get("trace") or {})
+    trace.setdefault("query_image_path", item.hidden.get("reference_id") or None)
+    trace.setdefault("target_image_path", item.hidden.get("target_id") or None)
+    if text := item.shown.get("text"):
+        trace["query_text"] = text
+    return trace | {
+        "dataset": dataset_of(item), "hidden_category": category_of(item), "query_idx": _line_of(item),
+        "query_id": item.hidden.get("query_id"), "validated": True, "annotator_kept": label.kept,
+        "reasons": dict.fromkeys(flags, False), "other": note,
+        "cirque": {"study": study.name, "protocol": study.protocol, "item": item.key, "label_by": label.by,
+                   "votes": {"valid": label.votes.valid, "invalid": label.votes.invalid,
+                             "unlabelled": label.votes.unlabelled}},
+    }
+
+
+def _index(dataset: str, category: str, lines: Sequence[int]) -> dict[str, Any]:
+    return {
+        "dataset": dataset, "hidden_category": category, "selection_field": "hidden_category",
+        "selection_value": category, "deduplication_policy": "one entry for each query", "query_indices": list(lines),
+    }
+
+
+def _notes_of(
+    items: Iterable[Item], judgements: Iterable[Judgement], decisions: Iterable[Decision],
+    labels: Mapping[str, FinalLabel],
+) -> dict[str, str]:
+    """What those a label rests on have noted: the adjudicator, the kept person, or all who voted valid."""
+    notes: dict[str, list[str]] = {item.item_id: [] for item in items}
+    for judgement in judgements:
+        if judgement.item_id in notes and judgement.answer.get("validated"):
+            label = labels[judgement.item_id]
+            if label.by != "adjudicated" and label.kept in (None, judgement.annotator):
+                notes[judgement.item_id].append(str(judgement.answer.get("note") or ""))
+    for decision in decisions:
+        if decision.item_id in notes and labels[decision.item_id].by == "adjudicated":
+            notes[decision.item_id] = [str(decision.answer.get("note") or "")]
+    return {item_id: "\n".join(filter(None, of)) for item_id, of in notes.items()}
+
+
+def _by_dataset(items: Iterable[Item]) -> dict[str, list[Item]]:
+    found: dict[str, list[Item]] = {}
+    for item in items:
+        found.setdefault(dataset_of(item), []).append(item)
+    return found
+
+
+def _stem(dataset: str, files: Iterable[str]) -> str:
+    """A file name for the data set that no other one has, also where case does not count."""
+    stem = wanted = re.sub(r"[^\w-]+", "-", dataset).strip("-") or "queries"
+    taken = [name.casefold() for name in files]
+    number = 2
+    while any(name.startswith(f"{stem}_validated".casefold()) for name in taken):
+        stem, number = f"{wanted}-{number}", number + 1
+    return stem
+
+
+def _path(item: Item, field: str, otherwise: str) -> str:
+    return str((item.hidden.get("trace") or {}).get(field) or item.hidden[otherwise])
+
+
+def _line_of(item: Item) -> int:
+    line = item.hidden.get("query_idx")
+    return line if isinstance(line, int) else item.number
+
+
+def _jsonl(records: Iterable[Mapping[str, Any]]) -> bytes:
+    return "".join(as_json(record) + "\n" for record in records).encode()

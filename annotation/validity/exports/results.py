@@ -1,0 +1,36 @@
+"""What a validity study found, as plain JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from annotation.records import Item, Study
+from annotation.validity.labels import FinalLabel, LabelRule
+from annotation.validity.rubric import load_rubric
+from annotation.validity.subset import SubsetRow, count_subset
+
+
+def study_json(study: Study, counts: Mapping[str, int]) -> dict[str, Any]:
+    """``counts`` as the store has them."""
+    return {"study": study.name, "id": study.study_id, "kind": study.kind, "protocol": study.protocol,
+            "accepting": study.accepting, "plan": asdict(study.plan), "created_by": study.created_by,
+            "created_at": study.created_at.isoformat(), "counts": dict(counts)}
+
+
+def results_json(
+    study: Study, counts: Mapping[str, int], items: Sequence[Item], labels: Mapping[str, FinalLabel], rule: LabelRule
+) -> dict[str, Any]:
+    """Table 2 of CIRCUS and the label of every item by its key. ``labels`` by item id, made by ``rule``."""
+    subset = count_subset(items, labels, rubric=load_rubric(study.protocol))
+    return {
+        **study_json(study, counts), "rule": rule,
+        "rows": [_row_json(row) for row in subset.rows], "total": _row_json(subset.total),
+        "labels": {item.key: {key: value for key, value in asdict(labels[item.item_id]).items() if key != "item_id"}
+                   for item in items},
+    }
+
+
+def _row_json(row: SubsetRow) -> dict[str, Any]:
+    return {**asdict(row), "audited": row.audited, "validated": row.validated}

@@ -1,0 +1,59 @@
+"""A small study to try the screens with: queries of the sample benchmark, audited on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from annotation.records import StudyPlan
+from annotation.sources.audit import read_audit
+from annotation.sources.sampling import sample
+from annotation.studies.store import StudyStore
+from annotation.validity.create import Created, create_validity_study
+from cir_core.audit.report import make_report, write_files
+from cir_core.audit.retrievers.late_encoder import Load
+from cir_core.audit.retrievers.models import Models
+from cir_core.audit.retrievers.opening import Audited, open_retrievers
+from cir_core.audit.retrievers.specs import parse_retrievers
+from cir_core.audit.runner import run_audit
+from cir_core.audit.scope import limited, over_gallery
+from cir_core.audit.store import AuditStore
+from cir_core.errors import GalleryError
+from cir_core.gallery.gallery import open_gallery
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.methods.declared import all_methods
+from cir_core.registry.kinds import read_benchmark
+from cir_core.sample.gallery import NAME, sample_folder
+
+ITEMS = 20
+_RETRIEVERS = ("slerp", "text-only", "image-only", "cirevl")
+_OF_EACH_CATEGORY = 20
+
+
+def make_sample_study(
+    store: StudyStore, audits: AuditStore, home: Path, name: str, *, load_encoder: Load, created_by: str, seed: int,
+    seats: int = 2,
+) -> Created:
+    """Twenty queries for two people, each for both, in a few seconds; labels are those of a real audit.
+
+    Raises ``GalleryError`` where the sample gallery is not there, ``StudyError`` for a name that is taken.
+    """
+    folder = sample_folder(home)
+    if not folder.is_dir():
+        raise GalleryError("The sample gallery is not on this machine. Make it once with: cirque demo")
+    gallery = open_gallery(NAME, home=home)
+    whole = read_benchmark("sample", folder)
+    benchmark = over_gallery(limited(whole, _OF_EACH_CATEGORY), gallery)
+    models = Models(load_encoder, BuiltinLanguageModel)
+    specs = parse_retrievers(list(_RETRIEVERS), all_methods(None), [NAME], NAME)
+    with TemporaryDirectory() as temporary:
+        runs = run_audit(benchmark, open_retrievers(specs, Audited(benchmark, whole, gallery, home), models),
+                         audits).runs
+        report = make_report(benchmark, runs, seed=seed)
+        write_files(Path(temporary), benchmark, report, whole=whole)
+        found = read_audit(Path(temporary), gallery=gallery,
+                           categories=sorted({label.label for label in report.aggregate.labels}))
+    queries = sample(found.queries, min(ITEMS, len(found.queries)), "hidden_category", seed)
+    plan = StudyPlan(seats=seats, overlap=min(2, seats), agreement_items=0, seed=seed)
+    return create_validity_study(store, home, name, queries, found.find_picture, plan, created_by=created_by,
+                                 source={**found.source, "sample": True})

@@ -1,0 +1,105 @@
+// The log screen: who did what, by person, kind and time; a page at a time, and as a file.
+import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+import { fileMenu } from "../shared/files.js";
+import { detailsOf, groupInWords, inWords } from "./log-words.js";
+
+const FIELDS = ["person", "kind", "since", "until"];
+// As the filters and the files count: in UTC.
+const MOMENT = new Intl.DateTimeFormat("en", { year: "numeric", month: "short", day: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit",
+  hourCycle: "h23", timeZone: "UTC" });
+
+setKeys([["?", "These keys"]]);
+
+export const mount = (element) => openScreen(element, { page: "log", styles: ["study", "log"], css: "cq-lo" }, async (body) => {
+  const asked = new URL(window.location.href).searchParams;
+  const wanted = Object.fromEntries(FIELDS.map((name) => [name, asked.get(name) || ""]));
+  // An address that asks for what cannot be still opens the page; the form says what is wrong with it.
+  const first = await fetchActs(wanted).catch((error) => (error instanceof ApiProblem && error.status === 400 ? error : Promise.reject(error)));
+  screen(body, wanted, first instanceof ApiProblem ? await fetchActs({}) : first, first instanceof ApiProblem ? first.message : "");
+});
+
+const query = (wanted) => new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== "")).toString();
+const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
+
+function screen(body, wanted, first, problem) {
+  const rows = h("tbody", {});
+  const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
+  const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
+    h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
+  const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => more() });
+  const said = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
+  let shown = { ...wanted }, last = 0;
+
+  async function more() {
+    older.disabled = true;
+    const answer = await ask({ ...shown, before: last });
+    older.disabled = false;
+    if (!answer) return older.focus();
+    const [from] = draw(answer, false);
+    (from ?? table).focus(); // the button goes with the last of them
+  }
+
+  async function show() {
+    const now = Object.fromEntries(FIELDS.map((name) => [name, inputs[name].value.trim()]));
+    const answer = await ask(now);
+    if (!answer) return;
+    shown = now;
+    const address = new URL(window.location.href);
+    for (const name of FIELDS) { if (now[name]) address.searchParams.set(name, now[name]); else address.searchParams.delete(name); }
+    window.history.replaceState(null, "", address);
+    draw(answer, true);
+  }
+
+  async function ask(of) {
+    try {
+      const answer = await fetchActs(of);
+      said.hidden = true;
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      said.textContent = error.message;
+      said.hidden = false;
+      return null;
+    }
+  }
+
+  function draw({ acts, more: left }, anew) {
+    if (anew) rows.replaceChildren();
+    const drawn = acts.map(row);
+    rows.append(...drawn);
+    if (acts.length) last = acts.at(-1).number;
+    older.hidden = !left;
+    table.hidden = !rows.childElementCount;
+    none.hidden = Boolean(rows.childElementCount);
+    say(rows.childElementCount === 1 ? "1 act" : `${rows.childElementCount} acts${left ? " and more" : ""}`);
+    return drawn;
+  }
+
+  const choice = (kind, text) => h("option", { value: kind, text, selected: kind === shown.kind });
+  const inputs = {
+    person: h("input", { name: "person", maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto", value: shown.person }),
+    kind: h("select", { name: "kind" }, choice("", "Everything"), first.groups.map((group) => choice(group, groupInWords(group))), first.kinds.map((kind) => choice(kind, inWords(kind)))),
+    since: h("input", { type: "date", name: "since", value: shown.since }),
+    until: h("input", { type: "date", name: "until", value: shown.until }),
+  };
+  const form = h("form", { class: "cq-loform", role: "search", onsubmit: (event) => { event.preventDefault(); show(); } },
+    field("Person", inputs.person), field("What", inputs.kind), field("From (UTC)", inputs.since), field("To (UTC)", inputs.until),
+    h("button", { class: "cq-btn primary", text: "Show" }));
+  const file = (kind, what) => ({ address: () => at(`log/file?${query({ ...shown, form: kind })}`), what, kind: `.${kind}` });
+  body.replaceChildren(
+    h("header", { class: "cq-lohead" }, h("div", {}, h("h1", { text: "Log" }),
+      h("p", { class: "cq-quiet", text: "Who signed in, who may, and what was done to studies. What people wrote is not in it, and cirque takes nothing out of it but by restoring a backup." })),
+    fileMenu("Download", [file("csv", "A table"), file("jsonl", "JSON, an act a line")], toast)),
+    form, said, table, none, older);
+  draw(first, true);
+}
+
+function row({ at: moment, kind, by, about, details }) {
+  return h("tr", { tabindex: -1 },
+    h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: MOMENT.format(new Date(moment)) })),
+    h("td", { class: "cq-lowho" }, by ? h("b", { text: by, dir: "auto" }) : h("span", { class: "cq-quiet", text: "somebody" })),
+    h("td", {}, inWords(kind)),
+    h("td", { class: "cq-loabout" }, about ? h("span", { text: about, dir: "auto" }) : null, h("span", { class: "cq-quiet", text: detailsOf(details), dir: "auto" })));
+}
+
+const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);

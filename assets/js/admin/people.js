@@ -1,0 +1,173 @@
+// The people screen: who may sign in and as what, and links with which others make an account.
+import { ApiProblem, api, at, confirm, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+
+const LEAST = 8; // characters of a password
+
+setKeys([["?", "These keys"]]);
+
+export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
+  async (body, { me }) => screen(body, me, await api("GET", "people/all")));
+
+function screen(body, me, first) {
+  const roles = first.roles.map(({ role }) => role);
+  const list = h("section", { "aria-label": "Accounts" });
+  const links = h("section", { "aria-label": "Invitations" });
+
+  // Says what went wrong, and answers null then.
+  async function change(path, sent, done) {
+    try {
+      const answer = await api("POST", `people/${path}`, sent);
+      draw(answer);
+      if (done) toast(`${done}${withdrawn(answer)}`);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ApiProblem)) throw error;
+      toast(error.message);
+      return null;
+    }
+  }
+
+  const mine = (person) => !me.open && person.name === me.name;
+  const choice = (props, chosen, from = roles) => h("select", props,
+    from.map((role) => h("option", { value: role, text: role, selected: role === chosen })));
+
+  function row(person) {
+    const role = choice({ "aria-label": `Role of ${person.name}`, onchange: async () => {
+      const sure = !mine(person) || await confirm("Change your own role?", "You may not be able to open this page afterwards.", "Change it");
+      if (!sure || !(await change("role", { name: person.name, role: role.value }, `${person.name} is ${role.value} now.`))) {
+        role.value = person.role;
+      } else if (mine(person)) window.location.reload();
+    } }, person.role);
+    const shut = person.active
+      ? h("button", { class: "cq-btn small", type: "button", text: "Deactivate", "aria-label": `Deactivate ${person.name}`, onclick: () => deactivate(person) })
+      : h("button", { class: "cq-btn small", type: "button", text: "Let in again", "aria-label": `Let ${person.name} in again`,
+        onclick: () => change("active", { name: person.name, active: true }, `${person.name} may sign in again.`) });
+    return h("tr", { class: person.active ? null : "off" },
+      h("th", { scope: "row" }, h("b", { text: person.name, dir: "auto" }), mine(person) ? h("span", { class: "cq-quiet", text: " you" }) : null,
+        person.active ? null : h("span", { class: "cq-quiet", text: " cannot sign in" })),
+      h("td", {}, role),
+      h("td", { class: "cq-quiet cq-pesince", text: `since ${day(person.created_at)}` }),
+      h("td", {}, h("div", { class: "cq-row" },
+        h("button", { class: "cq-btn small", type: "button", text: "New password", "aria-label": `New password for ${person.name}`, onclick: () => askPassword(person) }), shut)));
+  }
+
+  async function deactivate(person) {
+    const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
+      `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. What was judged stays, and an admin can undo this.`, "Deactivate");
+    if (yes && await change("active", { name: person.name, active: false }, `${person.name} cannot sign in any more.`) && mine(person)) {
+      window.location.assign(at("sign-in"));
+    }
+  }
+
+  async function withdraw({ invitation, role }) {
+    const yes = await confirm("Withdraw this invitation?",
+      `Nobody can make an account with the link of ${invitation} (${role}) any more. Who has done so stays.`, "Withdraw it");
+    if (yes) await change("withdraw", { invitation }, "The invitation is withdrawn.");
+  }
+
+  function askPassword(person) {
+    const password = passwordField();
+    const form = h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      if (!(await change("password", { name: person.name, password: password.input.value }))) return;
+      const done = h("button", { class: "cq-btn primary", type: "button", text: "Done", onclick: () => asks.close() });
+      form.replaceChildren(h("header", {}, h("h2", {}, h("bdi", { text: person.name }), " has a new password")),
+        ...shownOnce("The new password", password.input.value), h("div", { class: "cq-row" }, done));
+      done.focus();
+    } }, h("header", {}, h("h2", {}, "New password for ", h("bdi", { text: person.name }))),
+    h("p", { text: mine(person) ? "You are signed out everywhere, and sign in again with the new one." : "It ends their sign-ins. Tell it to them yourself." }),
+    password.element,
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", text: "Set it" }),
+      h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close() })));
+    const asks = dialog({ class: "cq-small", "aria-label": `New password for ${person.name}` }, form);
+    asks.addEventListener("close", () => asks.remove());
+    asks.showModal();
+    password.input.focus();
+  }
+
+  function addForm() {
+    const name = h("input", { name: "name", required: true, maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto" });
+    const role = choice({ name: "role" }, me.open ? "admin" : "annotator", me.open ? ["admin"] : roles);
+    const password = passwordField();
+    const made = h("div", { "aria-live": "polite" });
+    const form = h("form", { class: "cq-peform", onsubmit: async (event) => {
+      event.preventDefault();
+      const added = await change("add", { name: name.value, password: password.input.value, role: role.value });
+      if (!added) return;
+      if (me.open) return window.location.assign(`${at("sign-in")}?next=%2Fpeople`);
+      made.replaceChildren(...shownOnce(`Password of ${added.added}`, password.input.value));
+      toast(`${added.added} may sign in now.`);
+      form.reset();
+      name.focus();
+    } }, field("Name", name), field("Role", role), password.element, h("button", { class: "cq-btn primary", text: me.open ? "Make the admin’s account" : "Add" }));
+    return h("section", { "aria-label": "Add a person" }, h("h2", { text: me.open ? "Make the first account" : "Add a person" }),
+      h("p", { class: "cq-quiet", text: me.open
+        ? "Nobody has an account: cirque is open without a sign-in, on this machine only. The first account is an admin’s. From then on everybody signs in, you too."
+        : "You choose the name and the password and tell them. With an invitation people choose their own." }), form, made);
+  }
+
+  function inviteForm() {
+    const role = choice({ name: "role" }, "annotator");
+    const days = h("input", { type: "number", name: "days", min: 1, max: 365, step: 1, value: 7, required: true });
+    const uses = h("input", { type: "number", name: "uses", min: 1, max: 1000, step: 1, value: 1, required: true });
+    const made = h("div", { "aria-live": "polite" });
+    const form = h("form", { class: "cq-peform", onsubmit: async (event) => {
+      event.preventDefault();
+      const answer = await change("invite", { role: role.value, days: Number(days.value), uses: Number(uses.value) });
+      if (answer) made.replaceChildren(...shownOnce("Invitation link", at(answer.path)));
+    } }, field("Role", role), field("Days it holds", days), field("People who may use it", uses), h("button", { class: "cq-btn primary", text: "Make a link" }));
+    return h("section", { "aria-label": "Invite" }, h("h2", { text: "Invite" }),
+      h("p", { class: "cq-quiet", text: "Whoever has the link chooses a name and a password, and is in." }), form, made, links);
+  }
+
+  function draw({ people, invitations }) {
+    list.replaceChildren(people.length
+      ? h("div", { class: "cq-pescroll" }, h("table", { class: "cq-petable" },
+        h("thead", { class: "sr" }, h("tr", {}, ["Name", "Role", "Since", "Change"].map((text) => h("th", { scope: "col", text })))),
+        h("tbody", {}, people.map(row))))
+      : h("p", { class: "cq-quiet", text: "Nobody yet." }));
+    links.replaceChildren(...(invitations.length ? [h("h3", { class: "cq-label", text: "Open invitations" }),
+      h("ul", { class: "cq-quiet cq-peopen" }, invitations.map((one) => h("li", {}, h("code", { text: one.invitation }),
+        h("span", {}, `${one.role}, ${one.uses_left === 1 ? "one person" : `${one.uses_left} people`}, until ${day(one.expires_at)}, by `, h("bdi", { text: one.created_by })),
+        h("button", { class: "cq-btn small", type: "button", text: "Withdraw", "aria-label": `Withdraw the invitation ${one.invitation}`, onclick: () => withdraw(one) }))))] : []));
+  }
+
+  body.replaceChildren(h("h1", { text: "People" }), list, ...(me.open ? [] : [inviteForm()]), addForm(),
+    h("section", { "aria-label": "Roles" }, h("h2", { text: "Roles" }),
+      h("dl", { class: "cq-peroles" }, first.roles.map(({ role, says }) => h("div", {}, h("dt", { text: role }), h("dd", { text: says }))))));
+  draw(first);
+  say(first.people.length === 1 ? "1 person" : `${first.people.length} people`);
+}
+
+// Of who invites nobody any more; the server counts them.
+const withdrawn = ({ withdrawn: count }) => (!count ? "" : count === 1 ? " An open invitation was withdrawn." : ` ${count} open invitations were withdrawn.`);
+const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);
+const day = (at) => new Date(at).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
+
+// In plain sight: an admin has to pass it on.
+function passwordField() {
+  const input = h("input", { name: "password", required: true, minlength: LEAST, maxlength: 1024, autocomplete: "off", spellcheck: "false" });
+  const invent = h("button", { class: "cq-btn", type: "button", text: "Invent one", onclick: () => { input.value = invented(); input.focus(); } });
+  return { input, element: h("div", { class: "cq-pepassword" }, field(`Password, ${LEAST} characters or more`, input), invent) };
+}
+
+// Twelve of 32 letters and digits that are not mistaken for each other: 60 bits.
+function invented() {
+  const letters = "abcdefghjkmnpqrstuvwxyz123456789";
+  const drawn = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => letters[byte % letters.length]).join("");
+  return drawn.match(/.{4}/g).join("-");
+}
+
+function shownOnce(label, value) {
+  const shown = h("input", { readonly: true, value, onfocus: () => shown.select() });
+  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      toast("Copied");
+    } catch { // plain http on another host has no clipboard
+      shown.select();
+      toast("This browser lets no page copy here. It is marked: press Ctrl+C.");
+    }
+  } });
+  return [h("div", { class: "cq-peonce" }, field(label, shown), copy), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
+}

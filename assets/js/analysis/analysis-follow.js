@@ -1,0 +1,135 @@
+// Asks for reports: points first, then with intervals. Follows a study while people answer in it.
+import { api } from "../shared/common.js";
+
+const POLL_MS = 5000, CLOSED_MS = 30000; // a closed study may be opened again
+const AGAIN_MS = 15000; // where no answer came
+const PATIENCE_MS = 10 * 60000; // many draws over a large study take long
+const REST = 5; // a report that took a second is made again after five at the earliest
+const QUIET_MS = 700; // an answer that "nothing is new" comes sooner
+
+// Whether the same may work a moment later: nobody answered, or not as they should.
+export const passing = ({ status = 0, kind }) => ["away", "storage"].includes(kind) || status >= 500;
+export const AGAIN = `Asked again every ${AGAIN_MS / 1000} seconds.`;
+
+// ``query(draws)``: what to ask, as URLSearchParams; without draws as many as are wanted. Calls back:
+// show(answer, {final, fresh}), busy(text or ""), problem(error), trouble(sentence or ""), news(answers since),
+// gone(error) once the study is no longer there: nothing is asked any more then.
+export function follow({ query, draws, following, show, busy, problem, trouble, news, gone }) {
+  let round = 0, stamp = null, answered = null, accepting = false, took = 0, timer = 0, due = 0, next = poll, giveUp = new AbortController();
+  let left = false, lost = null;
+
+  const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
+  const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Counting…");
+
+  function take(answer, final, fresh) {
+    const now = answer.about?.answered ?? null;
+    if (!fresh && answered !== null && now > answered) news(now - answered);
+    answered = now;
+    ({ accepting } = answer);
+    if (final) ({ stamp } = answer);
+    show(answer, { final, fresh });
+  }
+
+  function stop(error) {
+    lost = error;
+    round += 1;
+    clearTimeout(timer);
+    busy("");
+    gone(error);
+  }
+
+  // What was asked before is not waited for, and its answer is not shown.
+  async function load() {
+    if (left) return;
+    if (lost) return stop(lost);
+    const mine = ++round, wanted = Number(draws());
+    giveUp.abort();
+    giveUp = new AbortController();
+    clearTimeout(timer);
+    stamp = null;
+    answered = null;
+    due = Infinity;
+    let counted = false, failed = null;
+    try {
+      busy("Counting…");
+      const points = await ask(query(0));
+      if (mine !== round) return;
+      take(points, !wanted, true);
+      counted = true;
+      if (wanted) {
+        busy(announce(wanted));
+        const began = Date.now(), full = await ask(query());
+        if (mine !== round) return;
+        took = Date.now() - began;
+        take(full, true, false);
+      }
+      trouble("");
+    } catch (error) {
+      failed = error;
+    }
+    if (mine !== round) return;
+    if (failed?.kind === "unknown") return stop(failed);
+    busy("");
+    if (failed && counted) trouble(`${failed.message} There are no intervals yet.${passing(failed) ? ` ${AGAIN}` : ""}`);
+    else if (failed) problem(failed);
+    if (!failed) plan(poll);
+    else if (passing(failed)) plan(load, AGAIN_MS);
+  }
+
+  function plan(what, wait = accepting ? POLL_MS : CLOSED_MS) {
+    clearTimeout(timer);
+    next = what;
+    due = Date.now() + (what === poll ? Math.max(wait, REST * took) : wait);
+    timer = setTimeout(look, due - Date.now());
+  }
+
+  // Nothing is asked for a page that nobody sees.
+  function look() {
+    if (!left && !lost && !document.hidden && Date.now() >= due - 50) next();
+  }
+
+  // In the background: nobody is asked to sign in, and what is shown stays until there is something newer.
+  async function poll() {
+    if (left || stamp === null || !following()) return;
+    due = Infinity; // one at a time
+    const mine = round, params = query();
+    params.set("since", stamp);
+    const waiting = setTimeout(() => { if (mine === round) busy(announce(Number(draws()))); }, QUIET_MS);
+    const began = Date.now();
+    let failed = null;
+    try {
+      const answer = await ask(params, { ask: false });
+      if (mine !== round) return;
+      trouble("");
+      if (!answer.unchanged) {
+        took = Date.now() - began;
+        take(answer, true, false);
+      }
+    } catch (error) {
+      failed = error;
+    } finally {
+      clearTimeout(waiting);
+    }
+    if (mine !== round) return;
+    if (failed?.kind === "unknown") return stop(failed);
+    busy("");
+    if (failed) trouble(`${failed.message} ${AGAIN}`);
+    plan(poll, failed ? AGAIN_MS : undefined);
+  }
+
+  document.addEventListener("visibilitychange", look);
+  return {
+    load,
+    // Somebody wants to follow from now on.
+    poll() {
+      if (next === poll && due !== Infinity) return poll();
+    },
+    leave() {
+      left = true;
+      round += 1;
+      giveUp.abort();
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", look);
+    },
+  };
+}

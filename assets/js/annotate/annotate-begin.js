@@ -1,0 +1,44 @@
+// Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
+// was, for a reload.
+import { api, h, kbd } from "../shared/common.js";
+
+const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
+
+// Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
+export const remember = (item) => window.history.replaceState({ ...window.history.state, item }, "");
+export const remembered = () => window.history.state?.item ?? null;
+
+// The person's desk in the study: the item they were at when they left the page, else the first open one.
+export async function deskOf(name) {
+  const path = `study/at?study=${encodeURIComponent(name)}`;
+  const item = remembered();
+  try {
+    if (item) return await api("GET", `${path}&item=${encodeURIComponent(item)}`);
+  } catch (problem) {
+    if (problem.kind !== "not-yours") throw problem; // somebody else's tab before
+  }
+  return api("GET", path);
+}
+
+// What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
+export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
+  const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
+  const shownAt = performance.now();
+  const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
+    if (begin.disabled || performance.now() - shownAt < JUST_SHOWN_MS) return;
+    begin.disabled = problem.hidden = true;
+    try {
+      await join();
+    } catch (error) {
+      problem.textContent = error.message;
+      problem.hidden = begin.disabled = false;
+    }
+  } }, "Begin", kbd("Enter"));
+  const element = h("section", { class: "st-page st-begin" }, h("h1", { text: name, dir: "auto" }),
+    h("p", { class: "cq-lead", text: rubric.intro }),
+    h("p", {}, total ? `About ${total.toLocaleString("en")} item${total === 1 ? "" : "s"} for you. ` : "", "You may stop at any time and go on later: every answer is kept."),
+    h("p", { class: "cq-quiet st-forkeys" }, "Everything can be done with the keyboard: ", kbd("?"), " lists the keys."),
+    problem, h("div", { class: "cq-row" }, begin, h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })));
+  return { element, rubric, focus: () => begin.focus({ preventScroll: true }) };
+}

@@ -1,0 +1,41 @@
+// What stands there when nothing is left to answer.
+import { h } from "../shared/common.js";
+
+const MOST_NAMED = 12;
+
+// ``back`` and ``others`` lead elsewhere; ``more`` asks for more and answers a sentence if there is none.
+// ``one`` is what an item is called here, ``below`` stands under the figures.
+// ``change``: what may still be done to the answers.
+// ``changed``: [{item, name}] of changes that are not saved; ``go(item)`` leads to one of them.
+export function endScreen({ study, progress }, { more, back, others, go, changed = [], one = "item", change = "go back and change an answer", below = null }) {
+  const said = h("p", { class: "cq-quiet", role: "status" });
+  const { done, total, unsure, median_seconds: pace } = progress;
+  const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : null,
+    pace === null ? null : [`${Math.round(pace)} s`, "each, about"]].filter(Boolean);
+  const take = h("button", { class: "cq-btn primary", type: "button", text: "Take more", onclick: async () => {
+    take.disabled = true;
+    said.textContent = (await more()) || "";
+    take.disabled = false;
+  } });
+  const title = h("h1", { tabindex: -1, text: total ? "That was the last one. Thank you." : "There is nothing here for you yet" });
+  const element = h("section", { class: "st-page st-end" }, title,
+    h("p", { class: "cq-lead", text: total
+      ? `Everything you were given is answered and kept. You can still ${study.accepting ? change : "look at your answers"}.`
+      : `Others have taken all ${one}s of this study. Ask for more below, or come back later.` }),
+    total ? h("dl", { class: "st-figures" }, figures.map(([value, name]) => h("div", {}, h("dd", { text: value.toLocaleString("en") }), h("dt", { text: name })))) : null,
+    unsaved(changed, go),
+    below,
+    h("div", { class: "cq-row" },
+      study.accepting ? take : null,
+      total ? h("button", { class: "cq-btn", type: "button", text: "Look back", onclick: back }) : null,
+      h("button", { class: "cq-btn", type: "button", text: "Other studies", onclick: others })), said);
+  return { element, title };
+}
+
+function unsaved(changed, go) {
+  if (!changed.length) return null;
+  const some = changed.slice(0, MOST_NAMED);
+  return h("p", { class: "st-unsaved", role: "status" }, changed.length === 1 ? "1 change is not saved: " : `${changed.length.toLocaleString("en")} changes are not saved: `,
+    some.map(({ item, name }, number) => [number ? ", " : "", h("button", { class: "st-link", type: "button", text: name, onclick: () => go(item) })]),
+    changed.length > some.length ? " …" : ".");
+}

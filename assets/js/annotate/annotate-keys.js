@@ -1,0 +1,66 @@
+// The keys of the annotation screen: the list that "?" shows, and who gets them.
+import { dialogOpen, typing } from "../shared/common.js";
+import { byKey } from "./answer.js";
+
+// Flags and reasons have the keys of the study's own rubric.
+export const keysOf = (rubric) => [
+  [rubric.flags.map((flag) => flag.key).join("  "), "Set a flag, or take it back"],
+  [letters(rubric).join("  "), "Why: for the flag set last"], [rubric.valid.key, "Valid: nothing is wrong"],
+  ["Enter", "Save and go on"], ["←  →", "Back and forth, without saving"], ["n", "To the note; Esc leaves it"],
+  ["z", "Zoom both pictures: tap or hold; Shift and arrows move"], ["p", "Found images: unfold, fold"],
+  ["Space", "Mark a found image as equally good; arrows move"], ["u", "Unsure: leave it to an adjudicator"],
+  ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
+];
+
+const letters = (rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
+const HELD_MS = 350;
+const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
+
+// ``does``: leaving() (whether keys come too soon for what is shown next), flag(code), reason(key), valid, save, step(by), note, leaveNote, panel, unsure, sheet, map, undo, zoom(on), zoomed(), pan(dx, dy)
+export function listen(rubric, does) {
+  let pressedAt = 0;
+  const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+  document.addEventListener("keydown", (event) => {
+    if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
+    const mine = (action) => { event.preventDefault(); action(); };
+    const { key } = event;
+    const inTime = (action) => mine(() => does.leaving() || action());
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "Enter") return mine(() => event.repeat || does.save());
+      if (key.toLowerCase() === "z" && !event.shiftKey && !typing(event.target)) inTime(does.undo);
+      return;
+    }
+    if (event.altKey) return;
+    if (typing(event.target)) {
+      if (key === "Escape") mine(does.leaveNote);
+      else if (key === "Enter" && !event.shiftKey) mine(() => event.repeat || does.save());
+      return;
+    }
+    if (key in arrows) {
+      const [dx, dy] = arrows[key];
+      if (event.shiftKey) return mine(() => does.pan(dx, dy));
+      if (dx) mine(() => does.step(dx));
+      return;
+    }
+    if (key === "Enter") {
+      if (event.target.closest?.("[role=option]") || !event.target.closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
+      return;
+    }
+    if (event.repeat) return;
+    if (key === "z") return mine(() => { pressedAt = performance.now(); does.zoom(!does.zoomed()); });
+    if (key === "Escape" && does.zoomed()) return mine(() => does.zoom(false));
+    const flag = byKey(rubric, key);
+    if (flag) return inTime(() => does.flag(flag.code));
+    if (key === rubric.valid.key) return inTime(does.valid);
+    const simple = { n: does.note, p: does.panel, u: does.unsure }[key];
+    if (simple) return inTime(simple);
+    const always = { d: does.sheet, o: does.map }[key];
+    if (always) return mine(always);
+    if (letters(rubric).includes(key)) inTime(() => does.reason(key));
+  });
+  document.addEventListener("keyup", (event) => {
+    if (event.key === "z" && does.zoomed() && performance.now() - pressedAt > HELD_MS && pressedAt) does.zoom(false);
+    if (event.key === "z") pressedAt = 0;
+  });
+}

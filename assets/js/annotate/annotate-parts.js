@@ -1,0 +1,52 @@
+// What every screen with items has: where one is, and the foot with the button that saves.
+import { h, icon, kbd } from "../shared/common.js";
+
+// ``keys``: the keys of back and forward, as their buttons name them.
+export function createWhere({ keys, step, discard }) {
+  const number = h("span", { class: "st-number" });
+  const state = h("span", { class: "st-state" });
+  const draft = h("span", { class: "st-draft", hidden: true }, "Draft restored",
+    h("button", { class: "st-link", type: "button", text: "Discard", onclick: discard }));
+  const arrow = (name, label, by, key) => h("button", { class: "cq-icon", type: "button", "aria-label": label, title: `${label} (${key})`, onclick: () => step(by) }, icon(name));
+  return {
+    element: h("div", { class: "st-where" }, arrow("left", "Back", -1, keys[0]), number, arrow("right", "Forward", 1, keys[1]), state, draft),
+    show({ name, revision, restored }) {
+      number.textContent = name;
+      state.textContent = revision ? (revision > 1 ? `Answered · revision ${revision}` : "Answered") : "";
+      draft.hidden = !restored;
+    },
+  };
+}
+
+// ``above`` and ``beside``: what stands above the button, and before it.
+export function createFoot({ save, retry, above = null, beside = null }) {
+  const words = h("span", {}, "Save and go on");
+  const saves = h("button", { class: "cq-btn primary st-save", type: "button", onmousedown: (event) => event.preventDefault(),
+    onclick: (event) => event.detail > 1 || save() }, words, kbd("Enter"));
+  const problem = h("p", { class: "cq-inline st-problem", role: "alert", hidden: true });
+  const waiting = h("div", { class: "st-waiting", role: "status", hidden: true });
+  let slow = 0;
+
+  function say(text) {
+    problem.textContent = text;
+    problem.hidden = !text;
+  }
+  return {
+    element: h("footer", { class: "st-foot" }, problem, waiting, above, h("div", { class: "st-buttons" }, beside, saves)),
+    problem: say,
+    show({ accepting }) {
+      saves.classList.toggle("closed", !accepting); // pressed, it asks whether that is still so
+      say(accepting ? "" : "This study is closed. You can look, but answers are no longer taken.");
+    },
+    draw: (unchanged) => { words.textContent = unchanged ? "Go on" : "Save and go on"; },
+    sending({ state: now, text }) {
+      clearTimeout(slow);
+      saves.removeAttribute("aria-busy");
+      if (now === "saving") slow = setTimeout(() => saves.setAttribute("aria-busy", "true"), 150);
+      if (now === "saving" && !waiting.hidden) return; // another try: the sentence stays
+      waiting.hidden = !text;
+      waiting.replaceChildren(h("span", { text }),
+        h("button", { class: "cq-btn small", type: "button", text: now === "signed-out" ? "Sign in" : "Try now", onclick: retry }));
+    },
+  };
+}

@@ -1,0 +1,30 @@
+// How far, how fast, how long still.
+import { h } from "../shared/common.js";
+
+// 5400 → "1 h 30"
+export function duration(seconds) {
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 1) return "less than a minute";
+  const near = minutes < 60 ? minutes : 5 * Math.round(minutes / 5);
+  const [hours, rest] = [Math.floor(near / 60), near % 60];
+  return hours ? `${hours} h${rest ? ` ${String(rest).padStart(2, "0")}` : ""}` : `${rest} min`;
+}
+
+export function createProgress(openMap) {
+  const bar = h("progress", { class: "st-bar", "aria-label": "Done", max: 1, value: 0 });
+  const words = h("button", { class: "st-pace", type: "button", title: "All items (o)", onclick: openMap });
+  const name = h("b", { class: "st-study", dir: "auto" });
+  return {
+    element: h("div", { class: "st-progress" }, name, words, bar),
+    // ``where``: in other words than how many are done.
+    draw(study, { done, total, median_seconds: pace, seconds_left: left }, where = "") {
+      name.textContent = study;
+      bar.max = Math.max(1, total);
+      bar.value = done;
+      words.replaceChildren(
+        h("span", { text: where || `${done.toLocaleString("en")} of ${total.toLocaleString("en")}` }),
+        pace === null ? "" : h("span", { class: "st-more", text: ` · ${Math.round(pace)} s each` }),
+        left === null || done >= total ? "" : h("span", { class: "st-more", text: ` · ${left < 60 ? "" : "about "}${duration(left)} left` }));
+    },
+  };
+}

@@ -1,0 +1,41 @@
+// Definitions and worked examples, in a sheet at the side. d or Esc closes it.
+import { closer, dialog, h, kbd } from "../shared/common.js";
+
+export function openSheet(rubric, code) {
+  const categories = [...rubric.flags, rubric.valid];
+  const name = (verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
+  const example = (it) => h("li", { class: "st-example" },
+    h("dl", {},
+      it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
+      h("dt", { text: "Text" }), h("dd", { class: "said", text: `“${it.text}”` }),
+      it.target && [h("dt", { text: "Target" }), h("dd", { text: it.target })]),
+    h("p", {}, h("b", { text: `${name(it.verdict)}${it.reasons?.length ? ` (${it.reasons.join(", ")})` : ""}. ` }), it.because ?? ""));
+  const sections = new Map(categories.map((one) => [one.key, h("section", { id: `st-${one.code}`, tabindex: -1, "aria-label": one.name },
+    h("h3", {}, kbd(one.key), one.name), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
+    one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
+    h("ol", {}, one.examples.map(example)))]));
+  const sheet = dialog({ class: "cq-sheet", "aria-label": "Definitions and examples" },
+    h("header", {}, h("h2", { text: "Definitions and examples" }), closer()),
+    h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
+      h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name))),
+    h("div", { class: "st-sheetbody", tabindex: 0 },
+      h("p", { class: "st-intro", text: rubric.intro }), [...sections.values()],
+      h("section", {}, h("h3", { text: "Several at once" }), h("p", { text: rubric.about_severity })),
+      h("section", {}, h("h3", {}, kbd("u"), "Unsure" ), h("p", { text: rubric.about_unsure }))));
+  const jump = (key) => {
+    sections.get(key)?.scrollIntoView({ block: "start" });
+    sections.get(key)?.focus({ preventScroll: true });
+  };
+  sheet.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "d") sheet.close();
+    else if (sections.has(event.key)) jump(event.key);
+    else return;
+    event.preventDefault();
+  });
+  sheet.addEventListener("close", () => sheet.remove());
+  sheet.showModal();
+  const flag = rubric.flags.find((one) => one.code === code);
+  if (flag) jump(flag.key);
+  else sheet.querySelector(".st-sheetbody").focus({ preventScroll: true });
+}

@@ -1,0 +1,87 @@
+// The rubric as a decision flow: four questions and "valid", each a row with its key. What is
+// chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
+import { missing, needsNote, primary } from "./answer.js";
+import { h, icon, kbd, toggle } from "../shared/elements.js";
+
+// A click does not take the focus along: the keys go on working as before.
+const stay = (event) => event.preventDefault();
+
+export function createRubric(rubric, act) {
+  const rows = new Map();
+  const reasons = new Map();
+
+  function row(flag) {
+    const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },
+      kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: "No" }));
+    const chips = h("div", { class: "st-reasons", role: "group", "aria-label": `Why: ${flag.name}`, hidden: true }, flag.reasons.map((reason) => {
+      const chip = h("button", { class: "st-reason", type: "button", onmousedown: stay, onclick: () => act("reason", reason.code) },
+        kbd(reason.key), h("span", { text: reason.name }));
+      reasons.set(reason.code, chip);
+      return chip;
+    }));
+    const problem = h("p", { class: "cq-inline", hidden: true });
+    rows.set(flag.code, { button, chips, problem });
+    return h("li", {}, button, chips, problem);
+  }
+
+  const inOrder = [...rubric.flags].sort((one, other) => one.key.localeCompare(other.key));
+  const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
+    kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "Yes to every question: nothing is wrong with it." })),
+    h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
+  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => act("note", note.value) });
+  const noteLabel = h("span", { text: "Note" });
+  const noteProblem = h("p", { class: "cq-inline", hidden: true });
+  const problem = h("p", { class: "cq-inline", hidden: true });
+  const outcome = h("b", {});
+  const severity = h("p", { class: "st-severity cq-quiet", hidden: true, text: rubric.about_severity });
+  const why = h("button", { class: "st-why", type: "button", "aria-label": "How the category follows", "aria-expanded": "false", title: "How the category follows", text: "?",
+    onclick: () => {
+      severity.hidden = !severity.hidden;
+      why.setAttribute("aria-expanded", String(!severity.hidden));
+    } });
+
+  const element = h("section", { class: "st-rubric", "aria-label": "Your answer" },
+    h("ol", { class: "st-rows" }, inOrder.map(row), h("li", {}, valid)),
+    problem,
+    h("label", { class: "st-notebox" }, h("span", { class: "cq-label" }, noteLabel, kbd("n")), note), noteProblem,
+    h("div", { class: "st-outcome" }, h("p", {}, h("span", { class: "cq-quiet", text: "Will be saved as " }), outcome), why, severity));
+
+  return {
+    element,
+    note,
+    // ``active``: the flag that a, b, c belong to.
+    draw(answer, active) {
+      for (const [code, { button, chips }] of rows) {
+        const on = answer.flags.includes(code);
+        const unfolds = chips.hidden && on && chips.childElementCount;
+        toggle(button, on);
+        chips.hidden = !on || !chips.childElementCount;
+        if (unfolds && code === active) chips.scrollIntoView({ block: "nearest" });
+        chips.classList.toggle("active", code === active);
+      }
+      for (const [code, chip] of reasons) toggle(chip, answer.reasons.includes(code));
+      toggle(valid, answer.validated === true);
+      if (note.value !== answer.note) note.value = answer.note;
+      const needed = needsNote(answer, rubric);
+      noteLabel.textContent = needed ? "Note, for “other”" : "Note";
+      note.parentElement.classList.toggle("needed", needed && !answer.note.trim());
+      const what = primary(answer, rubric);
+      outcome.textContent = what ? what.name : "Nothing chosen yet";
+      element.dataset.outcome = what ? what.code : "";
+      element.classList.toggle("complete", !missing(answer, rubric));
+    },
+    // Say what is missing where it is missing; null takes it away.
+    complain(what, { focus = true } = {}) {
+      for (const each of [problem, noteProblem, ...[...rows.values()].map((it) => it.problem)]) each.hidden = true;
+      note.removeAttribute("aria-invalid");
+      if (!what) return;
+      const place = what.at === "note" ? noteProblem : rows.get(what.at)?.problem ?? problem;
+      place.textContent = what.text;
+      place.hidden = false;
+      place.scrollIntoView({ block: "nearest" });
+      if (what.at === "note") note.setAttribute("aria-invalid", "true");
+      // Only the note wants the focus: a row that had it would take the next Enter for itself.
+      if (focus && what.at === "note") note.focus();
+    },
+  };
+}

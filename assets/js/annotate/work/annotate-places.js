@@ -1,0 +1,83 @@
+// All items of a person: what comes before and behind one, and a map to go to any of them.
+import { api, closer, dialog, h, kbd } from "../../shared/common.js";
+
+const CHANGED = "not saved";
+const STATES = { open: "open", done: "answered", unsure: "unsure", handed_on: "handed on" };
+
+// What is before and behind an item, in the person's own order. ``one``: what an item is called.
+export function createPlaces(study, { one = "item" } = {}) {
+  let places = [];
+  async function load() {
+    const found = await api("GET", `study/overview?study=${encodeURIComponent(study)}`);
+    places = found.places.sort((one, other) => one.position - other.position);
+  }
+  const indexOf = (item) => places.findIndex((place) => place.item === item);
+  return {
+    load,
+    has: (item) => indexOf(item) >= 0,
+    number: ({ id, position }) => (indexOf(id) < 0 ? position : indexOf(id)) + 1,
+    // "Item 3", by the id; "" for one that is not there.
+    nameOf: (item) => (indexOf(item) < 0 ? "" : `${one[0].toUpperCase()}${one.slice(1)} ${indexOf(item) + 1}`),
+    get last() { return places.at(-1)?.item; },
+    // The id of the one before the first that is open; of the last where none is.
+    before() {
+      const open = places.findIndex(({ state }) => state === "open");
+      return places[(open < 0 ? places.length : open) - 1]?.item;
+    },
+    // The id of the item ``by`` places on from ``item``; undefined beyond the ends.
+    from({ id, position }, by) {
+      if (indexOf(id) >= 0) return places[indexOf(id) + by]?.item;
+      return (by > 0 ? places.find((place) => place.position > position) : places.findLast((place) => place.position < position))?.item;
+    },
+    note(item, state, draft = false) {
+      const place = places[indexOf(item)];
+      if (place) Object.assign(place, { state, draft });
+    },
+    // Something was begun, or changed, and is not saved; or no longer.
+    begun(item, draft = true) {
+      const place = places[indexOf(item)];
+      if (place) place.draft = draft;
+    },
+    // [{item, name}] of answers that were changed, and the change is not saved.
+    changed: () => places.filter(({ state, draft }) => draft && state !== "open")
+      .map(({ item }) => ({ item, name: `${one} ${indexOf(item) + 1}` })),
+    // A dialog with all of them, there at once; resolves to the id of the one to go to, or null.
+    choose: (now) => map(places, now, one),
+  };
+}
+
+function map(sorted, now, one) {
+  const name = `${one[0].toUpperCase()}${one.slice(1)}`;
+  const count = (state) => sorted.filter((place) => place.state === state).length;
+  return new Promise((resolve) => {
+    let chosen = null;
+    const changes = sorted.filter((place) => place.draft).length;
+    const stateOf = (place) => (!place.draft ? STATES[place.state] : place.state === "open" ? "begun, not saved" : `${STATES[place.state]}, a change is not saved`);
+    const squares = sorted.map((place, number) => h("button", { class: "st-square", type: "button", "data-state": place.state, "data-draft": place.draft, tabindex: -1,
+      "aria-current": place.item === now ? "true" : null, "aria-label": `${name} ${number + 1}: ${stateOf(place)}`, title: `${number + 1}: ${stateOf(place)}`,
+      onclick: () => { chosen = place.item; map.close(); } }));
+    const grid = h("div", { class: "st-squares", role: "group", "aria-label": `${name}s in your order` }, squares);
+    const map = dialog({ class: "cq-small st-map", "aria-label": `All ${one}s` },
+      h("header", {}, h("h2", { text: `All ${one}s` }), closer()),
+      h("ul", { class: "st-legend" }, Object.entries(STATES).filter(([state]) => count(state)).map(([state, word]) =>
+        h("li", {}, h("i", { class: "st-square", "data-state": state }), `${count(state).toLocaleString("en")} ${word}`)),
+      changes ? h("li", {}, h("i", { class: "st-square", "data-draft": true }), `${changes.toLocaleString("en")} ${CHANGED}`) : null),
+      grid, h("p", { class: "cq-quiet" }, "Arrow keys move, Enter goes there. ", kbd("o"), " closes."));
+    map.addEventListener("keydown", (event) => {
+      const at = squares.indexOf(document.activeElement);
+      const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
+      const to = { ArrowLeft: at - 1, ArrowRight: at + 1, ArrowUp: at - columns, ArrowDown: at + columns, Home: 0, End: squares.length - 1 }[event.key];
+      if (to !== undefined && at >= 0) squares[Math.min(squares.length - 1, Math.max(0, to))].focus();
+      else if (event.key === "o") map.close();
+      else return;
+      event.preventDefault();
+    });
+    grid.addEventListener("focusin", (event) => {
+      for (const square of squares) square.tabIndex = square === event.target ? 0 : -1;
+    });
+    map.addEventListener("close", () => { map.remove(); resolve(chosen); });
+    map.showModal();
+    const first = squares[Math.max(0, sorted.findIndex((place) => place.item === now))];
+    if (first) { first.tabIndex = 0; first.focus(); }
+  });
+}

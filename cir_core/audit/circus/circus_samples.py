@@ -1,0 +1,98 @@
+"""Reading the samples of CIRCUS's files, and telling which query of a data set each is of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
+
+from cir_core.audit.records import Variant
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import Record, validated
+from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.support.texts import quoted
+
+
+class Strict(BaseModel):
+    model_config = ConfigDict(strict=True)
+
+
+class _OwnRanks(Strict):
+    ranks: dict[Variant, list[PositiveInt]]
+
+
+class Sample(Strict):
+    """What is read of one sample; the rest of it can be made again."""
+
+    query_idx: NonNegativeInt
+    query_id: str | None = None
+    query_text: str = ""
+    target_image_path: str | None = None
+    ranks: dict[Variant, PositiveInt | None]
+    retrievals: dict[Variant, list[NonNegativeInt]] = Field(default_factory=dict)
+    cirque: _OwnRanks | None = None
+
+
+def read_samples(path: Path, document: Record, faults: Faults) -> list[tuple[int, Sample]]:
+    """The good samples with their numbers; each query once, images within ``gallery_paths``."""
+    images, records = document.get("gallery_paths", []), document.get("samples")
+    if not isinstance(records, list) or not isinstance(images, list):
+        faults.add(path, "", "it has no list of samples", "Check that it is an audit's file of one retriever")
+        return []
+    found: list[tuple[int, Sample]] = []
+    seen: dict[int, int] = {}
+    for number, record in enumerate(records):
+        where = f"sample {number}"
+        if (one := validated(Sample, record, path, where, faults)) is None:
+            continue
+        place = max((place for places in one.retrievals.values() for place in places), default=-1)
+        rank = max((rank for rank in one.ranks.values() if rank), default=0)
+        if one.query_idx in seen:
+            faults.add(path, where, f"query_idx {one.query_idx} stands in sample {seen[one.query_idx]} too", "Keep one")
+        elif place >= len(images) or (images and rank > len(images)):
+            faults.add(path, where, f"it points beyond the {len(images)} images of gallery_paths",
+                       "Take ranks and retrievals from the same run")
+        else:
+            seen[one.query_idx] = number
+            found.append((number, one))
+    return found
+
+
+def names_of(benchmark: Benchmark) -> frozenset[str]:
+    """What files may call the data set, case-folded: CIRCUS writes "fashionIQ" for "fashioniq"."""
+    return frozenset(name.casefold() for name in (benchmark.name, benchmark.kind, benchmark.dataset) if name)
+
+
+class QueryFinder:
+    """Queries of a benchmark by the ids and line numbers of files made elsewhere."""
+
+    def __init__(self, benchmark: Benchmark) -> None:
+        self._benchmark = benchmark
+        self._by_id = {query.query_id: query for query in benchmark.queries}
+        self._by_line = {benchmark.line_of(place): query for place, query in enumerate(benchmark.queries)}
+
+    def at(self, line: int) -> BenchmarkQuery | None:
+        return self._by_line.get(line)
+
+    def find(
+        self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: Faults,
+    ) -> str | None:
+        """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0).
+
+        None after a fault: no such line, or its text is another one.
+        """
+        query = self._by_id.get(query_id or "") or self.at(position)
+        if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
+            return query.query_id
+        here = (f"query {quoted(query.query_id)} of {self._benchmark.name} asks "
+                f"{quoted(query.modification_text)}" if query
+                else f"{self._benchmark.name} has no query there, of {len(self._by_id)}")
+        faults.add(path, where, f"query_idx {position} asks {quoted(text or 'nothing')}, but {here}",
+                   "query_idx counts the lines of the query file it was made from: read the data set from that file")
+        return None
+
+
+def plain_text(text: str) -> str:
+    """Letters and digits alone: one caption looks different in every caption mode, but not in these."""
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,67 @@
+"""What a method's ranks depend on, as plain JSON for a run's card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cir_core.captions.stored import read_captions
+from cir_core.encoders.specs import parse_spec
+from cir_core.errors import EncoderUnavailable
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import CaptionTask, ConstraintsTask, Domain, MergeTask, ReflectTask, Task
+from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.types.methods import method_to_dict
+from cir_core.types.records import MethodSettings
+from cir_core.version import __version__
+
+
+def method_identity(
+    settings: MethodSettings, gallery: Gallery, language: LanguageModel, domain: Domain
+) -> dict[str, Any]:
+    """No paths, no names of galleries: the same files and weights elsewhere give the same. The
+    language model counts only where the method asks one."""
+    encoder = gallery.encoder
+    identity: dict[str, Any] = {
+        "kind": "method",
+        "version": __version__,
+        "method": method_to_dict(settings),
+        "encoder": {"name": _short(encoder.spec), "revision": encoder.revision, "dim": encoder.dim},
+        "images": gallery.digest,
+    }
+    tasks = _tasks(settings, domain)
+    if tasks:
+        identity["language_model"] = language.name
+        identity["domain"] = domain
+        identity["answers"] = {role: _conditions(language, task) for role, task in tasks.items()}
+    if settings.reflection and (captions := read_captions(gallery)):
+        identity["captions"] = captions.digest
+    return identity
+
+
+def _tasks(settings: MethodSettings, domain: Domain) -> Mapping[str, Task[Any]]:
+    """What the method may ask language models, by role."""
+    tasks: list[Task[Any]] = []
+    reflects = settings.reflection is not None and settings.reflection.fusion != "pseudo-feedback"
+    if settings.base == "cirevl" or settings.soft_filter or reflects:
+        tasks.append(CaptionTask(domain=domain))
+    if settings.base == "cirevl":
+        tasks.append(MergeTask(domain=domain))
+    if settings.soft_filter:
+        tasks.append(ConstraintsTask(domain=domain))
+    if reflects:
+        tasks.append(ReflectTask(domain=domain))
+    return {task.role: task for task in tasks}
+
+
+def _conditions(language: LanguageModel, task: Task[Any]) -> dict[str, Any]:
+    told = conditions_of(language, task)
+    return {"prompt": told.prompt_version, "temperature": told.temperature}
+
+
+def _short(spec: str) -> str:
+    try:
+        return parse_spec(spec).name
+    except EncoderUnavailable:
+        return spec

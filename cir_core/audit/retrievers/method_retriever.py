@@ -1,0 +1,160 @@
+"""One of cirque's methods over an indexed gallery, as a retriever of an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from cir_core.audit.records import TOP_K, Ablation, Ranking, RunCard, Variant, pools_digest
+from cir_core.audit.retrievers.identity import method_identity
+from cir_core.audit.retrievers.inputs import BlackImages, settings_under
+from cir_core.audit.retrievers.late_encoder import LateEncoder
+from cir_core.audit.retrievers.models import Models
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.errors import GalleryError, MethodError, SearchError
+from cir_core.evaluation.method_runs import searcher_over
+from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
+from cir_core.evaluation.strict_model import QueryWatch
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.methods.declared import Method
+from cir_core.search.composing import Asked
+from cir_core.search.searcher import Searcher
+from cir_core.support.texts import clean_text, quoted
+from cir_core.types.records import MethodSettings
+
+
+class MethodRetriever:
+    """``method`` over the gallery that ``open_gallery`` gives, which may index it first.
+
+    ``benchmark`` lists its pools. ``instruction`` goes before the text, on a line of its own,
+    where the encoder composes by itself; other methods take none.
+    """
+
+    def __init__(
+        self, name: str, method: Method, benchmark: Benchmark, open_gallery: Callable[[], Gallery], models: Models, *,
+        ablation: Ablation = "black", instruction: str = "", top_k: int = TOP_K,
+    ) -> None:
+        self.name, self.method = name, method
+        self._benchmark, self._open, self._models = benchmark, open_gallery, models
+        self._ablation, self._top_k = ablation, top_k
+        self._instruction = instruction if method.settings.base == "joint" else None
+        if ablation == "drop" and method.settings.base == "joint":
+            raise MethodError(
+                f"{quoted(name)} cannot be audited with --ablation drop: an encoder that composes by itself has no "
+                "place for one input alone. Use --ablation black, or leave it out."
+            )
+
+    def card(self) -> RunCard:
+        self._check_gallery()
+        settings = settings_under(self.method.settings, self._ablation, "multimodal")
+        return RunCard(
+            dataset=self._benchmark.name, dataset_digest=self._benchmark.digest,
+            pools_digest=pools_digest(self._benchmark.pools), retriever=self.name,
+            identity=method_identity(settings, self._gallery, self._language, self._models.domain),
+            ablation=self._ablation, instruction=self._instruction,
+            caption_mode=caption_mode_of(self._benchmark.queries), top_k=self._top_k,
+        )
+
+    def rank(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
+        """See :class:`~cir_core.audit.retrievers.base.Retriever`. What can be encoded together is."""
+        settings = settings_under(self.method.settings, self._ablation, variant)
+        self._open_all()
+        searchers = [self._pools[query.pool] for query in queries]
+        workers = self._models.workers
+        asked = each(lambda query: self._asked(query, variant, settings), queries, workers)
+        made = composed_together(asked, searchers, settings, workers=workers)
+        ranked = ranked_together(made, searchers, [query.target_ids for query in queries], [()] * len(queries),
+                                 self._top_k)
+        return [one if isinstance(one, Problem) else Ranking(one.ranks, tuple(hit.image_id for hit in one.hits))
+                for one in ranked]
+
+    def close(self) -> None:
+        """Lets go of the encoder, and of all that was made with it."""
+        for name in ("_pools", "_black", "_models_here"):
+            self.__dict__.pop(name, None)
+
+    # -- one query ---------------------------------------------------------------------
+
+    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> Asked | Problem:
+        problem = self._unfit(query)
+        if problem is not None:
+            return problem
+        try:
+            text = clean_text(query.modification_text, required=settings.base != "image-only")
+        except SearchError:
+            return Problem("the modification text is empty or too long", of_query=True)
+        searcher, black = self._pools[query.pool], self._ablation == "black"
+        if black and variant == "text_only":
+            reference = self._black.instead_of(self._gallery, query.reference_id)
+        else:
+            reference = searcher.gallery_reference(query.reference_id)
+            if settings.base == "joint":  # now, so that an image that cannot be read is this query's affair alone
+                image = self._gallery.load_for_encoder(query.reference_id)
+                reference = replace(reference, picture=replace(reference.picture, load=lambda: image))
+        if black and variant == "image_only":
+            text = ""
+        asked = searcher.asked(reference, text, settings, watch=QueryWatch())
+        if self._instruction and text:
+            asked = replace(asked, words=replace(asked.words, text=f"{self._instruction}\n{asked.words.text}"))
+        return asked
+
+    def _unfit(self, query: BenchmarkQuery) -> Problem | None:
+        index = self._pools[query.pool].index
+        if not query.target_ids:
+            return Problem("its targets are hidden", of_query=True)
+        for target in query.target_ids:
+            if target not in index:
+                return Problem(f"the target {quoted(target)} is not among the {len(index)} images that are ranked",
+                               of_query=True)
+        if query.reference_id not in self._gallery:
+            return Problem(f"the reference {quoted(query.reference_id)} is not in gallery {quoted(self._gallery.name)}",
+                           of_query=True)
+        return None
+
+    # -- what is opened when it is needed ----------------------------------------------
+
+    @cached_property
+    def _gallery(self) -> Gallery:
+        return self._open()
+
+    @cached_property
+    def _models_here(self) -> tuple[LateEncoder, LanguageModel]:
+        return self._models.of(self._gallery)
+
+    @property
+    def _encoder(self) -> LateEncoder:
+        return self._models_here[0]
+
+    @property
+    def _language(self) -> LanguageModel:
+        return self._models_here[1]
+
+    @cached_property
+    def _black(self) -> BlackImages:
+        return BlackImages(self._encoder)
+
+    @cached_property
+    def _pools(self) -> dict[str, Searcher]:
+        reflects = self.method.settings.reflection is not None
+        return {
+            name: searcher_over(ids, self._gallery, self._encoder, self._language, self._models.domain,
+                                reflects=reflects)
+            for name, ids in self._benchmark.pools.items()
+        }
+
+    def _open_all(self) -> None:
+        """Before threads come in."""
+        assert self._pools and self._black
+
+    def _check_gallery(self) -> None:
+        ids = dict.fromkeys(image_id for pool in self._benchmark.pools.values() for image_id in pool or ())
+        missing = [image_id for image_id in ids if image_id not in self._gallery]
+        if missing:
+            raise GalleryError(
+                f"Gallery {quoted(self._gallery.name)} lacks {len(missing)} of the {len(ids)} images that are ranked, "
+                f"the first: {quoted(missing[0])}. Index it from the same images as the others, or leave this "
+                "retriever "
+                "out."
+            )

@@ -1,0 +1,156 @@
+"""From what a person named to retrievers: galleries are looked up or indexed, files read."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cir_core.audit.aggregate import check_cards
+from cir_core.audit.circus.circus_files import pools_on_card
+from cir_core.audit.circus.circus_form import file_sha256
+from cir_core.audit.circus.rank_files import read_ranks
+from cir_core.audit.records import Ablation, RetrieverRun, RunCard, pools_digest
+from cir_core.audit.retrievers.base import RanksRetriever, Retriever
+from cir_core.audit.retrievers.late_encoder import Load
+from cir_core.audit.retrievers.method_retriever import MethodRetriever
+from cir_core.audit.retrievers.models import Models
+from cir_core.audit.retrievers.specs import RetrieverSpec
+from cir_core.audit.scope import over_gallery
+from cir_core.datasets.records import Benchmark, caption_mode_of
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.gallery.gallery import Gallery, list_galleries, open_gallery
+from cir_core.gallery.indexing import index_folder
+from cir_core.gallery.progress import IndexProgress
+from cir_core.support.texts import quoted
+
+Indexing = Callable[[str, IndexProgress], None]
+
+
+@dataclass(frozen=True)
+class Audited:
+    """What all retrievers of an audit share. ``whole`` is the benchmark as its files have it,
+    ``benchmark`` what is ranked of it: perhaps its first queries, over what ``base`` holds."""
+
+    benchmark: Benchmark
+    whole: Benchmark
+    base: Gallery | None
+    home: Path
+    ablation: Ablation = "black"
+    instruction: str = ""
+    indexing: Indexing | None = None
+
+
+def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Models) -> list[Retriever]:
+    """Retrievers in the order of ``specs``; no model is loaded yet, and nothing indexed.
+
+    Raises ``GalleryError`` where a gallery is needed and none was named, ``MethodError`` for an
+    ablation that a method cannot do, ``DatasetError`` for a file of ranks that does not fit, or
+    whose ranks cannot be counted with those of the other retrievers.
+    """
+    opened = [_open(spec, audited, models) for spec in specs]
+    cards = [one.card() if isinstance(one, RanksRetriever) else _expected(spec, audited)
+             for spec, one in zip(specs, opened, strict=True)]
+    check_cards(cards)
+    of_file: dict[str, str] = {}
+    for spec, card in zip(specs, cards, strict=True):
+        if spec.ranks is None:
+            continue
+        earlier = of_file.setdefault(file_sha256(spec.ranks), card.retriever)
+        if earlier != card.retriever:
+            raise DatasetError(f"{quoted(earlier)} and {quoted(card.retriever)} have the same ranks, from one file or "
+                               "a copy of it, and would count twice. Leave one out.")
+    return opened
+
+
+def gallery_of_ranks(files: Sequence[Path], benchmark: Benchmark, usual: Gallery) -> Gallery | None:
+    """``usual`` where a file of ``files`` was written by an audit over it, else None: then the ranks
+    are over the images that the data set's own files list.
+
+    Raises ``DatasetError`` for a file that is missing.
+    """
+    over = {pools_on_card(path) for path in files} - {"", pools_digest(benchmark.pools)}
+    if not over:
+        return None
+    try:
+        pools = over_gallery(benchmark, usual).pools
+    except GalleryError:   # it holds none of the images
+        return None
+    return usual if pools_digest(pools) in over else None
+
+
+def _expected(spec: RetrieverSpec, audited: Audited) -> RunCard:
+    """What a method's card will say of how it was audited. Its own opens or indexes a gallery."""
+    assert spec.method is not None
+    composes = spec.method.settings.base == "joint"
+    return RunCard(
+        dataset=audited.benchmark.name, dataset_digest=audited.benchmark.digest,
+        pools_digest=pools_digest(audited.benchmark.pools), retriever=spec.name, identity={},
+        ablation=audited.ablation, instruction=audited.instruction if composes else None,
+        caption_mode=caption_mode_of(audited.benchmark.queries),
+    )
+
+
+def _open(spec: RetrieverSpec, audited: Audited, models: Models) -> Retriever:
+    if spec.ranks is not None:
+        run = _ranks(spec.ranks, audited)
+        if spec.name:
+            run = replace(run, card=replace(run.card, retriever=spec.name))
+        return RanksRetriever(run, audited.benchmark)
+    assert spec.method is not None
+    base = audited.base
+    if base is None:
+        raise GalleryError(f"{quoted(spec.name)} ranks the images of a gallery. Name it with --gallery.")
+
+    def gallery() -> Gallery:
+        if spec.gallery:
+            return open_gallery(spec.gallery, home=audited.home)
+        if spec.encoder:
+            return encoded_again(base, spec.encoder, audited.home, models.load_encoder, audited.indexing)
+        return base
+
+    return MethodRetriever(spec.name, spec.method, audited.benchmark, gallery, models,
+                           ablation=audited.ablation, instruction=audited.instruction)
+
+
+def _ranks(path: Path, audited: Audited) -> RetrieverRun:
+    """Of the queries that are audited or, where those are only the first ones, of all."""
+    try:
+        return read_ranks(path, audited.benchmark)
+    except DatasetError:
+        if len(audited.whole.queries) == len(audited.benchmark.queries):
+            raise
+    return read_ranks(path, replace(audited.whole, pools=audited.benchmark.pools))
+
+
+def encoded_again(
+    base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None
+) -> Gallery:
+    """A gallery of the images of ``base`` under the encoder ``spec``: one that is there, or a new
+    one called after ``base`` and the encoder's revision. Takes up after an interruption.
+
+    Raises what loading and indexing raise.
+    """
+    for info in list_galleries(home):
+        if info.status == "complete" and info.encoder.spec == spec:
+            found = open_gallery(info.name, home=home)
+            if found.digest == base.digest:
+                return found
+    encoder = load(spec)
+    if encoder.identity.revision == base.encoder.revision:
+        return base
+    name = f"{base.name[:47]}-{encoder.identity.revision}"
+    with tempfile.TemporaryDirectory() as folder:
+        manifest = Path(folder) / "images.jsonl"
+        with manifest.open("w", encoding="utf-8") as file:
+            for image in base.images:
+                line = {"id": image.image_id, "path": image.path, "caption": image.caption or ""}
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        index_folder(
+            base.root, name=name, encoder=encoder, home=home, manifest=manifest, split=base.split,
+            max_megapixels=base.max_megapixels,
+            progress=(lambda progress: indexing(name, progress)) if indexing else None,
+        )
+    return open_gallery(name, home=home)

@@ -1,0 +1,228 @@
+"""The captions of a whole gallery, generated, ranked and published. Safe to kill, resumable."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Literal
+
+from cir_core.captions.caption_answers import CaptionAnswers, CaptionPlan, read_plan
+from cir_core.captions.caption_ranks import rank_candidates
+from cir_core.captions.caption_requests import CaptionRequests
+from cir_core.captions.captions import (
+    MANIFEST,
+    Candidate,
+    CaptionChoice,
+    RankSummary,
+    distinct_captions,
+    tidy_caption,
+)
+from cir_core.captions.stored import (
+    CaptionsHeader,
+    captions_digest,
+    captions_folder,
+    captions_locked,
+    write_captions,
+)
+from cir_core.encoders.base import Encoder
+from cir_core.errors import GalleryError, LanguageModelUnavailable
+from cir_core.gallery.gallery import Gallery
+from cir_core.gallery.paths import read_header
+from cir_core.language.base import LanguageModel
+from cir_core.language.tasks import CaptionTask, Domain
+from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.support.texts import quoted
+
+
+@dataclass(frozen=True)
+class CaptionProgress:
+    stage: Literal["captions", "ranks"]
+    done: int       # images, those of earlier runs included
+    total: int
+
+
+@dataclass(frozen=True)
+class CaptionReport:
+    """What a run did. ``header`` describes the captions whether they were published or not."""
+
+    header: CaptionsHeader
+    published: bool                         # not for the first images only
+    asked: int                              # questions to the language model in this run
+    resumed: int                            # images that needed none
+    problems: tuple[tuple[str, str], ...]   # (image id, why it has no caption or fewer to choose from)
+    seconds: float
+
+
+def optimise_captions(
+    gallery: Gallery, encoder: Encoder, language: LanguageModel, *, samples: int = 30,
+    domain: Domain = "garment", workers: int = 1, restart: bool = False, limit: int | None = None,
+    progress: Callable[[CaptionProgress], None] | None = None,
+) -> CaptionReport:
+    """Give every image of ``gallery`` the one of ``samples`` captions that finds it best.
+
+    ``workers`` images are captioned at a time. With a ``limit`` only the first images of the
+    gallery are, ranked against all of it, and nothing is published. A run that was stopped
+    goes on where it was; ``restart`` forgets what earlier ones generated. After the gallery
+    was indexed again only captions of new images are generated, and all are ranked anew.
+
+    Source: CoRR section 3.4 (M = 30).
+
+    Raises:
+        EncoderMismatch: the gallery was indexed with another encoder.
+        GalleryError: earlier captions were generated otherwise or cannot be read (and no ``restart``), another
+            process makes captions, no image got one, the gallery changed meanwhile, the disk.
+        LanguageModelUnavailable, UnsupportedTask: nothing is published, answers are kept.
+    """
+    started = time.perf_counter()
+    gallery.check_encoder(encoder)
+    folder = captions_folder(gallery)
+    revision = "" if language.sees else encoder.identity.revision
+    prompt_version = conditions_of(language, CaptionTask(domain=domain)).prompt_version
+    plan = CaptionPlan(language.name, samples, domain, revision, prompt_version)
+    with _disk_errors_explained(folder), captions_locked(gallery):
+        if restart:
+            _texts(folder).unlink(missing_ok=True)
+            _ranks(folder).unlink(missing_ok=True)
+        _check_plan(gallery, plan, read_plan(_texts(folder)))
+        with closing(CaptionAnswers(_texts(folder), plan)) as answers:
+            run = _Run(gallery, answers, len(gallery) if limit is None else min(limit, len(gallery)), progress)
+            requests = CaptionRequests(gallery, language, answers, domain)
+            run.generate(requests, workers)
+            _check_unchanged(gallery)
+            run.rank(encoder, _ranks(folder))
+        if not run.choices:
+            raise GalleryError(_nothing(gallery, run.problems))
+        header = _header(gallery, plan, encoder, run)
+        if limit is None:
+            _check_unchanged(gallery)
+            header = write_captions(gallery, header, run.choices, run.problems)
+    return CaptionReport(
+        header, limit is None, requests.asked, run.resumed, tuple(run.problems.items()),
+        time.perf_counter() - started,
+    )
+
+
+class _Run:
+    def __init__(
+        self, gallery: Gallery, answers: CaptionAnswers, total: int,
+        progress: Callable[[CaptionProgress], None] | None,
+    ) -> None:
+        self.gallery, self.answers, self.total = gallery, answers, total
+        self._progress = progress
+        self.choices: dict[str, CaptionChoice] = {}
+        self.problems: dict[str, str] = {}
+        self.resumed = 0
+
+    def generate(self, requests: CaptionRequests, workers: int) -> None:
+        rows = self._unanswered()
+        done, total = self.resumed, self.resumed + len(rows)
+        self._show("captions", done, total)
+
+        def one_more() -> None:
+            nonlocal done
+            done += 1
+            self._show("captions", done, total)
+
+        try:
+            requests.work(rows, workers, one_more)
+        except LanguageModelUnavailable as error:
+            raise LanguageModelUnavailable(
+                f"{error} Nothing is lost: {done} of {total} images are done. Run the command again (without "
+                "--restart) when the model is back; it goes on there."
+            ) from error
+
+    def _unanswered(self) -> list[int]:
+        """A row for each content that is to be asked for: copies of an image share its answers."""
+        rows: dict[str, int] = {}
+        for row in range(self.total):
+            sha256 = self.gallery.image(row).sha256
+            if self.answers.is_complete(sha256):
+                self.resumed += 1
+            else:
+                rows.setdefault(sha256, row)
+        return list(rows.values())
+
+    def rank(self, encoder: Encoder, path: Path) -> None:
+        self.choices = rank_candidates(
+            self.gallery, encoder, self._candidates(), path, lambda done: self._show("ranks", done, self.total)
+        )
+        self._show("ranks", self.total, self.total)
+
+    def _candidates(self) -> Iterator[tuple[int, list[Candidate]]]:
+        for row in range(self.total):
+            image = self.gallery.image(row)
+            answers = self.answers.of(image.sha256)
+            if answers.missing:
+                self.problems[image.image_id] = answers.problem
+            candidates = [Candidate(text, sample) for sample, text in enumerate(answers.texts) if text]
+            if image.caption:
+                candidates.append(Candidate(tidy_caption(image.caption), MANIFEST))
+            if candidates := distinct_captions(candidates):
+                yield row, candidates
+
+    def _show(self, stage: Literal["captions", "ranks"], done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(CaptionProgress(stage, done, total))
+
+
+def _header(gallery: Gallery, plan: CaptionPlan, encoder: Encoder, run: _Run) -> CaptionsHeader:
+    choices = run.choices
+    return CaptionsHeader(
+        captioner=plan.model, samples=plan.samples, domain=plan.domain,
+        encoder_revision=encoder.identity.revision, gallery_digest=gallery.digest,
+        digest=captions_digest(gallery.ids, choices), created_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        images=run.total, captioned=len(choices), incomplete=sum(image_id in choices for image_id in run.problems),
+        distinct=sum(choice.distinct for choice in choices.values()) / len(choices),
+        before=RankSummary.of([choice.first_rank for choice in choices.values()]),
+        after=RankSummary.of([choice.rank for choice in choices.values()]),
+    )
+
+
+def _check_plan(gallery: Gallery, plan: CaptionPlan, earlier: CaptionPlan | None) -> None:
+    if earlier is not None and earlier != plan:
+        now, before = plan.differences(earlier)
+        raise GalleryError(
+            f"The captions of gallery {quoted(gallery.name)} were generated with {before}; you ask for {now}. Ask for "
+            "the same to go on with them, or add --restart to start anew (published captions stay until then)."
+        )
+
+
+def _check_unchanged(gallery: Gallery) -> None:
+    header = read_header(gallery.folder)
+    if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
+        raise GalleryError(
+            f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
+            "command again: what the language model said about images that are still there is kept."
+        )
+
+
+def _texts(folder: Path) -> Path:
+    return folder / "texts.jsonl"
+
+
+def _ranks(folder: Path) -> Path:
+    return folder / "ranks.jsonl"
+
+
+def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
+    image_id, problem = next(iter(problems.items()))
+    return (
+        f"No image of gallery {quoted(gallery.name)} got a caption, so nothing is published; the first, {image_id}: "
+        f"{problem} Choose another model or domain."
+    )
+
+
+@contextmanager
+def _disk_errors_explained(folder: Path) -> Iterator[None]:
+    """Images that cannot be read are noted by now: what fails here is our own folder."""
+    try:
+        yield
+    except OSError as error:
+        raise GalleryError(
+            f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
+            "folder writable, then run the same command again: what was generated is kept."
+        ) from error

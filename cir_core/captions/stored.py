@@ -1,0 +1,252 @@
+"""The optimised captions of a gallery: where they live, and how they are read.
+
+    <home>/galleries/<name>/captions/
+        captions.jsonl      the published captions, replaced atomically, in three lines:
+                            their header, one caption for each image, how each was chosen
+        texts.jsonl         everything a language model said so far (see ``construct``)
+        ranks.jsonl         what was chosen from the same candidates before, so that it is not ranked again
+        lock
+
+Captions belong to the images they were ranked against: after the gallery was indexed again
+with other images or another encoder they are not used until they are made anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from cir_core.captions.captions import CaptionChoice, RankSummary
+from cir_core.errors import GalleryError
+from cir_core.gallery.gallery import Gallery
+from cir_core.gallery.paths import locked
+from cir_core.support.files import write_durably
+from cir_core.support.texts import quoted
+
+FORMAT = 1
+_COLUMNS = ("sample", "rank", "cosine", "distinct", "first_rank")
+_DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True)
+class CaptionsHeader:
+    """What the published captions depend on, and what choosing them gained."""
+
+    captioner: str              # the language model
+    samples: int                # M, captions asked for per image
+    domain: str
+    encoder_revision: str
+    gallery_digest: str
+    digest: str                 # 16 hex of ids and captions, in gallery order
+    created_at: str             # ISO 8601, UTC
+    images: int                 # in the gallery
+    captioned: int              # of these, the ones with a caption
+    incomplete: int             # of these, the ones chosen from fewer than M answers
+    distinct: float             # different captions per image, mean
+    before: RankSummary         # by each image's first caption
+    after: RankSummary          # by the chosen one
+
+
+@dataclass(frozen=True, eq=False)
+class GalleryCaptions:
+    """The captions of one generation of a gallery. ``texts``: image id to caption."""
+
+    header: CaptionsHeader
+    texts: Mapping[str, str]
+
+    @property
+    def digest(self) -> str:
+        return self.header.digest
+
+    @property
+    def captioner(self) -> str:
+        return self.header.captioner
+
+    @property
+    def size(self) -> int:
+        """Images that have a caption."""
+        return len(self.texts)
+
+    def caption_of(self, image_id: str) -> str | None:
+        """None for an image that has none, or that is not of this gallery."""
+        return self.texts.get(image_id)
+
+
+def captions_folder(gallery: Gallery) -> Path:
+    return gallery.folder / "captions"
+
+
+def captions_path(gallery: Gallery) -> Path:
+    return captions_folder(gallery) / "captions.jsonl"
+
+
+_known: weakref.WeakValueDictionary[tuple[Path, int, int, str, str], GalleryCaptions] = weakref.WeakValueDictionary()
+_reading = threading.Lock()
+
+
+def read_captions(gallery: Gallery) -> GalleryCaptions | None:
+    """The published captions of ``gallery``; cheap while somebody holds them already.
+
+    None if there are none, or none for these images and this encoder (:func:`why_ignored`
+    says which). Raises ``GalleryError`` if they are damaged.
+    """
+    path = captions_path(gallery)
+    with _reading:
+        try:
+            with path.open("rb") as file:
+                state = os.fstat(file.fileno())
+                key = (path, state.st_mtime_ns, state.st_size, gallery.digest, gallery.encoder.revision)
+                known = _known.get(key)
+                if known is not None:
+                    return known
+                header = _header(file.readline())
+                if not _fits(header, gallery):
+                    return None
+                column = json.loads(file.readline())
+                texts = {image_id: text for image_id, text in zip(gallery.ids, column, strict=True) if text}
+        except FileNotFoundError:
+            return None
+        except _DAMAGE as error:
+            raise GalleryError(_damaged(path, gallery, error)) from error
+        captions = GalleryCaptions(header, MappingProxyType(texts))
+        _known[key] = captions
+        return captions
+
+
+def why_ignored(gallery: Gallery) -> str | None:
+    """Why the captions that are there are not used, for people; None if they are, or there are none."""
+    header = _published(gallery)
+    if header is None or _fits(header, gallery):
+        return None
+    what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
+    return (
+        f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
+        f"cirque captions build {gallery.name} (what the language model said about the same images is kept)"
+    )
+
+
+def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, str]]:
+    """How each caption was chosen, and why images have none or were given fewer answers; both
+    by image id, in gallery order. Empty where :func:`read_captions` gives None."""
+    path = captions_path(gallery)
+    try:
+        with path.open("rb") as file:
+            if not _fits(_header(file.readline()), gallery):
+                return {}, {}
+            column, rest = json.loads(file.readline()), json.loads(file.readline())
+            fields = [rest[field] for field in _COLUMNS]
+            choices = {
+                image_id: CaptionChoice(text, *row)
+                for image_id, text, row in zip(gallery.ids, column, zip(*fields, strict=True), strict=True) if text
+            }
+            return choices, dict(rest["problems"])
+    except FileNotFoundError:
+        return {}, {}
+    except _DAMAGE as error:
+        raise GalleryError(_damaged(path, gallery, error)) from error
+
+
+def write_captions(
+    gallery: Gallery, header: CaptionsHeader, choices: Mapping[str, CaptionChoice], problems: Mapping[str, str]
+) -> CaptionsHeader:
+    """Publish ``choices``. Nothing is written if the same ones are there already; the header
+    is the one that is published now, with the time when it was."""
+    rows = [choices.get(image_id) for image_id in gallery.ids]
+    rest: dict[str, Any] = {field: [row and getattr(row, field) for row in rows] for field in _COLUMNS}
+    rest["problems"] = list(problems.items())
+    body = b"".join(_line(part) for part in ([row and row.caption for row in rows], rest))
+    path = captions_path(gallery)
+    try:
+        first_line, old_body = path.read_bytes().split(b"\n", 1)
+        published = _header(first_line)
+        if old_body == body and replace(published, created_at=header.created_at) == header:
+            return published
+    except _DAMAGE:
+        pass  # there is nothing, or nothing that can be kept
+    write_durably(path, _line({"format": FORMAT, **asdict(header)}) + body)
+    return header
+
+
+def remove_captions(gallery: Gallery) -> bool:
+    """Delete the captions and everything kept for making them; whether there was anything.
+
+    Raises ``GalleryError`` while they are being made.
+    """
+    folder = captions_folder(gallery)
+    if not folder.is_dir():
+        return False
+    with captions_locked(gallery):
+        captions_path(gallery).unlink(missing_ok=True)
+        shutil.rmtree(folder)
+    return True
+
+
+@contextmanager
+def captions_locked(gallery: Gallery) -> Iterator[None]:
+    """Only one process at a time makes captions. Searching and indexing go on meanwhile.
+
+    Raises ``GalleryError`` if another one does.
+    """
+    folder = captions_folder(gallery)
+    folder.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder))
+        except GalleryError as error:
+            holder = (folder / "lock").read_text("ascii").strip()
+            raise GalleryError(
+                f"The captions of gallery {quoted(gallery.name)} are being made by another process"
+                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: what it has is kept."
+            ) from error
+        yield
+
+
+def captions_digest(ids: Sequence[str], choices: Mapping[str, CaptionChoice]) -> str:
+    """16 hex of the ids and captions of the images that have one, in the order of ``ids``."""
+    digest = hashlib.sha256()
+    for image_id in ids:
+        if image_id in choices:
+            digest.update(f"{image_id}\0{choices[image_id].caption}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def _published(gallery: Gallery) -> CaptionsHeader | None:
+    path = captions_path(gallery)
+    try:
+        with path.open("rb") as file:
+            return _header(file.readline())
+    except FileNotFoundError:
+        return None
+    except _DAMAGE as error:
+        raise GalleryError(_damaged(path, gallery, error)) from error
+
+
+def _header(line: bytes) -> CaptionsHeader:
+    content = json.loads(line)
+    if content.pop("format") != FORMAT:
+        raise ValueError("written by another version of cirque")
+    return CaptionsHeader(**{
+        **content, "before": RankSummary(**content["before"]), "after": RankSummary(**content["after"]),
+    })
+
+
+def _fits(header: CaptionsHeader, gallery: Gallery) -> bool:
+    return (header.gallery_digest, header.encoder_revision) == (gallery.digest, gallery.encoder.revision)
+
+
+def _line(content: Any) -> bytes:
+    return json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _damaged(path: Path, gallery: Gallery, error: Exception) -> str:
+    return f"{path} cannot be used ({error}). Remove it and choose again: cirque captions build {gallery.name}"

@@ -1,0 +1,204 @@
+"""JSON as data sets come: arrays and lines read one record at a time, a byte-order mark and
+Windows line ends allowed, and every fault with its file and record.
+
+``NaN`` and ``Infinity`` are no JSON: they are faults here, also where Python would read them. So is
+what is nested more than a hundred levels deep (:mod:`cir_core.datasets.files.json_depth`).
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, NoReturn, TypeVar
+
+import ijson
+from pydantic import BaseModel, ValidationError
+
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
+from cir_core.errors import DatasetError
+from cir_core.support.texts import quoted, shortened
+
+Record = dict[str, Any]
+_Model = TypeVar("_Model", bound=BaseModel)
+_AGAIN = "Download or export the file again"
+_FLATTER = "No data set is: check that it is the right file"
+
+
+def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[int, Record]]:
+    """Records of a JSON array of objects with their numbers from 0, without holding the file.
+
+    ``key``: the array is this member of the file's object. What is cut off or broken half-way
+    is a fault after the records before it.
+    """
+    number = 0
+    kind, opening, prefix = ("object", b"{", f"{key}.item") if key else ("array", b"[", "item")
+    with _opened(path) as source:
+        if (first := _first_byte(source)) != opening:
+            problem = f"it does not hold a JSON {kind} ({_begins(first)})"
+            faults.add(path, "", problem, "Check that it is the right file")
+            return
+        try:
+            for record in ijson.items(DepthLimited(source), prefix, use_float=True):
+                if isinstance(record, dict):
+                    yield number, record
+                else:
+                    faults.add(path, number, f"it is not an object but {_shown(record)}", "Check the kind of file")
+                number += 1
+        except TooDeep as error:
+            faults.add(path, number, f"it is {error}", _FLATTER)
+        except (ijson.JSONError, ValueError) as error:
+            # The C parser raises IncompleteJSONError for every fault; only the message tells a cut.
+            cut = "premature EOF" in str(error) or "Incomplete" in str(error)
+            problem = "the file ends in the middle of it" if cut else f"it is not valid JSON ({_one_line(error)})"
+            faults.add(path, number, problem, _AGAIN)
+
+
+def first_value(path: Path, key: str) -> Any:
+    """The first member ``key`` of a JSON object, reading no further than that; None if there is none.
+
+    Raises ``DatasetError`` where the file is nested too deep before it.
+    """
+    with _opened(path) as source:
+        try:
+            return next(iter(ijson.items(DepthLimited(source), key, use_float=True)), None)
+        except TooDeep as error:
+            raise DatasetError(f"{path} is {error}, before any {quoted(key)}. {_FLATTER}.") from error
+        except (ijson.JSONError, ValueError):
+            return None
+
+
+def first_byte(path: Path) -> bytes:
+    """The first byte that is not white space, which tells JSON arrays, objects and text apart."""
+    with _opened(path) as source:
+        return _first_byte(source)
+
+
+def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
+    """Objects of a JSONL file with their line numbers from 1, one at a time; blank lines do not count."""
+    for number, line in text_lines(path, faults):
+        if not line.strip():
+            continue
+        if is_too_deep(line):
+            problem = f"it is nested too deep: more than {DEEPEST} arrays and objects in each other"
+            faults.add(path, f"line {number}", problem, _FLATTER)
+            continue
+        try:
+            record = _DECODER.decode(line)
+        except ValueError as error:
+            faults.add(path, f"line {number}", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
+            continue
+        if isinstance(record, dict):
+            yield number, record
+        else:
+            faults.add(path, f"line {number}", f"it is not an object but {_shown(record)}", "Check the kind of file")
+
+
+def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1, without their ends."""
+    number = 0
+    with io.TextIOWrapper(_opened(path), "utf-8", newline=None) as source:
+        try:
+            for number, line in enumerate(source, 1):
+                yield number, line.rstrip("\n")
+        except UnicodeDecodeError as error:
+            faults.add(path, f"line {number + 1}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+
+
+def read_object(path: Path, faults: Faults, *, constants: bool = False) -> Record:
+    """A whole JSON object; {} after a fault. A key that occurs twice in any object is a fault."""
+    content = read_document(path, faults, constants=constants)
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        faults.add(path, "", f"it does not hold a JSON object but {_shown(content)}", "Check the kind of file")
+        return {}
+    return content
+
+
+def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any:
+    """Whatever JSON a file holds, read whole; None after a fault.
+
+    ``constants``: let NaN and Infinity pass, for a reader that names the record they stand in.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> Record:
+        record = dict(pairs)
+        if len(record) < len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            faults.add(path, f"key {quoted(twice)}", "it occurs twice in one object", "Keep one of the two")
+        return record
+
+    with _opened(path) as source:
+        try:
+            return json.loads(DepthLimited(source).read().decode("utf-8"), object_pairs_hook=unique,
+                              parse_constant=float if constants else _refuse)
+        except UnicodeDecodeError as error:
+            faults.add(path, f"byte {error.start}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
+        except TooDeep as error:
+            faults.add(path, "", f"it is {error}", _FLATTER)
+        except ValueError as error:
+            faults.add(path, "", f"it is not valid JSON ({_one_line(error)})", _AGAIN)
+    return None
+
+
+def validated(model: type[_Model], record: object, path: Path, where: str | int, faults: Faults) -> _Model | None:
+    """``record``, which need not be an object, as ``model``; None after a fault, which names the field."""
+    try:
+        return model.model_validate(record)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        missing = first["type"] == "missing"
+        problem = f"{quoted(field)} is missing" if missing else f"{quoted(field)} cannot be used ({first['msg']})"
+        faults.add(path, where, problem, f"It holds {_held(record)}; check the kind of file")
+        return None
+
+
+def _held(record: object) -> str:
+    """Of an object its keys; what stands where an object should, in a few words."""
+    return shortened(", ".join(record), 200) or "nothing" if isinstance(record, dict) else _shown(record)
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open after a byte-order mark, if there is one. Raises ``DatasetError``."""
+    try:
+        source = path.open("rb")
+    except FileNotFoundError:
+        raise DatasetError(f"{path} is missing. Check the path, or download the data set's annotations.") from None
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror or error}. Check the path.") from error
+    if source.read(len(codecs.BOM_UTF8)) != codecs.BOM_UTF8:
+        source.seek(0)
+    return source
+
+
+def _first_byte(source: BinaryIO) -> bytes:
+    start = source.tell()
+    first = source.read(BLOCK).lstrip()[:1]
+    source.seek(start)
+    return first
+
+
+def _begins(first: bytes) -> str:
+    return f"it begins with {quoted(first.decode('latin-1'))}" if first else "it is empty"
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a number")
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())[:120]
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # json.loads would make one for every line

@@ -1,0 +1,218 @@
+"""HP-FashionIQ: what people thought of retrieved sets (QuRe, ICML 2025; ``hpfiq.json``).
+
+Every question shows two sets of five images for one query; a person gave each a score from 1 to
+5 and said which of the two is the better one. The released file names no system and does not
+say which queries people called invalid: what is read here are all questions that were asked.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import read_object
+from cir_core.errors import DatasetError
+from cir_core.support.files import write_atomically
+from cir_core.support.texts import quoted
+
+SHOWN = 5
+SCORES = (1, 2, 3, 4, 5)
+_MARKS = {"dotmark": ".", "questionmark": "?", "andmark": "&", "starmark": "*"}
+_LISTS = ("ref_img_paths", "targ_img_paths", "sentences", "retrieved_set1", "retrieved_set2", "preferred set")
+_PATH = re.compile(r"(?:.*/)?image_data/(?P<category>[^/]+)/(?P<image_id>[^/]+)\.\w+")
+_KIND = "Check that it is HP-FashionIQ's hpfiq.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSet:
+    """Five images as they were shown, and what the person thought of them, 1 (bad) to 5."""
+
+    image_ids: tuple[str, ...]
+    score: int
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One question to one person. ``number`` is its position in the lists of its set, from 0.
+
+    ``released_text`` is the sentence as the file spells it, so that writing gives it back.
+    """
+
+    user: str
+    question_set: str
+    number: int
+    reference_id: str
+    target_id: str
+    category: str
+    text: str
+    sets: tuple[ShownSet, ShownSet]
+    preferred: Literal[1, 2]
+    released_text: str = field(default="", compare=False)
+
+    @property
+    def question_id(self) -> str:
+        return f"{self.user}/{self.question_set}/{self.number}"
+
+    @property
+    def image_ids(self) -> tuple[str, ...]:
+        return (self.reference_id, self.target_id, *self.sets[0].image_ids, *self.sets[1].image_ids)
+
+
+def read_questions(path: Path, faults: Faults | None = None) -> tuple[Question, ...]:
+    """All questions in the file's order. Raises ``DatasetError``, or collects into ``faults``."""
+    faults = Faults() if faults is None else faults
+    questions: list[Question] = []
+    for user, sets in read_object(path, faults).items():
+        if not isinstance(sets, dict):
+            faults.add(path, user, "it does not hold question sets", _KIND)
+            continue
+        for name, lists in sets.items():
+            questions.extend(_question_set(path, user, name, lists, faults))
+    return tuple(questions)
+
+
+def write_questions(path: Path, questions: Iterable[Question]) -> None:
+    """A file in the released form (:func:`released_form`). Raises ``DatasetError``."""
+    write_atomically(path, released_form(questions))
+
+
+def released_form(questions: Iterable[Question]) -> bytes:
+    """The released form: what is read from it equals ``questions``, and of a file that was read it
+    is that file byte for byte.
+
+    Questions of a person and a set stand together, numbered from 0. Raises ``DatasetError`` if
+    they do not, or for a text that the form cannot hold.
+    """
+    users: dict[str, dict[str, dict[str, list[Any]]]] = {}
+    for (user, name), group in groupby(questions, key=lambda question: (question.user, question.question_set)):
+        sets = users.setdefault(user, {})
+        if name in sets:
+            raise DatasetError(f"Questions of {user}, {name} stand apart. Sort them by person and question set.")
+        lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
+        for number, question in enumerate(group):
+            if question.number != number:
+                raise DatasetError(
+                    f"Question {question.question_id} comes where number {number} belongs. Number them from 0."
+                )
+            for key, value in zip(_LISTS, _released(question), strict=True):
+                lists[key].append(value)
+        sets[name] = lists
+    return json.dumps(users, indent=2).encode()
+
+
+def decoded_text(released: str) -> str:
+    """A sentence as people read it: marks become signs, runs of spaces one space."""
+    for mark, sign in _MARKS.items():
+        released = released.replace(mark, sign)
+    return re.sub(" {2,}", " ", released)
+
+
+def image_paths(question: Question) -> Iterator[tuple[str, str]]:
+    """Each image id of a question with its path below the folder the release calls ``-``."""
+    for image_id in question.image_ids:
+        yield image_id, _below_root(question.category, image_id)
+
+
+def _question_set(path: Path, user: str, name: str, lists: Any, faults: Faults) -> Iterator[Question]:
+    where = f"{user}, {name}"
+    if not isinstance(lists, dict):
+        faults.add(path, where, "it is not an object of six lists", _KIND)
+        return
+    wrong = [key for key in _LISTS if not isinstance(lists.get(key), list)]
+    if wrong:
+        faults.add(path, where, f"it has no list {quoted(wrong[0])}", _KIND)
+        return
+    lengths = {key: len(lists[key]) for key in _LISTS}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{key} {length}" for key, length in lengths.items())
+        faults.add(path, where, f"its lists differ in length ({told})", "Give each list one entry a question")
+        return
+    for number, row in enumerate(zip(*(lists[key] for key in _LISTS), strict=True)):
+        try:
+            question = _question(user, name, number, *row)
+        except _Wrong as wrong_entry:
+            faults.add(path, f"{where}, question {number}", wrong_entry.problem, wrong_entry.remedy)
+        else:
+            yield question
+
+
+class _Wrong(Exception):
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__(problem)
+        self.problem, self.remedy = problem, remedy
+
+
+def _question(
+    user: str, name: str, number: int,
+    reference: Any, target: Any, sentence: Any, first: Any, second: Any, preferred: Any,
+) -> Question:
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise _Wrong(f"its sentence is {quoted(sentence)}", "Give the modification text")
+    if str(preferred) not in ("1", "2"):
+        raise _Wrong(f"its preferred set is {quoted(preferred)}", 'It is "1" or "2"')
+    categories: dict[str, None] = {}
+
+    def image(value: Any) -> str:
+        match = _PATH.fullmatch(value) if isinstance(value, str) else None
+        if match is None:
+            raise _Wrong(f"there is no category in the path {quoted(value)}",
+                         "Paths end in image_data/<category>/<id>.jpg")
+        categories.setdefault(match["category"])
+        return match["image_id"]
+
+    question = Question(
+        user, name, number, image(reference), image(target), next(iter(categories)), decoded_text(sentence),
+        (_shown_set(first, 1, image), _shown_set(second, 2, image)), 1 if str(preferred) == "1" else 2, sentence,
+    )
+    if len(categories) > 1:
+        raise _Wrong(f"its images are of {len(categories)} categories ({', '.join(categories)})", "Keep one category")
+    return question
+
+
+def _shown_set(value: Any, number: int, image: Any) -> ShownSet:
+    paths = value.get("img_path") if isinstance(value, dict) else None
+    if not isinstance(paths, list) or len(paths) != SHOWN:
+        held = f"{len(paths)} images" if isinstance(paths, list) else "no img_path"
+        raise _Wrong(f"its set {number} has {held}", f"A set has {SHOWN} images")
+    score = str(value.get("user_score"))
+    if score not in map(str, SCORES):
+        raise _Wrong(f"the score of its set {number} is {quoted(value.get('user_score'))}",
+                     "Scores are 1, 2, 3, 4 or 5")
+    image_ids = tuple(map(image, paths))
+    if len(set(image_ids)) < SHOWN:
+        raise _Wrong(f"its set {number} shows an image twice", "Keep each image once")
+    return ShownSet(image_ids, int(score))
+
+
+def _released(question: Question) -> tuple[Any, ...]:
+    """The entries of one question in the six lists."""
+    text = question.released_text
+    if decoded_text(text) != question.text:
+        text = question.text
+        for mark, sign in _MARKS.items():
+            text = text.replace(sign, mark)
+        if decoded_text(text) != question.text:
+            raise DatasetError(
+                f"Question {question.question_id}: the text {quoted(question.text)} cannot be written: HP-FashionIQ's "
+                "form has no runs of spaces and writes signs as words like “dotmark”. Change the text."
+            )
+
+    def path(image_id: str) -> str:
+        return f"/-/{_below_root(question.category, image_id)}"
+
+    return (
+        path(question.reference_id), path(question.target_id), text,
+        *({"img_path": [path(image_id) for image_id in one.image_ids], "user_score": str(one.score)}
+          for one in question.sets),
+        str(question.preferred),
+    )
+
+
+def _below_root(category: str, image_id: str) -> str:
+    return f"image_data/{category}/{image_id}.jpg"

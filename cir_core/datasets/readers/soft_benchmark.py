@@ -1,0 +1,170 @@
+"""SoFT's files as benchmarks: queries with several targets, and rewritten ones with a single target.
+
+Neither file lists a gallery: it is the validation split of FashionIQ's category, or CIRR's. The
+original target is a target only if the file says so. Where the gallery drops the reference, as
+CIRR's does, the reference is no target either, and a query left without any is skipped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from cir_core.datasets.files.captions import query_texts
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.readers import fashioniq
+from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
+from cir_core.errors import DatasetError
+from cir_core.support.texts import quoted
+
+POOL = "gallery"
+_CIRR_NAME = re.compile(r"(?:train|dev|test1?)-\d+-\d+-img\d+")
+
+
+def multi_target_benchmark(
+    path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
+    caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+) -> Benchmark:
+    """The multi-target file as a benchmark. Query ids are positions in the file.
+
+    ``exclude_reference`` says whether the gallery drops the reference; None decides by the names:
+    CIRR's does, FashionIQ's does not. With a ``pool``, images outside it are faults. Captions are
+    joined by " and " unless ``caption_mode`` says otherwise.
+
+    Raises ``DatasetError``, or collects into ``faults``.
+    """
+    faults = Faults() if faults is None else faults
+    records = numbered_multi_target(path, faults)
+    drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
+    known = None if pool is None else frozenset(pool)
+    queries: list[BenchmarkQuery] = []
+    counts = {"reference": 0, "empty": 0, "original": 0, "below": 0}
+    for number, record in records:
+        targets = record.target_ids
+        counts["below"] += sum(bool(name) for name in record.scores) - len(targets)
+        counts["original"] += record.original_target_id not in targets
+        if record.reference_id in targets:
+            counts["reference"] += 1
+            if drops:
+                targets = tuple(name for name in targets if name != record.reference_id)
+        if not targets:
+            counts["empty"] += 1
+        elif not _strangers(path, number, (record.reference_id, *targets), known, faults):
+            queries.extend(_queries(path, number, record, targets, drops, caption_mode, faults))
+    return _benchmark("soft-multi-target", split, queries, pool, _multi_notes(records, counts, drops))
+
+
+def single_target_benchmark(
+    path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
+    faults: Faults | None = None,
+) -> Benchmark:
+    """The single-target file as a benchmark; the text is the rewritten one. See
+    :func:`multi_target_benchmark` for the rest."""
+    faults = Faults() if faults is None else faults
+    records = numbered_single_target(path, faults)
+    drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
+    known = None if pool is None else frozenset(pool)
+    queries = []
+    skipped = 0
+    for number, record in records:
+        if drops and record.target_id == record.reference_id:
+            skipped += 1
+        elif not _strangers(path, number, (record.reference_id, record.target_id), known, faults):
+            queries.append(BenchmarkQuery(
+                str(number), record.reference_id, record.refined_caption, (record.target_id,), pool=POOL,
+                excluded_ids=(record.reference_id,) if drops else (),
+            ))
+    notes = single_notes(records)
+    if skipped:
+        notes.append(f"{skipped} queries are left out: their only target is the reference, which the gallery drops.")
+    return _benchmark("soft-single-target", split, queries, pool, notes)
+
+
+def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
+    """What to know of a single-target file: targets that are their own reference, texts that came
+    out letter by letter."""
+    notes = []
+    if same := [number for number, record in records if record.target_id == record.reference_id]:
+        notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")
+    notes.extend(
+        f"Record {number} (reference {record.reference_id}, target {record.target_id}): its text is spelled out "
+        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It was kept as it is."
+        for number, record in records if record.spelled_out
+    )
+    return notes
+
+
+def soft_image_paths(image_id: str) -> tuple[str, ...]:
+    """Where CIRR's and FashionIQ's releases keep an image, told apart by its name."""
+    if is_cirr_name(image_id):
+        folder = image_id.split("-")[0]
+        return (f"{folder}/{image_id}.png", f"img_raw/{folder}/{image_id}.png")
+    return fashioniq.image_paths(image_id)
+
+
+def is_cirr_name(image_id: str) -> bool:
+    """Whether CIRR calls an image so; FashionIQ has no such ids."""
+    return _CIRR_NAME.fullmatch(image_id) is not None
+
+
+def _drops_reference(reference_ids: Iterator[str], wanted: bool | None) -> bool:
+    if wanted is not None:
+        return wanted
+    first = next(reference_ids, None)
+    return first is not None and is_cirr_name(first)
+
+
+def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[str] | None, faults: Faults) -> bool:
+    if known is None or all(name in known for name in names):
+        return False
+    strange = next(name for name in names if name not in known)
+    faults.add(path, number, f"image {quoted(strange)} is not in the pool", "Give the gallery this file was made for")
+    return True
+
+
+def _queries(
+    path: Path, number: int, record: MultiTarget, targets: tuple[str, ...], drops: bool, mode: CaptionMode | None,
+    faults: Faults,
+) -> Iterator[BenchmarkQuery]:
+    used: CaptionMode = "single" if len(record.captions) == 1 else mode or "joined"
+    try:
+        texts = query_texts(record.captions, used)
+    except DatasetError as error:
+        faults.add(path, number, str(error), "Choose a caption mode")
+        return
+    if not texts:
+        faults.add(path, number, "its captions are empty", "Give the modification text")
+    for part, text in enumerate(texts):
+        yield BenchmarkQuery(
+            f"{number}:{part}" if used == "separate" else str(number), record.reference_id, text, targets, used,
+            POOL, (record.reference_id,) if drops else (),
+        )
+
+
+def _multi_notes(records: Sequence[tuple[int, MultiTarget]], counts: dict[str, int], drops: bool) -> list[str]:
+    notes = []
+    if counts["original"]:
+        notes.append(f"The original target is not among the targets of {counts['original']} of {len(records)} records.")
+    if counts["reference"]:
+        left = "was taken out of them, as the gallery drops it" if drops else "stays one of them"
+        notes.append(f"The reference is among the targets of {counts['reference']} records; it {left}.")
+    if counts["below"]:
+        notes.append(f"{counts['below']} images with a confidence below the threshold are no targets.")
+    if counts["empty"]:
+        notes.append(f"{counts['empty']} queries without any target are left out.")
+    return notes
+
+
+def _benchmark(
+    kind: str, split: str, queries: Sequence[BenchmarkQuery], pool: Sequence[str] | None, notes: Sequence[str]
+) -> Benchmark:
+    gallery = None if pool is None else tuple(pool)
+    if gallery is None:
+        notes = [*notes, "The file lists no gallery: queries are ranked against all that a gallery holds."]
+    return Benchmark(kind, split, tuple(queries), {POOL: gallery}, soft_image_paths, tuple(notes))
+
+
+def _named(numbers: Sequence[int], most: int = 5) -> str:
+    return ", ".join(map(str, numbers[:most])) + (", …" if len(numbers) > most else "")

@@ -1,0 +1,125 @@
+"""SoFT's constraint cache: what a language model answered, one entry for each query of a data set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.json_files import read_object, validated
+from cir_core.support.files import write_atomically
+from cir_core.support.texts import quoted, shortened
+from cir_core.types.composition import Constraints
+
+_KIND = "Check that it is SoFT's file of constraints"
+
+
+@dataclass(frozen=True)
+class ConstraintCache:
+    """``constraints`` are in the order of the queries; an entry without any text is a request that
+    failed, and filters nothing. Tokens are those of all requests, None where the file has no count."""
+
+    model: str
+    input_tokens: int | None
+    output_tokens: int | None
+    constraints: tuple[Constraints, ...]
+
+
+def read_constraints(path: Path, faults: Faults | None = None) -> ConstraintCache:
+    """The whole file. An entry with a fault is left empty, so that the others stay aligned.
+
+    Raises ``DatasetError``, or collects into ``faults``.
+    """
+    faults = Faults() if faults is None else faults
+    before = faults.count
+    content = read_object(path, faults)
+    if faults.count > before:
+        return ConstraintCache("", None, None, ())
+    queries, attributes = (_list(path, content, key, faults) for key in ("all_queries", "all_attributes"))
+    if len(queries) != len(attributes):
+        problem = f"it has {len(queries)} all_queries and {len(attributes)} all_attributes"
+        faults.add(path, "", problem, "Both are in the order of the queries: give each query one of each")
+    entries = []
+    for number, (query, attribute) in enumerate(zip(queries, attributes, strict=False)):
+        texts = _entry(_Texts, path, f"all_queries[{number}]", query, faults)
+        chips = _entry(_Attributes, path, f"all_attributes[{number}]", attribute, faults)
+        entries.append(Constraints(
+            tuple(chips.keep), tuple(chips.add), tuple(chips.remove),
+            _side(texts.prescriptive_query), _side(texts.proscriptive_query),
+        ))
+    return ConstraintCache(
+        str(content.get("model_name", "")), _count(path, content, "input_token", faults),
+        _count(path, content, "output_token", faults), tuple(entries),
+    )
+
+
+def write_constraints(
+    path: Path, constraints: Iterable[Constraints], *, model: str,
+    input_tokens: int | None = None, output_tokens: int | None = None,
+) -> None:
+    """The released form, one entry for each query in its order."""
+    entries = list(constraints)
+    tokens = {"input_token": input_tokens, "output_token": output_tokens}
+    content = {
+        "model_name": model,
+        **{key: count for key, count in tokens.items() if count is not None},
+        "all_queries": [
+            {"prescriptive_query": _released(entry.prescriptive), "proscriptive_query": _released(entry.proscriptive)}
+            for entry in entries
+        ],
+        "all_attributes": [
+            {"keep": list(entry.keep), "add": list(entry.add), "remove": list(entry.remove)} for entry in entries
+        ],
+    }
+    write_atomically(path, json.dumps(content, indent=2).encode())
+
+
+class _Texts(BaseModel):
+    model_config = ConfigDict(strict=True)
+    prescriptive_query: str | list[str] = ""
+    proscriptive_query: str | list[str] = ""
+
+
+class _Attributes(BaseModel):
+    model_config = ConfigDict(strict=True)
+    keep: list[str] = []
+    add: list[str] = []
+    remove: list[str] = []
+
+
+def _list(path: Path, content: dict[str, Any], key: str, faults: Faults) -> list[Any]:
+    value = content.get(key)
+    if isinstance(value, list):
+        return value
+    faults.add(path, f"key {quoted(key)}", "it is missing" if key not in content else "it is not a list", _KIND)
+    return []
+
+
+def _entry(model: type[Any], path: Path, where: str, value: Any, faults: Faults) -> Any:
+    if not isinstance(value, dict):
+        faults.add(path, where, f"it is not an object but {shortened(json.dumps(value), 40)}", _KIND)
+        return model()
+    return validated(model, value, path, where, faults) or model()
+
+
+def _count(path: Path, content: dict[str, Any], key: str, faults: Faults) -> int | None:
+    value = content.get(key)
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return value
+    faults.add(path, f"key {quoted(key)}", f"it is {quoted(value)}",
+               "It counts tokens: give a whole number, or leave it out")
+    return None
+
+
+def _side(value: str | list[str]) -> tuple[str, ...]:
+    texts = [value] if isinstance(value, str) else value
+    return tuple(text for text in texts if text.strip())
+
+
+def _released(texts: tuple[str, ...]) -> str | list[str]:
+    return list(texts) if len(texts) > 1 else "".join(texts)

@@ -1,0 +1,153 @@
+"""cirque's methods over any benchmark's queries: runs, and the ranks of the targets.
+
+What a query is ranked against, and what is taken out before, is the benchmark's: a pool of
+images, less the reference in CIRR. How it is scored is up to :mod:`cir_core.evaluation.evaluate_run`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from cir_core.datasets.domain import domain_of
+from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
+from cir_core.encoders.base import Encoder
+from cir_core.errors import SearchError
+from cir_core.evaluation.method_runs import (
+    DEPTH,
+    MethodRun,
+    Progress,
+    card_of,
+    check_images,
+    searcher_over,
+    telling_how_far,
+)
+from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
+from cir_core.evaluation.rank_composed import Ranked
+from cir_core.evaluation.runs.records import Run
+from cir_core.evaluation.strict_model import QueryWatch
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.methods.declared import Method
+from cir_core.search.composing import Asked, Composed
+from cir_core.search.searcher import Searcher
+from cir_core.support.texts import clean_text, quoted
+from cir_core.types.composition import Usage
+from cir_core.types.domains import Domain
+from cir_core.types.records import MethodSettings
+
+_TOGETHER = 64   # queries that are encoded and ranked together, always the same ones
+
+
+def run_methods(
+    benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
+    depth: int = DEPTH, domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
+) -> Iterator[MethodRun]:
+    """Every query under every method, one run after another; the ``depth`` best are kept.
+
+    A query that fails (an image that cannot be read, a language model that answers in the
+    wrong form) goes to the run's failures. ``domain`` is what language models are told the
+    images show; None is the benchmark's own (:func:`domain_of`), or ``otherwise`` where it does
+    not say. The methods share captions of references.
+
+    Raises:
+        GalleryError: the gallery lacks images of the benchmark.
+        LanguageModelUnavailable, EncoderUnavailable: a method cannot go on. The message says how
+            far it got; the runs before it have been handed out.
+    """
+    if depth < 1:
+        raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
+    candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
+    check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
+    told = domain or domain_of(benchmark) or otherwise
+    searchers = {
+        name: searcher_over(ids, gallery, encoder, language, told) for name, ids in benchmark.pools.items()
+    }
+    for method in methods:
+        yield _run(benchmark, method, searchers, depth, progress)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What is kept of an answered query. ``ranked`` has the ranks of the targets, then of the image set."""
+
+    query: BenchmarkQuery
+    notes: tuple[str, ...]
+    usage: Usage
+    ranked: Ranked
+
+
+def _run(
+    benchmark: Benchmark, method: Method, searchers: Mapping[str, Searcher], depth: int, progress: Progress | None
+) -> MethodRun:
+    exclude = any(query.reference_id in query.excluded_ids for query in benchmark.queries)
+    settings = replace(method.settings, exclude="reference" if exclude else "none")
+    members: dict[str, list[BenchmarkQuery]] = defaultdict(list)
+    for query in benchmark.queries:
+        members[query.pool].append(query)
+    outcomes: dict[str, _Outcome] = {}
+    failures: dict[str, str] = {}
+    done, total = 0, len(benchmark.queries)
+    for pool, queries in members.items():
+        for start in range(0, len(queries), _TOGETHER):
+            together = queries[start:start + _TOGETHER]
+            with telling_how_far(method.title, done, total, "queries"):
+                found = _outcomes(searchers[pool], together, settings, depth, failures)
+            outcomes.update((one.query.query_id, one) for one in found)
+            done += len(together)
+            if progress:
+                progress(method.title, done, total)
+    answered = [outcomes[query.query_id] for query in benchmark.queries if query.query_id in outcomes]
+    card = card_of(
+        searchers.values(), settings, split=benchmark.split,
+        caption_mode=caption_mode_of(benchmark.queries), scope=f"{benchmark.name} {benchmark.digest}",
+    )
+    return MethodRun(
+        method.name, method.title, card, _as_run(method.name, answered), failures,
+        {one.query.query_id: one.ranked.ranks[:len(one.query.target_ids)] for one in answered},
+        dict(Counter(note for one in answered for note in one.notes).most_common()),
+        sum((one.usage for one in answered), Usage()),
+    )
+
+
+def _as_run(system: str, answered: Sequence[_Outcome]) -> Run:
+    subsets = {}
+    for one in answered:
+        candidates = zip(one.ranked.ranks[len(one.query.target_ids):], one.query.subset_ids, strict=True)
+        if one.query.subset_ids:
+            subsets[one.query.query_id] = tuple(image_id for _, image_id in sorted(candidates))
+    return Run(
+        system, {one.query.query_id: tuple(hit.image_id for hit in one.ranked.hits) for one in answered},
+        {one.query.query_id: tuple(hit.score for hit in one.ranked.hits) for one in answered}, subsets,
+    )
+
+
+def _outcomes(
+    searcher: Searcher, queries: Sequence[BenchmarkQuery], settings: MethodSettings, depth: int,
+    failures: dict[str, str],
+) -> list[_Outcome]:
+    searchers = [searcher] * len(queries)
+    made = composed_together(each(lambda query: _asked(searcher, query, settings), queries), searchers, settings)
+    ranked = ranked_together(
+        made, searchers, [(*query.target_ids, *query.subset_ids) for query in queries],
+        [query.excluded_ids for query in queries], depth,
+    )
+    outcomes = []
+    for query, one, of in zip(queries, made, ranked, strict=True):
+        if isinstance(of, Problem):
+            failures[query.query_id] = of.reason
+        elif isinstance(one, Composed):
+            outcomes.append(_Outcome(query, one.notes, one.composition.usage, of))
+    return outcomes
+
+
+def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Asked:
+    for target in query.target_ids:
+        if target not in searcher.index:
+            raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
+                              "ranked.")
+        if target in query.excluded_ids:
+            raise SearchError(f"The target {quoted(target)} is excluded from the results, so it has no rank.")
+    text = clean_text(query.modification_text, required=settings.base != "image-only")
+    return searcher.asked(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())

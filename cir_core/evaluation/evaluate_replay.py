@@ -1,0 +1,104 @@
+"""A method over sessions that are fixed, and CIRCLED's figures of it with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from cir_core.encoders.base import Encoder
+from cir_core.evaluation.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
+from cir_core.evaluation.fixed_sessions import FixedSession, digest_of
+from cir_core.evaluation.metrics.bootstrap import Estimate, estimates
+from cir_core.evaluation.metrics.multi_turn import session_values
+from cir_core.methods.declared import Method
+from cir_core.search.searcher import Previous, Searcher
+from cir_core.types.composition import Usage
+from cir_core.types.records import Matrix, MethodSettings, ProtocolCard
+
+Kind = Literal["neutral", "built"]
+
+
+@dataclass(frozen=True)
+class SessionScores:
+    """``ranks`` holds the target's rank after each turn of each session, in the order of the
+    set. ``measures``: "Hits@10(1)" …, "Final R@10" and "AUC", means over sessions, as shares."""
+
+    method: str
+    title: str
+    protocol: ProtocolCard
+    ranks: Sequence[Sequence[int]] = field(repr=False)
+    measures: Mapping[str, Estimate]
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class SessionSet:
+    """``longest`` is CIRCLED's L_max, which the AUC depends on."""
+
+    kind: Kind
+    sessions: Sequence[FixedSession] = field(repr=False)
+    longest: int
+    digest: str
+
+    @classmethod
+    def of(cls, kind: Kind, sessions: Sequence[FixedSession]) -> SessionSet:
+        return cls(kind, tuple(sessions), max(len(one.turns) for one in sessions), digest_of(sessions))
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        return (*(f"Hits@10({turn})" for turn in range(1, self.longest + 1)), "Final R@10", "AUC")
+
+
+def score_sessions(
+    method: Method, fixed: SessionSet, searchers: Mapping[str, Searcher], card: ProtocolCard, *,
+    seed: int, progress: Progress | None = None,
+) -> SessionScores:
+    """Run every session of the set. ``searchers`` by category."""
+    settings = without_exclusions(method)
+    ranks, usage = list[list[int]](), Usage()
+    for done, session in enumerate(fixed.sessions, start=1):
+        of_turns, spent = replay(searchers[session.category], session, settings)
+        ranks.append(of_turns)
+        usage += spent
+        if progress:
+            progress(f"{method.title}, {fixed.kind} sessions", done, len(fixed.sessions))
+    found = estimates([session_values(ranks, fixed.longest)], seed=seed)
+    measures = dict(zip(fixed.measures, found, strict=True))
+    return SessionScores(method.name, method.title, card, ranks, measures, usage)
+
+
+def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) -> tuple[list[int], Usage]:
+    """The target's rank after each turn of ``session``. What a method takes over from the turn
+    before (hits, query, vectors) is its own; reference and text are the session's."""
+    previous: Previous | None = None
+    ranks, usage = list[int](), Usage()
+    references: tuple[str, ...] = ()
+    for turn in session.turns:
+        found = searcher.turn(
+            searcher.gallery_reference(turn.reference_id), turn.text, settings, previous=previous,
+            k=looks_at(settings), target_id=session.target_id,
+        )
+        ranks.append(rank_of_target(found, session.target_id))
+        usage += found.composition.usage
+        references = (*references, turn.reference_id)
+        features = (*(previous.features if previous else ()), found.composition.base)
+        previous = Previous(found.vector, found.hits, references, features)
+    return ranks, usage
+
+
+class RememberingEncoder:
+    """Encodes the same texts once. Over fixed sessions most methods say the same things."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._known: dict[tuple[str, ...], Matrix] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._encoder, name)
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        key = tuple(texts)
+        if key not in self._known:
+            self._known[key] = self._encoder.encode_texts(texts)
+        return self._known[key]

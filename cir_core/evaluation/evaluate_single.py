@@ -1,0 +1,126 @@
+"""One turn in FashionIQ's protocol, under any method.
+
+Each category is ranked by itself, the reference stays in the gallery, a query's two
+captions are joined by "and". A figure is the unweighted mean of the categories' means.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+
+import numpy as np
+
+from cir_core.datasets.records import BenchmarkQuery
+from cir_core.evaluation.metrics.bootstrap import Estimate, Values, estimates
+from cir_core.methods.declared import Method
+from cir_core.search.searcher import Found, Searcher
+from cir_core.types.composition import Usage
+from cir_core.types.records import MethodSettings, ProtocolCard
+
+CUTOFFS = (1, 5, 10, 50)
+MEASURES = (*(f"R@{k}" for k in CUTOFFS), "MRR")
+SEEN = 10
+SCOPE = "each category by itself"
+STAGES = ("caption", "merge", "encode text", "compose", "constraints", "reflect", "encode constraints", "search")
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Category:
+    """``ids`` are all images that its queries are ranked against."""
+
+    name: str
+    ids: Sequence[str]
+    queries: Sequence[BenchmarkQuery]
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a query took on average. ``stages`` is in milliseconds, in the order of ``STAGES``;
+    ``total`` is the whole turn, with what lies between the stages."""
+
+    stages: Mapping[str, float]
+    total: float
+    usage: Usage             # of all queries together
+
+
+@dataclass(frozen=True)
+class SingleTurn:
+    """``ranks[category]`` in the order of its queries. ``measures`` are means of the
+    categories, R@k as shares; ``by_category`` has the parts of those means."""
+
+    method: str
+    title: str
+    protocol: ProtocolCard
+    ranks: Mapping[str, Sequence[int]] = field(repr=False)
+    measures: Mapping[str, Estimate]
+    by_category: Mapping[str, Mapping[str, float]]
+    notes: Mapping[str, int]          # note → queries that came with it
+    spent: Spent = field(compare=False)
+
+
+def without_exclusions(method: Method) -> MethodSettings:
+    """The method's settings as FashionIQ's and CIRCLED's evaluators run: nothing is removed."""
+    return replace(method.settings, exclude="none")
+
+
+def looks_at(settings: MethodSettings) -> int:
+    """How many hits of a turn the next one needs."""
+    return max(SEEN, settings.feedback_depth)
+
+
+def rank_of_target(found: Found, target_id: str) -> int:
+    if found.target_rank is None:
+        raise AssertionError(f"no rank for target {target_id}")
+    return found.target_rank
+
+
+def single_turn(
+    method: Method, categories: Sequence[Category], make_searcher: Callable[[Category], Searcher],
+    card: ProtocolCard, *, seed: int, progress: Progress | None = None,
+) -> SingleTurn:
+    """Run every query. ``make_searcher`` gives one that has captioned nothing yet: each
+    method pays for its own captions, and times compare."""
+    settings = without_exclusions(method)
+    ranks: dict[str, list[int]] = {}
+    notes, usage, milliseconds, total = Counter[str](), Usage(), Counter[str](), 0.0
+    queries = sum(len(category.queries) for category in categories)
+    done = 0
+    for category in categories:
+        searcher = make_searcher(category)
+        ranks[category.name] = []
+        for query in category.queries:
+            began = perf_counter()
+            found = _turn(searcher, query, settings)
+            total += (perf_counter() - began) * 1000
+            milliseconds.update(found.timings_ms)
+            notes.update(found.notes)
+            usage += found.composition.usage
+            ranks[category.name].append(rank_of_target(found, query.target_ids[0]))
+            done += 1
+            if progress:
+                progress(method.title, done, queries)
+    values = {name: single_turn_values(of) for name, of in ranks.items()}
+    means = estimates(list(values.values()), seed=seed)
+    stages = {name: milliseconds[name] / queries for name in STAGES if name in milliseconds}
+    return SingleTurn(
+        method.name, method.title, card, ranks, dict(zip(MEASURES, means, strict=True)),
+        {name: dict(zip(MEASURES, map(float, of.mean(axis=0)), strict=True)) for name, of in values.items()},
+        dict(notes.most_common()), Spent(stages, total / queries, usage),
+    )
+
+
+def single_turn_values(ranks: Sequence[int]) -> Values:
+    """``[queries, measures]``: for each query what it adds to the mean of each of ``MEASURES``."""
+    array = np.asarray(ranks, dtype=np.float64)
+    return np.stack([*(array <= k for k in CUTOFFS), 1 / array], axis=1)
+
+
+def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Found:
+    return searcher.turn(
+        searcher.gallery_reference(query.reference_id), query.modification_text, settings, k=SEEN,
+        target_id=query.target_ids[0],
+    )

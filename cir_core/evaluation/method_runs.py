@@ -1,0 +1,123 @@
+"""What a method made of a benchmark or of CIRCLED's sessions, and what both have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from cir_core.captions.stored import read_captions
+from cir_core.encoders.base import Encoder
+from cir_core.errors import (
+    EncoderUnavailable,
+    GalleryError,
+    LanguageModelUnavailable,
+    MethodError,
+    Stopped,
+    StorageError,
+)
+from cir_core.evaluation.runs.records import Run
+from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.base import LanguageModel
+from cir_core.language.watch import Watch
+from cir_core.search.protocol import make_card
+from cir_core.search.searcher import Searcher
+from cir_core.support.texts import quoted
+from cir_core.types.composition import Usage
+from cir_core.types.domains import Domain
+from cir_core.types.records import MethodSettings, ProtocolCard
+
+Progress = Callable[[str, int, int], None]
+"""Told what is running, and how many of how many queries are done."""
+
+DEPTH = 50
+ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError)
+"""Errors of the method or the machine; any other is of one query. Whether the gallery has the
+images is looked up before."""
+
+
+@dataclass(frozen=True)
+class MethodRun:
+    """``run`` has the best images of each query, and CIRR's image sets in ``subset_rankings``.
+    ``target_ranks`` are over the whole pool less what the benchmark excludes, in the order of
+    the query's ``target_ids``. Queries in ``failures`` (id to reason) are in neither."""
+
+    method: str
+    title: str
+    card: ProtocolCard
+    run: Run = field(repr=False)
+    failures: Mapping[str, str]
+    target_ranks: Mapping[str, tuple[int, ...]] = field(repr=False)
+    notes: Mapping[str, int]   # note → queries that came with it
+    usage: Usage               # of all queries that were answered
+
+
+@dataclass(frozen=True)
+class SessionsRun:
+    """``ranks``: session to the best rank over its targets after each turn; () where the file
+    names none. ``run`` has the best images under "<session>/<turn>". Sessions in ``failures``
+    (id to reason) are in neither, also those that failed at a later turn."""
+
+    method: str
+    title: str
+    card: ProtocolCard
+    run: Run = field(repr=False)
+    failures: Mapping[str, str]
+    ranks: Mapping[str, tuple[int, ...]] = field(repr=False)
+    notes: Mapping[str, int]   # note → turns that came with it
+    usage: Usage               # of the same
+
+
+def check_images(name: str, image_ids: Iterable[str], gallery: Gallery) -> None:
+    """Raises ``GalleryError`` unless the gallery holds all of them."""
+    ids = tuple(dict.fromkeys(image_ids))
+    missing = [image_id for image_id in ids if image_id not in gallery]
+    if missing:
+        first = ", ".join(map(repr, missing[:3]))
+        raise GalleryError(
+            f"Gallery {quoted(gallery.name)} lacks {len(missing)} of the {len(ids)} images of {name}, the first: "
+            f"{first}. Make a gallery of the benchmark's own images: cirque datasets index"
+        )
+
+
+def searcher_over(
+    ids: Sequence[str] | None, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *,
+    reflects: bool = True,
+) -> Searcher:
+    """One that ranks ``ids`` (None: the whole gallery) and tells a query's watch of every failure
+    of the language model: a search gets over some, a measurement must not. Only methods that
+    reflect need the gallery's captions."""
+    return Searcher(gallery, encoder, StrictLanguageModel(language), within=ids, domain=domain,
+                    captions=read_captions(gallery) if reflects else None)
+
+
+def refuse_failures(watch: Watch) -> None:
+    """Raises what a language model failed with, where the search went on without its answer."""
+    if isinstance(watch, QueryWatch) and watch.error is not None:
+        raise watch.error
+
+
+def card_of(
+    searchers: Collection[Searcher], settings: MethodSettings, *, split: str, caption_mode: str, scope: str
+) -> ProtocolCard:
+    """What the figures of a run depend on. ``searchers`` are over pools of one gallery, ``scope`` names
+    the benchmark's content."""
+    searcher = next(iter(searchers))
+    domain = "+".join(dict.fromkeys(one.domain for one in searchers))
+    read = searcher.captions.digest if searcher.captions and settings.reflection else ""
+    gallery = searcher.gallery
+    return make_card(
+        gallery=gallery.name, gallery_size=len(gallery), gallery_digest=gallery.digest, split=split,
+        encoder=searcher.encoder.identity, language_model=searcher.language.name, method=settings,
+        caption_mode=caption_mode, scope=scope, captions=read, domain=domain,
+    )
+
+
+@contextmanager
+def telling_how_far(title: str, done: int, total: int, things: str) -> Iterator[None]:
+    """What ends the run says where it did."""
+    try:
+        yield
+    except ENDS_A_RUN as error:
+        raise type(error)(f"{title} ended after {done} of {total} {things}: {error}") from error

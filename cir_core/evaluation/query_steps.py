@@ -1,0 +1,110 @@
+"""Many queries under one method, step by step: asked, encoded together, completed, ranked.
+
+A query that fails fails alone: from that step on it is a :class:`Problem`. What ends a run
+(:data:`~cir_core.evaluation.method_runs.ENDS_A_RUN`) is raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cir_core.errors import CirqueError
+from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
+from cir_core.evaluation.rank_composed import Ranked, rank_composed
+from cir_core.methods.base_query import BaseQuery
+from cir_core.search.composing import Asked, Composed
+from cir_core.search.searcher import Searcher
+from cir_core.types.records import MethodSettings
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a query has no ranking. ``of_query``: it lies in the data set or in what the gallery
+    holds, so that any number of them in a row says nothing against the method."""
+
+    reason: str
+    of_query: bool = False
+
+
+def each(work: Callable[[_In], _Out], items: Sequence[_In], workers: int = 1) -> list[_Out | Problem]:
+    """``work`` of every item, in their order, ``workers`` at a time."""
+    def safely(item: _In) -> _Out | Problem:
+        try:
+            return work(item)
+        except ENDS_A_RUN:
+            raise
+        except CirqueError as error:
+            return Problem(str(error))
+
+    if workers == 1 or len(items) < 2:
+        return [safely(item) for item in items]
+    with ThreadPoolExecutor(workers) as threads:
+        return list(threads.map(safely, items))
+
+
+def composed_together(
+    asked: Sequence[Asked | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *, workers: int = 1
+) -> list[Composed | Problem]:
+    """What each query is ranked by. ``searchers`` has one for each query, all with one encoder,
+    which gets the queries together. A step that a language model failed at fails its query
+    (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
+    outcomes: dict[int, Composed | Problem] = {}
+    ready: list[tuple[int, Asked]] = []
+    for place, one in enumerate(asked):
+        if isinstance(one, Problem):
+            outcomes[place] = one
+        else:
+            ready.append((place, one))
+    bases = _bases(searchers[ready[0][0]], [one for _, one in ready], settings) if ready else []
+    based: list[tuple[int, Asked, BaseQuery]] = []
+    for (place, one), base in zip(ready, bases, strict=True):
+        if isinstance(base, Problem):
+            outcomes[place] = base
+        else:
+            based.append((place, one, base))
+    made = each(lambda item: _completed(searchers[item[0]], *item[1:], settings), based, workers)
+    outcomes.update((place, one) for (place, *_), one in zip(based, made, strict=True))
+    return [outcomes[place] for place in range(len(asked))]
+
+
+def ranked_together(
+    made: Sequence[Composed | Problem], searchers: Sequence[Searcher], wanted: Sequence[Sequence[str]],
+    excluded: Sequence[Collection[str]], k: int,
+) -> list[Ranked | Problem]:
+    """:func:`~cir_core.evaluation.rank_composed.rank_composed` of each query by its own searcher."""
+    outcomes: dict[int, Ranked | Problem] = {}
+    members: dict[int, list[tuple[int, Composed]]] = {}
+    for place, one in enumerate(made):
+        if isinstance(one, Problem):
+            outcomes[place] = one
+        else:
+            members.setdefault(id(searchers[place]), []).append((place, one))
+    for ready in members.values():
+        places = [place for place, _ in ready]
+        ranked = rank_composed(
+            searchers[places[0]], [one for _, one in ready], [wanted[place] for place in places],
+            [excluded[place] for place in places], k,
+        )
+        outcomes.update(zip(places, ranked, strict=True))
+    return [outcomes[place] for place in range(len(made))]
+
+
+def _bases(searcher: Searcher, asked: Sequence[Asked], settings: MethodSettings) -> Sequence[BaseQuery | Problem]:
+    try:
+        return searcher.bases(asked, settings)
+    except ENDS_A_RUN:
+        raise
+    except CirqueError:  # it is one of them, which only shows when each goes by itself
+        return each(lambda one: searcher.bases([one], settings)[0], asked)
+
+
+def _completed(searcher: Searcher, asked: Asked, base: BaseQuery, settings: MethodSettings) -> Composed:
+    made = searcher.completed(asked, base, settings)
+    refuse_failures(asked.stages.watch)
+    return made

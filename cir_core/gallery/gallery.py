@@ -1,0 +1,265 @@
+"""A gallery as the rest of cirque sees it: images in order, each with one vector."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import weakref
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+from PIL import Image
+
+from cir_core.encoders.base import Encoder
+from cir_core.errors import EncoderMismatch, GalleryError, UnknownImage
+from cir_core.gallery import journal
+from cir_core.gallery.paths import (
+    Header,
+    features_path,
+    gallery_folder,
+    images_path,
+    locked,
+    read_header,
+    thumbnail_path,
+)
+from cir_core.images.load import THUMBNAIL_EDGE, for_encoder, open_image, process_image, save_thumbnail
+from cir_core.support.texts import quoted
+from cir_core.types.records import EncoderIdentity
+
+
+@dataclass(frozen=True, slots=True)
+class GalleryImage:
+    image_id: str
+    path: str               # relative to the gallery's root, with forward slashes
+    caption: str | None
+    width: int
+    height: int
+    sha256: str             # of the file's bytes when it was indexed
+
+
+@dataclass(frozen=True)
+class GalleryInfo:
+    """One row of "my galleries". ``partial``: the first index run has not finished yet."""
+
+    name: str
+    size: int                       # images that can be searched, or were encoded so far
+    encoder: EncoderIdentity
+    source: str
+    updated_at: datetime
+    status: Literal["complete", "partial"]
+
+
+class Gallery:
+    """One published generation of a gallery. Immutable: a new index run makes a new one,
+    and this view stays valid meanwhile. Safe to use from several threads."""
+
+    def __init__(self, name: str, folder: Path, header: Header, columns: dict[str, Any]) -> None:
+        self.name = name
+        self.root = Path(header.source)
+        self.encoder = header.encoder
+        self.split = header.split
+        self.digest = header.digest         # 16 hex of ids, file hashes and captions, in order
+        self.generation = header.generation  # changes with every published index run
+        self.max_megapixels = header.max_megapixels  # larger images are not read
+        self._folder = folder
+        self.ids: tuple[str, ...] = tuple(columns["id"])
+        self._paths: list[str] = columns["path"]
+        self._captions: list[str | None] | None = columns["caption"]
+        self._hashes: str = columns["sha256"]  # 64 characters for each image
+        self._sizes = np.array([columns["width"], columns["height"]], dtype=np.int32).T
+        self.features: np.memmap[Any, np.dtype[np.float32]] = np.memmap(
+            features_path(folder, header.generation), dtype="<f4", mode="r",
+            shape=(header.size, header.encoder.dim),
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __contains__(self, image_id: object) -> bool:
+        return image_id in self._rows
+
+    @property
+    def folder(self) -> Path:
+        """Where everything cirque keeps about this gallery lies; its images are elsewhere."""
+        return self._folder
+
+    @property
+    def images(self) -> Sequence[GalleryImage]:
+        return _Images(self)
+
+    def image(self, row: int) -> GalleryImage:
+        width, height = self._sizes[row]
+        return GalleryImage(
+            self.ids[row], self._paths[row], self._captions[row] if self._captions else None,
+            int(width), int(height), self._hashes[64 * row:64 * row + 64],
+        )
+
+    def row_of(self, image_id: str) -> int:
+        """The image's row in ``features`` and ``images``. Raises ``UnknownImage``."""
+        try:
+            return self._rows[image_id]
+        except KeyError:
+            raise UnknownImage(
+                f"No image {quoted(image_id)} in gallery {quoted(self.name)} ({len(self)} images). Check the id; "
+                "if its file is new, index the gallery again."
+            ) from None
+
+    def path_of(self, image_id: str) -> Path:
+        """The original file; it may have been moved since. Raises ``UnknownImage``."""
+        return self.root / self._paths[self.row_of(image_id)]
+
+    def caption_of(self, image_id: str) -> str | None:
+        return self.image(self.row_of(image_id)).caption
+
+    def load_image(self, image_id: str) -> Image.Image:
+        """The original, decoded (see :mod:`cir_core.images.load`). Raises ``ImageUnreadable``."""
+        return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
+
+    def load_for_encoder(self, image_id: str) -> Image.Image:
+        """As :meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        return process_image(self.path_of(image_id), for_encoder, max_megapixels=self.max_megapixels)
+
+    def thumbnail_of(self, image_id: str) -> Path:
+        """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
+        they were indexed; what is missing is made now, from the original.
+
+        Raises ``UnknownImage``; ``ImageUnreadable`` if it is missing and so is the original;
+        ``GalleryError`` if it cannot be written.
+        """
+        path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
+        if not path.is_file() or path.stat().st_size == 0:  # a power cut may leave empty files
+            original = self.path_of(image_id)
+            try:
+                process_image(original, lambda image: save_thumbnail(image, path), draft_edge=2 * THUMBNAIL_EDGE,
+                              max_megapixels=self.max_megapixels)
+            except OSError as error:
+                raise GalleryError(
+                    f"A thumbnail cannot be written to {self._folder}: {error.strerror or error}. Free some space "
+                    "or make the folder writable."
+                ) from error
+        return path
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raises ``EncoderMismatch`` unless the encoder's vectors compare with these."""
+        ours, theirs = self.encoder, encoder.identity
+        if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
+            raise EncoderMismatch(
+                f"Gallery {quoted(self.name)} was indexed with {_described(ours)}, but the encoder is "
+                f"{_described(theirs)}. Search with the first, or index again: "
+                f"cirque index {self.root} --name {self.name} --encoder {theirs.spec}"
+            )
+
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {image_id: row for row, image_id in enumerate(self.ids)}
+
+
+class _Images(Sequence[GalleryImage]):
+    """Records made when asked for: a list of 100,000 of them would be most of the memory."""
+
+    def __init__(self, gallery: Gallery) -> None:
+        self._gallery = gallery
+
+    def __len__(self) -> int:
+        return len(self._gallery)
+
+    @overload
+    def __getitem__(self, row: int) -> GalleryImage: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[GalleryImage]: ...
+    def __getitem__(self, row: int | slice) -> GalleryImage | Sequence[GalleryImage]:
+        if isinstance(row, slice):
+            return [self._gallery.image(i) for i in range(len(self))[row]]
+        return self._gallery.image(range(len(self))[row])
+
+    def __iter__(self) -> Iterator[GalleryImage]:
+        return (self._gallery.image(row) for row in range(len(self)))
+
+
+_open: weakref.WeakValueDictionary[tuple[Path, str], Gallery] = weakref.WeakValueDictionary()
+_opening = threading.Lock()
+
+
+def open_gallery(name: str, *, home: Path) -> Gallery:
+    """The published generation of gallery ``name``; cheap while somebody holds it already.
+
+    Raises ``GalleryError`` if there is none (the text names those there are) or it is damaged.
+    """
+    folder = gallery_folder(name, home)
+    with _opening:
+        for last_try in (False, True):
+            header = read_header(folder)
+            if header is None:
+                raise GalleryError(_missing(name, folder, home))
+            known = _open.get((folder, header.generation))
+            if known is not None:
+                return known
+            try:
+                columns = json.loads(images_path(folder, header.generation).read_bytes())
+                gallery = Gallery(name, folder, header, columns)
+            except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+                if last_try:
+                    raise GalleryError(
+                        f"Gallery {quoted(name)} is damaged ({error}). Remove {folder / 'gallery.json'} and run: "
+                        f"cirque index {header.source} --name {name}"
+                    ) from error
+                continue  # a new generation was published between the two reads
+            _open[folder, header.generation] = gallery
+            return gallery
+    raise AssertionError("unreachable")
+
+
+def list_galleries(home: Path) -> list[GalleryInfo]:
+    """Every gallery under ``home``, by name. Damaged ones are left out."""
+    infos = []
+    for folder in sorted((home / "galleries").glob("[!.]*/")):
+        try:
+            header = read_header(folder)
+        except GalleryError:
+            continue
+        if header is not None:
+            infos.append(GalleryInfo(
+                folder.name, header.size, header.encoder, header.source,
+                datetime.fromisoformat(header.updated_at), "complete",
+            ))
+        elif (run := journal.read_run(folder)) is not None:
+            path = journal.journal_path(folder)
+            started = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            infos.append(GalleryInfo(
+                folder.name, len(journal.read_records(folder)), run.encoder, run.source, started, "partial",
+            ))
+    return infos
+
+
+def remove_gallery(name: str, *, home: Path) -> None:
+    """Delete the index of ``name``; the images it was made from are not touched.
+
+    Raises ``GalleryError`` if there is none, or while it is being indexed.
+    """
+    folder = gallery_folder(name, home)
+    if not folder.is_dir():
+        raise GalleryError(_missing(name, folder, home))
+    with locked(folder):
+        (folder / "gallery.json").unlink(missing_ok=True)  # first, so that nobody opens half of it
+        shutil.rmtree(folder)
+
+
+def _missing(name: str, folder: Path, home: Path) -> str:
+    if journal.read_run(folder) is not None:
+        return (
+            f"Gallery {quoted(name)} is not finished: its first index run was interrupted. "
+            "Run the same 'cirque index' again; it goes on where it stopped."
+        )
+    names = [info.name for info in list_galleries(home) if info.status == "complete"]
+    there = f"There are: {', '.join(names)}." if names else "There is none yet."
+    return f"No gallery {quoted(name)}. {there} To make it: cirque index DIR --name {name}"
+
+
+def _described(identity: EncoderIdentity) -> str:
+    return f"{identity.spec} (revision {identity.revision}, {identity.dim} dimensions)"

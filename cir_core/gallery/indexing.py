@@ -1,0 +1,224 @@
+"""A folder of images, or a manifest, becomes a gallery. Safe to kill, quick to repeat."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from cir_core.encoders.base import Encoder
+from cir_core.errors import EncoderUnavailable, GalleryError
+from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
+from cir_core.gallery.journal import Journal, Record, Run
+from cir_core.gallery.manifest import read_manifest
+from cir_core.gallery.paths import gallery_folder, locked
+from cir_core.gallery.progress import IndexProgress, Meter
+from cir_core.gallery.publishing import Kept, Published, load_published, publish
+from cir_core.gallery.scan import Entry, Scan, scan_folder
+
+__all__ = ["IndexProgress", "IndexReport", "index_folder"]
+
+
+@dataclass(frozen=True)
+class IndexReport:
+    """What a run did. Counts of files compare with the generation published before it."""
+
+    name: str
+    n: int                                  # images in the gallery now
+    added: int
+    changed: int                            # other bytes under the same path
+    removed: int
+    unchanged: int
+    encoded: int                            # images this run put through the encoder
+    resumed: int                            # images an interrupted run had encoded already
+    skipped: tuple[tuple[str, str], ...]    # (path, why it is not in the gallery)
+    notes: tuple[str, ...]                  # what the person should know
+    seconds: float
+
+
+def index_folder(
+    source: Path, *, name: str, encoder: Encoder, home: Path, max_megapixels: float = 64.0,
+    batch_size: int = 32, decode_threads: int | None = None,
+    progress: Callable[[IndexProgress], None] | None = None,
+    manifest: Path | None = None, root: Path | None = None, split: str = "all",
+) -> IndexReport:
+    """Make gallery ``name`` of the images under ``source``, or bring it up to date.
+
+    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are taken, relative to
+    ``root`` (default ``source``), instead of everything in the folder. Vectors of files
+    that did not change are kept. The gallery that was there stays searchable until the new
+    one is complete. After a crash or an error of the encoder, run it again: it goes on.
+
+    Raises ``GalleryError`` (name, folder, manifest, another run at work, no image at all,
+    no room on the disk); what the encoder raises goes through.
+    """
+    started = time.perf_counter()
+    folder = gallery_folder(name, home)
+    base = Path(root or source).absolute()
+    scan = read_manifest(manifest, base) if manifest else scan_folder(base)
+    with _disk_errors_explained(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        with locked(folder):
+            published = load_published(folder)
+            with closing(Journal(folder, Run(encoder.identity, str(base)))) as journal:
+                run = _Run(scan, base, folder, encoder, journal, published, max_megapixels)
+                run.work(batch_size, decode_threads or default_threads(), progress)
+                chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
+                if not chosen:
+                    journal.discard()
+                    raise GalleryError(_nothing(base, run.skipped))
+                publish(
+                    folder, chosen, journal.vectors(), published, encoder=encoder.identity,
+                    source=str(base), split=split, max_megapixels=max_megapixels,
+                )
+                journal.discard()
+    return IndexReport(
+        name, len(chosen), *_compare(chosen, published), run.encoded, run.resumed, tuple(run.skipped),
+        tuple(_notes(journal, published, encoder)), time.perf_counter() - started,
+    )
+
+
+@contextmanager
+def _disk_errors_explained(folder: Path) -> Iterator[None]:
+    """Sources that cannot be read are skipped files by now: what fails here is our own folder."""
+    try:
+        yield
+    except OSError as error:
+        raise GalleryError(
+            f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
+            "folder writable, then run the same command again: what was encoded is kept."
+        ) from error
+
+
+class _Run:
+    """One pass over the files; ``done`` ends up with every file that has a vector."""
+
+    def __init__(
+        self, scan: Scan, base: Path, folder: Path, encoder: Encoder, journal: Journal,
+        published: Published | None, max_megapixels: float,
+    ) -> None:
+        self.scan, self.base, self.folder = scan, base, folder
+        self.encoder, self.journal = encoder, journal
+        self.max_megapixels = max_megapixels
+        self.done: dict[str, Kept] = {}
+        self.skipped: list[tuple[str, str]] = list(scan.skipped)
+        self.encoded = 0
+        self.resumed = len(journal.records)
+        self._by_path: dict[str, Kept] = {}
+        self._by_hash: dict[str, Kept] = {}
+        if published is not None and published.fits(encoder.identity):
+            kept = [Kept(record, row, fresh=False) for row, record in enumerate(published.records)]
+            self._by_hash = {one.record.sha256: one for one in kept}
+            if published.header.source == str(base):
+                self._by_path = {one.record.path: one for one in kept}
+        for row, record in enumerate(journal.records):
+            self._by_path[record.path] = Kept(record, row, fresh=True)
+
+    def work(self, batch_size: int, threads: int, progress: Callable[[IndexProgress], None] | None) -> None:
+        meter = Meter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
+        batch: list[Decoded] = []
+        # One batch waits decoded while another is encoded; more would only take memory.
+        depth = batch_size + 2 * threads
+        for outcome in ahead(self._read, self._unknown(meter), threads=threads, depth=depth):
+            if isinstance(outcome, Decoded):
+                batch.append(outcome)
+                if len(batch) == batch_size:
+                    self._encode(batch, meter)
+                    batch = []
+            elif isinstance(outcome, Skipped):
+                self._skip(outcome, meter)
+            else:
+                record = outcome.record
+                known = self._find(record.path, record.sha256)
+                assert known is not None, record  # it was found by the thread that read the file
+                self.done[record.path] = replace(known, record=record)
+                meter.reused(record.path)
+        if batch:
+            self._encode(batch, meter)
+        meter.finish()
+
+    def _unknown(self, meter: Meter) -> Iterator[Entry]:
+        """Entries to open; a file whose size and time are those of its record is not one."""
+        for entry in self.scan.entries:
+            known = self._by_path.get(entry.path)
+            if known is not None and known.record.looks_like(self.base):
+                self.done[entry.path] = known
+                meter.reused(entry.path)
+            else:
+                yield entry
+
+    def _read(self, entry: Entry) -> Decoded | Reusable | Skipped:
+        return read_file(
+            self.base, entry.path, folder=self.folder, max_megapixels=self.max_megapixels,
+            known=self._record,
+        )
+
+    def _record(self, path: str, sha256: str) -> Record | None:
+        kept = self._find(path, sha256)
+        return None if kept is None else kept.record
+
+    def _find(self, path: str, sha256: str) -> Kept | None:
+        # Only published vectors are shared between paths: whether this run has met the
+        # same bytes already would depend on where it was interrupted.
+        at_path = self._by_path.get(path)
+        if at_path is not None and at_path.record.sha256 == sha256:
+            return at_path
+        return self._by_hash.get(sha256)
+
+    def _encode(self, batch: list[Decoded], meter: Meter) -> None:
+        vectors = self.encoder.encode_images([one.image for one in batch])
+        if vectors.shape != (len(batch), self.encoder.dim):
+            raise EncoderUnavailable(
+                f"{self.encoder.name} gave vectors of shape {vectors.shape} for {len(batch)} images of "
+                f"{self.encoder.dim} dimensions. Check its config."
+            )
+        usable = [bool(np.isfinite(vector).all()) for vector in vectors]
+        records = [one.record for one, good in zip(batch, usable, strict=True) if good]
+        first = len(self.journal.records)
+        self.journal.append(records, vectors[usable])
+        for row, record in enumerate(records, start=first):
+            self.done[record.path] = Kept(record, row, fresh=True)
+        self.encoded += len(records)
+        meter.encoded(len(records), batch[-1].record.path)
+        for one, good in zip(batch, usable, strict=True):
+            if not good:
+                self._skip(Skipped(one.record.path, "has a vector that is not finite; try fp32."), meter)
+
+    def _skip(self, outcome: Skipped, meter: Meter) -> None:
+        self.skipped.append((outcome.path, outcome.reason))
+        meter.skip(outcome.path)
+
+
+def _compare(
+    chosen: Sequence[tuple[Entry, Kept]], published: Published | None
+) -> tuple[int, int, int, int]:
+    """Files added, changed, removed and unchanged since ``published``."""
+    before = {record.path: record.sha256 for record in published.records} if published else {}
+    now = {entry.path: kept.record.sha256 for entry, kept in chosen}
+    added = sum(path not in before for path in now)
+    unchanged = sum(before.get(path) == sha256 for path, sha256 in now.items())
+    return added, len(now) - added - unchanged, sum(path not in now for path in before), unchanged
+
+
+def _notes(journal: Journal, published: Published | None, encoder: Encoder) -> list[str]:
+    notes = []
+    if published is not None and not published.fits(encoder.identity):
+        old, new = published.header.encoder, encoder.identity
+        notes.append(
+            f"The gallery was made with {old.spec} (revision {old.revision}); every image was encoded again "
+            f"with {new.spec} (revision {new.revision})."
+        )
+    if journal.started_over:
+        notes.append("An interrupted run with another encoder or folder was dropped, not continued.")
+    return notes
+
+
+def _nothing(base: Path, skipped: Sequence[tuple[str, str]]) -> str:
+    if not skipped:
+        return f"There are no images in {base}. Give the folder that holds them."
+    path, reason = skipped[0]
+    return f"None of the {len(skipped)} files in {base} can be used; the first: {path} {reason}"

@@ -1,0 +1,155 @@
+"""The memory of an index run, on disk: what was encoded is never encoded again.
+
+    work/run.json       the encoder and source of the run
+    work/vectors.f32    [n, dim] float32, appended batch by batch
+    work/journal.jsonl  one line for each batch, written after its vectors are on disk
+
+A line is one whole batch, so a kill at any moment loses at most the batch in flight and
+the next run forms the same batches as an undisturbed one would have: their composition
+can move the last bits of a vector.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cir_core.support.files import sync_folder, write_durably
+from cir_core.types.records import EncoderIdentity, Matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One encoded file. ``path`` is relative to the source, ``size`` in bytes."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    width: int
+    height: int
+
+    def looks_like(self, root: Path) -> bool:
+        """Whether the file still has this size and time; then it is not read again."""
+        try:
+            state = (root / self.path).stat()
+        except OSError:
+            return False
+        return (state.st_size, state.st_mtime_ns) == (self.size, self.mtime_ns)
+
+
+@dataclass(frozen=True)
+class Run:
+    encoder: EncoderIdentity
+    source: str
+
+
+class Journal:
+    """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
+
+    def __init__(self, folder: Path, run: Run) -> None:
+        """Go on with the run in ``folder``, or start one if its encoder or source differ."""
+        self._work = _work(folder)
+        before = read_run(folder)
+        self.started_over = before is not None and (
+            before.source != run.source
+            or (before.encoder.revision, before.encoder.dim) != (run.encoder.revision, run.encoder.dim)
+        )
+        if before is None or self.started_over:
+            shutil.rmtree(self._work, ignore_errors=True)
+            self._work.mkdir(parents=True)
+            write_durably(self._work / "run.json", json.dumps(asdict(run)).encode())
+        self._row_bytes = 4 * run.encoder.dim
+        self._vectors = (self._work / "vectors.f32").open("ab")
+        self._lines = journal_path(folder).open("ab")
+        self.records = self._recover()
+        sync_folder(self._work)
+
+    def append(self, records: Sequence[Record], vectors: Matrix) -> None:
+        """Acknowledge one batch: when this returns, a crash no longer loses it."""
+        self._vectors.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
+        _flush(self._vectors)
+        self._lines.write(json.dumps([astuple(record) for record in records]).encode() + b"\n")
+        _flush(self._lines)
+        self.records.extend(records)
+
+    def vectors(self) -> np.ndarray[Any, np.dtype[np.float32]]:
+        """``[n, dim]`` read-only view of everything acknowledged."""
+        shape = (len(self.records), self._row_bytes // 4)
+        if not self.records:  # an empty file cannot be mapped
+            return np.empty(shape, dtype=np.float32)
+        return np.memmap(self._work / "vectors.f32", dtype="<f4", mode="r", shape=shape)
+
+    def close(self) -> None:
+        self._vectors.close()
+        self._lines.close()
+
+    def discard(self) -> None:
+        """The run is published, or there was nothing to do."""
+        self.close()
+        (self._work / "run.json").unlink(missing_ok=True)  # first: without it the rest is nothing
+        shutil.rmtree(self._work, ignore_errors=True)
+
+    def _recover(self) -> list[Record]:
+        stored = (self._work / "vectors.f32").stat().st_size // self._row_bytes
+        records: list[Record] = []
+        end = 0
+        for batch, end_of_line in _batches(self._work / "journal.jsonl"):
+            if len(records) + len(batch) > stored:
+                break
+            records.extend(batch)
+            end = end_of_line
+        self._lines.truncate(end)
+        self._vectors.truncate(len(records) * self._row_bytes)
+        return records
+
+
+def journal_path(folder: Path) -> Path:
+    return _work(folder) / "journal.jsonl"
+
+
+def read_run(folder: Path) -> Run | None:
+    """The unfinished run of a gallery's folder, if there is one."""
+    try:
+        content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
+        return Run(EncoderIdentity(**content["encoder"]), content["source"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+
+
+def read_records(folder: Path) -> list[Record]:
+    """What the unfinished run has acknowledged so far."""
+    return [record for batch, _ in _batches(journal_path(folder)) for record in batch]
+
+
+def _batches(path: Path) -> list[tuple[list[Record], int]]:
+    """Whole lines of a journal, each with the offset behind it; a torn end is left out."""
+    batches, end = [], 0
+    if not path.exists():
+        return []
+    with path.open("rb") as lines:
+        for line in lines:
+            end += len(line)
+            try:
+                if not line.endswith(b"\n"):
+                    break
+                batches.append(([Record(*fields) for fields in json.loads(line)], end))
+            except (ValueError, TypeError, RecursionError):
+                break
+    return batches
+
+
+def _work(folder: Path) -> Path:
+    return folder / "work"
+
+
+def _flush(file: Any) -> None:
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,126 @@
+"""Where a gallery lives on disk, and who may write there.
+
+    <home>/galleries/<name>/
+        gallery.json            the published generation: its header, replaced atomically
+        images-<gen>.json       one column per field of its images
+        features-<gen>.f32      [n, dim] float32, little endian, in the same order
+        thumbnails/ab/<sha>.webp
+        work/                   an index run that has not finished (see ``journal.py``)
+        lock
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from cir_core.errors import GalleryError
+from cir_core.support.files import write_durably
+from cir_core.support.texts import quoted
+from cir_core.types.records import EncoderIdentity
+
+FORMAT = 1
+HEADER = "gallery.json"
+# On an address bar, in a command and as a folder on every system.
+_NAME = re.compile(r"[a-z0-9_][a-z0-9._-]{0,63}\Z")
+
+
+@dataclass(frozen=True)
+class Header:
+    """The content of gallery.json."""
+
+    generation: str
+    size: int
+    encoder: EncoderIdentity
+    source: str             # absolute folder the paths of images are relative to
+    split: str
+    digest: str
+    max_megapixels: float
+    updated_at: str         # ISO 8601, UTC
+
+
+def gallery_folder(name: str, home: Path) -> Path:
+    """The folder of gallery ``name``, which may not exist. Raises ``GalleryError`` on a bad name."""
+    if not _NAME.match(name):
+        raise GalleryError(
+            f"{quoted(name)} cannot be the name of a gallery. Use 1 to 64 small letters, digits, dots, dashes "
+            "or underscores, not starting with a dot or dash."
+        )
+    return home / "galleries" / name
+
+
+def images_path(folder: Path, generation: str) -> Path:
+    return folder / f"images-{generation}.json"
+
+
+def features_path(folder: Path, generation: str) -> Path:
+    return folder / f"features-{generation}.f32"
+
+
+def thumbnail_path(folder: Path, sha256: str) -> Path:
+    return folder / "thumbnails" / sha256[:2] / f"{sha256[:32]}.webp"
+
+
+def read_header(folder: Path) -> Header | None:
+    """None if nothing is published here. Raises ``GalleryError`` for a damaged header."""
+    try:
+        content = json.loads((folder / HEADER).read_text(encoding="utf-8"))
+        if content.pop("format") != FORMAT:
+            raise GalleryError(
+                f"Gallery {quoted(folder.name)} was written by another version of cirque. Index it again."
+            )
+        return Header(**{**content, "encoder": EncoderIdentity(**content["encoder"])})
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise GalleryError(
+            f"{folder / HEADER} is damaged ({error}). Remove that file and index the gallery again."
+        ) from error
+
+
+def write_header(folder: Path, header: Header) -> None:
+    write_durably(folder / HEADER, json.dumps({"format": FORMAT, **asdict(header)}, indent=1).encode())
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Only one process at a time writes in ``folder``. Raises ``GalleryError`` if one does.
+
+    The system drops the lock when its process dies, so a killed run leaves nothing stale.
+    """
+    with (folder / "lock").open("a+", encoding="ascii") as file:
+        if not try_lock(file):
+            file.seek(0)
+            holder = file.read().strip()
+            raise GalleryError(
+                f"Gallery {quoted(folder.name)} is being indexed by another process"
+                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
+                "what it has encoded is kept."
+            )
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def try_lock(file: IO[Any]) -> bool:
+    """Lock an open file for this process; whether that succeeded. Closing the file lets it go."""
+    try:
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            import msvcrt
+
+            file.seek(1024)  # beyond the process id: a locked byte cannot be read there
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+            return True
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False

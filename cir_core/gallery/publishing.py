@@ -1,0 +1,159 @@
+"""From an index run to a generation that can be searched, in one step."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.errors import GalleryError
+from cir_core.gallery.journal import Record
+from cir_core.gallery.paths import (
+    Header,
+    features_path,
+    images_path,
+    read_header,
+    thumbnail_path,
+    write_header,
+)
+from cir_core.gallery.scan import Entry
+from cir_core.support.files import write_durably
+from cir_core.types.ids import new_id
+from cir_core.types.records import EncoderIdentity
+
+_BLOCK = 8192  # vectors copied at a time
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A file and where its vector is: a row of the run's vectors (``fresh``) or of the
+    generation published before."""
+
+    record: Record
+    row: int
+    fresh: bool
+
+
+@dataclass(frozen=True)
+class Published:
+    """The generation that is searchable now, as the next run needs it."""
+
+    header: Header
+    records: tuple[Record, ...]
+    columns: bytes
+    features: npt.NDArray[np.float32]
+
+    def fits(self, encoder: EncoderIdentity) -> bool:
+        """Whether this generation's vectors compare with those of ``encoder``."""
+        ours = self.header.encoder
+        return (ours.revision, ours.dim) == (encoder.revision, encoder.dim)
+
+
+def load_published(folder: Path) -> Published | None:
+    """None if there is none, or none that can be used: the run then makes everything anew."""
+    try:
+        header = read_header(folder)
+        if header is None:
+            return None
+        content = images_path(folder, header.generation).read_bytes()
+        columns = json.loads(content)
+        features = np.memmap(
+            features_path(folder, header.generation), dtype="<f4", mode="r",
+            shape=(header.size, header.encoder.dim),
+        )
+        hashes = columns["sha256"]
+        records = tuple(
+            Record(path, size, mtime_ns, hashes[64 * i:64 * i + 64], width, height)
+            for i, (path, size, mtime_ns, width, height) in enumerate(zip(
+                *(columns[key] for key in ("path", "size", "mtime_ns", "width", "height")), strict=True
+            ))
+        )
+    except (GalleryError, OSError, ValueError, KeyError, TypeError):
+        return None
+    return Published(header, records, content, features)
+
+
+def publish(
+    folder: Path, chosen: Sequence[tuple[Entry, Kept]], fresh: npt.NDArray[np.float32],
+    published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
+) -> Header:
+    """Write a generation of ``chosen``, in their order, and make it the gallery.
+
+    Nothing is written if it would equal the one that is there.
+    """
+    columns = _columns(chosen)
+    header = Header(
+        generation=new_id(), size=len(chosen), encoder=encoder, source=source, split=split,
+        digest=_digest(chosen), max_megapixels=max_megapixels,
+        updated_at=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    if published is not None and published.columns == columns and published.header == replace(
+        header, generation=published.header.generation, updated_at=published.header.updated_at
+    ):
+        return published.header
+    old = published.features if published is not None else fresh[:0]
+    _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
+    write_durably(images_path(folder, header.generation), columns)  # and with it the features' name
+    write_header(folder, header)
+    _clean(folder, header.generation)
+    if published is not None:
+        gone = {record.sha256 for record in published.records} - {kept.record.sha256 for _, kept in chosen}
+        _delete(thumbnail_path(folder, sha256) for sha256 in gone)
+    return header
+
+
+def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
+    """One list for each field: a tenth of the time and memory of a record for each image."""
+    records = [kept.record for _, kept in chosen]
+    captions = [entry.caption for entry, _ in chosen]
+    content: dict[str, Any] = {
+        "id": [entry.image_id for entry, _ in chosen],
+        "path": [entry.path for entry, _ in chosen],
+        "caption": captions if any(captions) else None,
+        "sha256": "".join(record.sha256 for record in records),
+    }
+    for field in ("size", "mtime_ns", "width", "height"):
+        content[field] = [getattr(record, field) for record in records]
+    return json.dumps(content, separators=(",", ":")).encode()
+
+
+def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
+    digest = hashlib.sha256()
+    for entry, kept in chosen:
+        # A caption from a manifest becomes part of the queries, so it is content, too.
+        caption = f"\0{entry.caption}" if entry.caption else ""
+        digest.update(f"{entry.image_id}\0{kept.record.sha256}{caption}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()[:16]
+
+
+def _gather(
+    path: Path, rows: Sequence[Kept], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
+) -> None:
+    with path.open("wb") as file:
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start:start + _BLOCK]
+            file.write(np.stack([(fresh if kept.fresh else old)[kept.row] for kept in block]).tobytes())
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _clean(folder: Path, generation: str) -> None:
+    """Drop other generations and what killed runs left. Who has them open keeps them."""
+    keep = {images_path(folder, generation), features_path(folder, generation)}
+    patterns = ("images-*.json", "features-*.f32", "*.part", "thumbnails/*/*.part")
+    _delete(path for pattern in patterns for path in list(folder.glob(pattern)) if path not in keep)
+
+
+def _delete(paths: Iterable[Path]) -> None:
+    for path in paths:
+        with contextlib.suppress(OSError):  # Windows keeps files that are mapped; the next run tries again
+            path.unlink()

@@ -1,0 +1,149 @@
+"""Zero-shot attributes: which words fit an image best, by the encoder's own judgement.
+
+The built-in captioner speaks through this module, the evaluation of the bundled
+encoder scores it, and its training practises on the same prompts. It knows words
+(:mod:`cir_core.garments.lexicon`) and nothing about any particular garment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.garments.describe import LENGTH_WORDS, describe
+from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
+
+Features = npt.NDArray[np.float32]  # [n, dim], unit rows
+
+_ABSENT = {
+    "trim": ("a {noun} with no trim", "a {noun} with no details"),
+    "second_colour": ("a {noun} with no second colour", "a {noun} in one colour"),
+}
+
+
+class TextEncoder(Protocol):
+    def encode_texts(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """``[n, dim]`` float32, unit rows."""
+        ...
+
+
+@cache
+def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
+    """The texts that stand for ``value`` of ``group`` on a garment of ``category``.
+
+    For the category itself ``category`` is ignored. Every tuple has at least one text;
+    their features are averaged.
+    """
+    if group == "category":
+        words = BY_KEY[group][value].phrases
+        return (describe({"category": value}), *(f"photo of a {word}" for word in words))
+    noun = CATEGORY[category].phrase
+    if value == NONE:
+        return tuple(text.format(noun=noun) for text in _ABSENT[group])
+    if group == "second_colour":
+        return (
+            f"a {noun} with {value} as the second colour",
+            f"a {noun} with {value} details",
+        )
+    plain = describe({"category": category, group: value})
+    if group == "colour":
+        return (plain, f"photo of {plain}")
+    if group == "length":
+        return (plain, f"{LENGTH_WORDS[category][value]} {noun}")
+    if group in {"fit", "pattern"}:
+        return (plain, plain.partition(" ")[2])
+    return (plain, f"{noun} with {_detail(plain)}")
+
+
+def _detail(description: str) -> str:
+    """The part after "with" and its article: "a dress with a bow" gives "bow"."""
+    detail = description.partition(" with ")[2]
+    return detail.removeprefix("a ")
+
+
+class ZeroShotAttributes:
+    """Assigns to image features one value per attribute group.
+
+    The category is decided first; the other groups' prompts then name it ("a dress with
+    long sleeves"). Two facts of language settle the second colour (see
+    :data:`cir_core.garments.lexicon.SECOND_COLOUR`): it is the pattern's or the trim's other
+    colour, so a patterned garment has one, a plain one without trim has none, and it
+    is not the first colour again.
+    """
+
+    def __init__(self, encoder: TextEncoder) -> None:
+        self._values: dict[tuple[str, str], Features] = {}
+        wanted = [(group.key, category) for group in GROUPS for category in CATEGORY.keys]
+        texts = sorted(
+            {
+                text
+                for group, category in wanted
+                for value in BY_KEY[group].keys
+                for text in prompts(group, value, category)
+            }
+        )
+        rows = np.asarray(encoder.encode_texts(texts), dtype=np.float32)
+        features = dict(zip(texts, rows, strict=True))
+        for group, category in wanted:
+            means = [
+                np.mean([features[text] for text in prompts(group, value, category)], axis=0)
+                for value in BY_KEY[group].keys
+            ]
+            matrix = np.stack(means)
+            matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+            self._values[group, category] = matrix.astype(np.float32)
+
+    def scores(self, features: Features) -> dict[str, npt.NDArray[np.float32]]:
+        """For each group ``[n, values]``: the cosine of each image and each value's prompts.
+
+        Columns are in the order of the group's ``keys``. All groups but the category are
+        read with the prompts of each image's best category.
+        """
+        features = np.atleast_2d(np.asarray(features, dtype=np.float32))
+        first = features @ self._values["category", CATEGORY.keys[0]].T
+        chosen = first.argmax(axis=1)
+        result: dict[str, npt.NDArray[np.float32]] = {"category": first}
+        for group in GROUPS[1:]:
+            every = np.stack([features @ self._values[group.key, c].T for c in CATEGORY.keys])
+            result[group.key] = every[chosen, np.arange(len(features))]
+        return result
+
+    def predict(self, features: Features) -> list[dict[str, str]]:
+        """For each row of ``features`` (``[n, dim]``) one value of every group."""
+        return _decide_rows(self.scores(features))
+
+    def draw(self, features: Features, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
+        """Like :meth:`predict`, each value drawn from the softmax of its group's scores.
+
+        ``temperature`` is in units of cosine: 0 predicts, and the larger, the more often
+        another value than the best is drawn. The facts about the second colour hold.
+        """
+        # The largest of scores with Gumbel noise is a draw from their softmax.
+        return _decide_rows({
+            key: table + np.float32(temperature) * rng.gumbel(size=table.shape).astype(np.float32)
+            for key, table in self.scores(features).items()
+        })
+
+
+def _decide_rows(scores: Mapping[str, npt.NDArray[np.float32]]) -> list[dict[str, str]]:
+    return [
+        _decide({key: table[row] for key, table in scores.items()})
+        for row in range(len(scores["category"]))
+    ]
+
+
+def _decide(scores: Mapping[str, npt.NDArray[np.float32]]) -> dict[str, str]:
+    best = {key: BY_KEY[key].keys[int(row.argmax())] for key, row in scores.items()}
+    keys = BY_KEY["second_colour"].keys
+    allowed = scores["second_colour"].astype(np.float64)
+    allowed[keys.index(best["colour"])] = -np.inf
+    if best["pattern"] != "plain":
+        allowed[keys.index(NONE)] = -np.inf
+    best["second_colour"] = keys[int(allowed.argmax())]
+    if best["pattern"] == "plain" and best["trim"] == NONE:
+        best["second_colour"] = NONE
+    return {group.key: best[group.key] for group in GROUPS}

@@ -1,0 +1,107 @@
+"""Process-wide budget of memory for images being decoded.
+
+A file of 200 kB may hold 64 megapixels, which take 250 MB decoded and twice that while they are converted. The limit of
+an image alone does not bound a process in which many are decoded at a time: uploads, thumbnails, pictures of studies,
+indexing and the references of named calls all take their memory from here (:func:`cir_core.images.load.process_image`).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from cir_core.errors import DecodingBusy
+from cir_core.images.memory import trim_soon
+from cir_core.settings import get_settings
+
+PATIENCE = 60.0         # seconds that somebody waits for
+_MOST_WAITING = 16      # of those: each keeps one of the threads that others need, too
+_LARGE = 32 * 2**20     # bytes after which it is worth giving memory back to the system
+
+
+class DecodeBudget:
+    """``most_bytes`` for all that are at it; first come, first served, so that small images never starve a large one.
+
+    What alone needs more than everything is let in when nothing else is in. A thread that holds a part already gets
+    more at once: it would otherwise wait for itself.
+    """
+
+    def __init__(self, most_bytes: int, *, most_waiting: int = _MOST_WAITING) -> None:
+        self._most, self._most_waiting = most_bytes, most_waiting
+        self._free, self._waiting = most_bytes, 0
+        self._queue: deque[object] = deque()
+        self._changed = threading.Condition()
+        self._mine = threading.local()
+
+    @contextmanager
+    def hold(self, needed: int, *, patience: float | None = PATIENCE) -> Iterator[None]:
+        """Hold ``needed`` bytes. ``patience``: seconds to wait; None: as long as it takes, for work in the background.
+
+        Raises ``DecodingBusy`` after that time, or at once where many wait already.
+        """
+        if getattr(self._mine, "holds", False):
+            yield
+            return
+        needed = min(needed, self._most)
+        self._take(needed, patience)
+        self._mine.holds = True
+        try:
+            yield
+        finally:
+            self._mine.holds = False
+            with self._changed:
+                self._free += needed
+                idle = self._free == self._most
+                self._changed.notify_all()
+            if idle and needed >= _LARGE:
+                trim_soon()
+
+    def _take(self, needed: int, patience: float | None) -> None:
+        until = None if patience is None else time.monotonic() + patience
+        me = object()
+        with self._changed:
+            if not self._queue and needed <= self._free:
+                self._free -= needed
+                return
+            if until is not None and self._waiting >= self._most_waiting:
+                raise DecodingBusy
+            self._queue.append(me)
+            self._waiting += until is not None
+            try:
+                while self._queue[0] is not me or needed > self._free:
+                    left = None if until is None else until - time.monotonic()
+                    if left is not None and left <= 0:
+                        raise DecodingBusy
+                    self._changed.wait(left)
+                self._free -= needed
+            finally:
+                self._queue.remove(me)
+                self._waiting -= until is not None
+                self._changed.notify_all()   # the next one may go in beside this one
+
+
+_making = threading.Lock()
+_budget: DecodeBudget | None = None
+
+
+def budget() -> DecodeBudget:
+    """The one of this process."""
+    global _budget
+    with _making:
+        if _budget is None:
+            _budget = DecodeBudget(_bytes(get_settings().decode_memory_mb))
+        return _budget
+
+
+def set_budget(megabytes: int) -> None:
+    """Have a budget of so many MB from now on. Whoever holds a part of an earlier one keeps it."""
+    global _budget
+    with _making:
+        _budget = DecodeBudget(_bytes(megabytes))
+
+
+def _bytes(megabytes: int) -> int:
+    return megabytes * 2**20

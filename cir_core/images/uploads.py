@@ -1,0 +1,79 @@
+"""Reference images that people bring: checked, made upright, kept once each.
+
+A file is named after its own pixels, so the same photo twice is one file and its name
+tells nothing. It is on disk, whole, before any database row speaks of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from pathlib import Path
+from typing import BinaryIO
+
+from PIL import Image
+
+from cir_core.errors import StorageError, UnknownImage, nothing_saved
+from cir_core.images.decode_budget import PATIENCE
+from cir_core.images.load import for_encoder, open_image, process_image
+from cir_core.images.pixels import to_rgb
+from cir_core.support.files import why_not_written, write_durably
+from cir_core.support.texts import quoted
+from cir_core.types.records import UPLOAD_PREFIX
+
+_ID = re.compile(rf"{UPLOAD_PREFIX}[0-9a-f]{{32}}\Z")
+
+
+def is_upload(reference_id: str) -> bool:
+    return _ID.match(reference_id) is not None
+
+
+class UploadFolder:
+    def __init__(self, folder: Path, *, max_megapixels: float) -> None:
+        self.folder = folder
+        self.max_megapixels = max_megapixels
+
+    def add(
+        self, source: Path | bytes | BinaryIO | Image.Image, *, patience: float = PATIENCE,
+    ) -> tuple[str, Image.Image]:
+        """Store an image; returns its reference id and the RGB image as stored.
+
+        Longer edges than 1024 pixels are scaled down: no encoder looks closer, and the
+        original stays with its owner. ``patience``: seconds to wait for memory to decode it in. Raises
+        ``ImageUnreadable``, ``DecodingBusy``, ``StorageError``.
+        """
+        if isinstance(source, Image.Image):
+            image = for_encoder(to_rgb(source))
+        else:
+            image = process_image(source, for_encoder, max_megapixels=self.max_megapixels, patience=patience)
+        digest = hashlib.sha256(f"{image.size}".encode() + image.tobytes()).hexdigest()[:32]
+        reference_id = UPLOAD_PREFIX + digest
+        path = self._path(digest)
+        if not path.exists():
+            content = io.BytesIO()
+            # PNG: what is encoded again after a restart is what was encoded at first.
+            image.save(content, "PNG")
+            try:
+                write_durably(path, content.getvalue(), private=True)
+            except OSError as error:
+                raise StorageError(
+                    f"The picture cannot be kept in {self.folder}: {error.strerror or error}. Free some space or "
+                    "make the folder writable.", nothing_saved(why_not_written(error)),
+                ) from error
+        return reference_id, image
+
+    def path(self, reference_id: str) -> Path:
+        """The stored file. Raises ``UnknownImage``."""
+        if not is_upload(reference_id):
+            raise UnknownImage(f"{quoted(reference_id)} is not the id of an uploaded image.")
+        path = self._path(reference_id.removeprefix(UPLOAD_PREFIX))
+        if not path.exists():
+            raise UnknownImage("That uploaded image is no longer on the server. Upload it again.")
+        return path
+
+    def load(self, reference_id: str) -> Image.Image:
+        return open_image(self.path(reference_id), max_megapixels=self.max_megapixels)
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / f"{digest}.png"

@@ -1,0 +1,209 @@
+"""Ranks of many queries at once: a blocked matrix product, and a count as it goes by.
+
+A tile of fast float32 products is compared with two thresholds for each target, its score
+plus and minus the error that a fast product can have. What lies above counts, what lies
+below does not, and the few in between are decided by the double-precision products that
+:mod:`cir_core.index.flat` decides by. So the ranks are those of a full sort, whatever the tiles,
+the threads and the BLAS, and no queries × images matrix is kept.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.index.scoring import Products, Rows
+from cir_core.index.top_rows import TopRows, just_below
+from cir_core.types.records import Matrix, Vector
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many queries are ranked."""
+
+_Flags = npt.NDArray[np.bool_]
+QUERIES = 1024            # of one product
+_COUNTED = 255 * 8        # flags that :func:`_count` adds up in one go
+IMAGES = 4 * _COUNTED     # of one product: numpy compares long rows three times as fast as short ones
+_STRIP = 32               # queries looked at together: their products stay in a core's cache meanwhile
+_TOP = 2**18              # rows in the lists of one block
+_NO_LIST: tuple[Rows, Vector] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
+
+
+@dataclass(frozen=True, eq=False)
+class RankedQuery:
+    """``ranks`` are those of the query's target rows, in their order; ``top`` are the best rows,
+    best first, as many as were asked for or are left, and ``scores`` what they score."""
+
+    ranks: tuple[int, ...]
+    top: Rows = field(repr=False)
+    scores: Vector = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of one query: ranks of ``targets`` among the rows less ``hidden``."""
+
+    targets: Sequence[int]
+    hidden: Collection[int] = ()
+
+
+def rank_many(
+    products: Products, queries: Matrix, questions: Sequence[Question], k: int, *,
+    block: int = QUERIES, tile: int = IMAGES, threads: int | None = None, progress: Progress | None = None,
+) -> list[RankedQuery]:
+    """``queries`` ``[q, dim]`` against every row of ``products``, one question for each.
+
+    Rank: 1 + rows that score higher + earlier rows that score the same. ``block`` and ``tile``
+    (queries and images of one product, the latter made to fit) and ``threads`` change how long
+    it takes, nothing else. Working memory grows with neither q nor n.
+    """
+    # The queries with most targets come first, so that those with an s-th one are a slice.
+    order = sorted(range(len(questions)), key=lambda i: -len(questions[i].targets))
+    block = max(1, min(block, _TOP // max(1, k)))
+    width = _width(min(tile, len(products.features)))
+    found: dict[int, RankedQuery] = {}
+    with ThreadPoolExecutor(threads or _cores()) as pool:
+        workers = _Workers(pool, threads or _cores(), width)
+        for start in range(0, len(order), block):
+            members = order[start:start + block]
+            ranked = _rank_block(products, queries[members], [questions[i] for i in members], k, workers)
+            found.update(zip(members, ranked, strict=True))
+            if progress:
+                progress(len(found), len(order))
+    return [found[i] for i in range(len(order))]
+
+
+def _rank_block(
+    products: Products, queries: Matrix, questions: Sequence[Question], k: int, workers: _Workers
+) -> list[RankedQuery]:
+    features, width = products.features, workers.width
+    parts = [slice(start, start + _STRIP) for start in range(0, len(queries), _STRIP)]
+    strips = [_Strip(products, queries[part], questions[part], k) for part in parts]
+    hidden = _Hidden(questions)
+    buffers = np.empty((2, len(queries), width), dtype=np.float32)
+    counting: list[Future[None]] = []
+    for start in range(0, len(features), width):
+        rows = features[start:start + width]
+        fast = buffers[start // width % 2]
+        np.matmul(queries, rows.T, out=fast[:, :len(rows)])
+        fast[:, len(rows):] = -np.inf
+        hidden.take_out(fast, start)
+        # While the tile before is counted, this one was multiplied already.
+        for one in counting:
+            one.result()
+        counting = workers.look([(strip, fast[part]) for strip, part in zip(strips, parts, strict=True)], start)
+    for one in counting:
+        one.result()
+    return [ranked for strip in strips for ranked in strip.answers()]
+
+
+class _Workers:
+    """Threads that share the strips of a block; numpy lets go of the lock while it compares."""
+
+    def __init__(self, pool: ThreadPoolExecutor, threads: int, width: int) -> None:
+        self._pool, self.width = pool, width
+        self._flags = [np.empty((2, _STRIP, width), dtype=np.bool_) for _ in range(threads)]
+
+    def look(self, strips: Sequence[tuple[_Strip, Matrix]], start: int) -> list[Future[None]]:
+        threads = min(len(self._flags), len(strips))
+
+        def share(thread: int) -> None:
+            for strip, fast in strips[thread::threads]:
+                strip.look(fast, start, self._flags[thread][:, :len(fast)])
+
+        return [self._pool.submit(share, thread) for thread in range(threads)]
+
+
+class _Hidden:
+    """The rows that leave the results, of all queries of a block, in order of rows."""
+
+    def __init__(self, questions: Sequence[Question]) -> None:
+        pairs = sorted((row, i) for i, question in enumerate(questions) for row in set(question.hidden))
+        self._rows, self._queries = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+
+    def take_out(self, fast: Matrix, start: int) -> None:
+        first, end = np.searchsorted(self._rows, [start, start + fast.shape[1]])
+        here = slice(int(first), int(end))
+        fast[self._queries[here], self._rows[here] - start] = -np.inf
+
+
+class _Strip:
+    """The queries of a block that one thread looks at."""
+
+    def __init__(
+        self, products: Products, queries: Matrix, questions: Sequence[Question], k: int
+    ) -> None:
+        self._products, self._queries = products, queries
+        counts = np.array([len(question.targets) for question in questions], dtype=np.int64)
+        # Targets as a matrix; -1 where a query has fewer than others.
+        self._targets = np.full((len(queries), counts.max(initial=0)), -1, dtype=np.int64)
+        self._having = [int(np.count_nonzero(counts > slot)) for slot in range(self._targets.shape[1])]
+        for i, question in enumerate(questions):
+            self._targets[i, :len(question.targets)] = question.targets
+        self._ranks = np.ones(self._targets.shape, dtype=np.int64)
+        # Half the error of a single search, which is the bound for any order of summation twice
+        # over: here each near tie counts. The 1 % is for what computing the bound itself loses.
+        share = (queries.shape[1] + 2) * 2.0**-24 * 1.01
+        error = share * products.sizes(queries) + 1e-37
+        which, slots = np.nonzero(self._targets >= 0)
+        self._scores = np.zeros(self._targets.shape, dtype=np.float32)
+        self._scores[which, slots] = products.pairs(queries, which, self._targets[which, slots])
+        wide = self._scores.astype(np.float64)
+        self._below = just_below(wide - error[:, None])
+        self._above = -just_below(-(wide + error[:, None]))
+        left = [len(products.features) - len(set(question.hidden)) for question in questions]
+        self._top = TopRows(products, queries, np.minimum(k, left), error) if k else None
+
+    def look(self, fast: Matrix, start: int, flags: _Flags) -> None:
+        """Takes in ``fast`` ``[n, m]``, the products with rows ``start`` and following; -inf stands for
+        no image. ``flags`` ``[2, n, m]`` is overwritten."""
+        for slot, n in enumerate(self._having):
+            higher, close = flags[0, :n], flags[1, :n]
+            np.greater(fast[:n], self._above[:n, slot, None], out=higher)
+            np.greater(fast[:n], self._below[:n, slot, None], out=close)
+            self._ranks[:n, slot] += _count(higher)
+            np.not_equal(close, higher, out=close)
+            self._decide(slot, close, start)
+        if self._top is not None:
+            self._top.look(fast, start, flags[0])
+
+    def _decide(self, slot: int, close: _Flags, start: int) -> None:
+        which, rows = np.divmod(np.flatnonzero(close), close.shape[1])
+        rows += start
+        targets = self._targets[:, slot]
+        other = rows != targets[which]
+        which, rows = which[other], rows[other]
+        scores, wanted = self._products.pairs(self._queries, which, rows), self._scores[:, slot][which]
+        before = (scores > wanted) | ((scores == wanted) & (rows < targets[which]))
+        self._ranks[:, slot] += np.bincount(which[before], minlength=len(self._ranks))
+
+    def answers(self) -> list[RankedQuery]:
+        asked = self._targets >= 0
+        ranks = [tuple(self._ranks[i, asked[i]].tolist()) for i in range(len(self._ranks))]
+        if self._top is None:
+            return [RankedQuery(of, *_NO_LIST) for of in ranks]
+        return [RankedQuery(of, *best) for of, best in zip(ranks, self._top.lists(), strict=True)]
+
+
+def _width(images: int) -> int:
+    """The number of flags next to ``images`` that :func:`_count` can add up."""
+    unit = 8 if images <= _COUNTED else _COUNTED
+    return max(unit, -(-images // unit) * unit)
+
+
+def _count(flags: _Flags) -> npt.NDArray[np.int64]:
+    """``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up at a time as one
+    integer, none of whose bytes overflows in 255 of them. numpy's own count by rows takes
+    longer than the comparison."""
+    words = flags.view(np.uint64)
+    words = words.reshape(len(flags), -1, min(words.shape[1], _COUNTED // 8)).sum(axis=2)
+    counts: npt.NDArray[np.int64] = words.view(np.uint8).reshape(len(flags), -1).sum(axis=1, dtype=np.int64)
+    return counts
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,129 @@
+"""Products of vectors with the gallery, fast and exact, and the scores made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from cir_core.errors import GalleryError
+from cir_core.support.texts import quoted
+from cir_core.types.records import Matrix, Vector
+
+Rows = npt.NDArray[np.int64]
+_BLOCK = 4096   # rows scored in double precision at a time
+_PAIRS = 64     # the same, each with a vector of its own: what a cache holds
+
+
+class Scoring(Protocol):
+    """A score made of the products with several vectors, e.g. a filtered one."""
+
+    @property
+    def vectors(self) -> Matrix:
+        """``[m, dim]``."""
+        ...
+
+    def combine(self, products: npt.NDArray[np.floating]) -> npt.NDArray[np.floating]:
+        """``[n, m]`` products to ``[n]`` scores."""
+        ...
+
+    def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
+        """How far a score can be off when column j is off by ``errors[j]`` at most and no
+        larger than ``sizes[j]``."""
+        ...
+
+
+class Scored(Protocol):
+    """Scores of a whole gallery, fast within ``error``, and exact for chosen rows."""
+
+    @property
+    def error(self) -> float: ...
+
+    def fast(self) -> Vector:
+        """``[n]``, a new array."""
+        ...
+
+    def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
+        """``[len(rows)]``, the same for a row whichever others are asked for."""
+        ...
+
+
+class Products:
+    """``features`` is ``[n, dim]`` float32; ``ids`` names its rows in errors."""
+
+    def __init__(self, features: Matrix, ids: Sequence[str]) -> None:
+        self.features = features
+        self._ids = ids
+
+    def exact(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
+        """``[len(rows), m]``, each row added up alone and in one order: a matrix product would
+        not give the same digits for one row as for many."""
+        wide = vectors.astype(np.float64)
+        products = np.empty((len(rows), len(vectors)), dtype=np.float64)
+        for start in range(0, len(rows), _BLOCK):
+            block = self.features[rows[start:start + _BLOCK]].astype(np.float64)
+            for column, vector in enumerate(wide):
+                products[start:start + _BLOCK, column] = (block * vector).sum(axis=1)
+        return products
+
+    def pairs(self, vectors: Matrix, which: Rows, rows: Rows) -> npt.NDArray[np.float32]:
+        """``[len(rows)]``: vector ``which[i]`` with row ``rows[i]``, digit for digit what :meth:`exact`
+        gives, rounded to float32 as scores are."""
+        features = np.asarray(self.features)   # a memory map is slow to index
+        scores = np.empty(len(rows), dtype=np.float32)
+        for start in range(0, len(rows), _PAIRS):
+            part = slice(start, start + _PAIRS)
+            products = features[rows[part]].astype(np.float64)
+            products *= vectors[which[part]]
+            scores[part] = products.sum(axis=1)
+        return scores
+
+    def sizes(self, vectors: Matrix) -> npt.NDArray[np.float64]:
+        """``[m]``: the largest product each of ``vectors`` ``[m, dim]`` can have."""
+        lengths: npt.NDArray[np.float64] = np.linalg.norm(vectors.astype(np.float64), axis=1)
+        return self._longest * lengths
+
+    def errors(self, vectors: Matrix) -> npt.NDArray[np.float64]:
+        """``[m]``: bounds on |fast - exact|, the textbook one for a sum of dim products, doubled."""
+        share = (self.features.shape[1] + 1) * 2.0**-23
+        return np.asarray(share * self.sizes(vectors) + 1e-37)
+
+    @cached_property
+    def _longest(self) -> float:
+        squares = np.einsum("ij,ij->i", self.features, self.features)
+        if not np.isfinite(squares).all():
+            row = int(np.flatnonzero(~np.isfinite(squares))[0])
+            raise GalleryError(f"The vector of {quoted(self._ids[row])} is damaged. Index the gallery again.")
+        return float(np.sqrt(squares.max(initial=0.0)))
+
+
+class PlainScores:
+    """Scores that are the products with one vector."""
+
+    def __init__(self, products: Products, query: Vector) -> None:
+        self._products, self._query = products, query
+        self.error = float(products.errors(query[None])[0])
+
+    def fast(self) -> Vector:
+        return self._products.features @ self._query
+
+    def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
+        return self._products.exact(self._query[None], rows)[:, 0].astype(np.float32)
+
+
+class CombinedScores:
+    """Scores made of the products with several vectors."""
+
+    def __init__(self, products: Products, scoring: Scoring, vectors: Matrix) -> None:
+        self._products, self._scoring, self._vectors = products, scoring, vectors
+        self.error = scoring.error(products.errors(vectors), products.sizes(vectors))
+
+    def fast(self) -> Vector:
+        products = self._products.features @ self._vectors.T
+        return np.ascontiguousarray(self._scoring.combine(products), dtype=np.float32)
+
+    def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
+        return np.asarray(self._scoring.combine(self._products.exact(self._vectors, rows)), dtype=np.float32)

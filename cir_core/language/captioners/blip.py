@@ -1,0 +1,193 @@
+"""Captions on this machine: BLIP and BLIP-2 of transformers, from a folder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+import transformers
+from PIL import Image
+
+from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
+from cir_core.encoders.load_failures import load_failure
+from cir_core.encoders.offline import hub_access
+from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
+from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
+from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
+from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
+from cir_core.language.watch import Watch
+from cir_core.types.composition import Usage
+
+_CLASSES = {"blip": "BlipForConditionalGeneration", "blip-2": "Blip2ForConditionalGeneration"}
+_NO_PIXELS = "the captioner looks at pixels, and there were none; add captions to the gallery's manifest"
+_NO_WORDS = "the captioner found no words for this image"
+
+
+class BlipCaptioner:
+    """Fills the caption role alone. Implements ``LanguageModel``; offline and thread-safe.
+
+    ``path`` is a folder with config.json, weights, the tokenizer's files and
+    preprocessor_config.json, as from the hub or ``save_pretrained``. ``device`` and ``precision`` are
+    those of encoders, but ``auto`` is bf16 on cuda: T5, inside some of BLIP-2, overflows fp16.
+    ``prompt`` is the beginning of every caption for BLIP ("a photo of", left out of the answer)
+    and a request for BLIP-2 ("Question: what is in the picture? Answer:").
+
+    Sample 0 is the best of ``beams`` beams; others are drawn from the words that make up
+    ``top_p`` of the probability, the same for the same pixels and number. Captions have at
+    most ``max_tokens`` tokens. All of this is in the name, which is ``blip:<folder>@<8 hex>``.
+
+    Raises ``LanguageModelUnavailable`` for a folder without such a model, ``EncoderUnavailable``
+    for a device or precision that cannot be used.
+    """
+
+    sees = True
+
+    def __init__(
+        self, path: Path | str, device: str = "auto", precision: str = "auto", *, prompt: str = "",
+        beams: int = 3, top_p: float = 0.9, max_tokens: int = 40, batch_size: int = 8,
+    ) -> None:
+        folder = Path(path).expanduser()
+        self._device = choose_device(device)
+        on_cuda = precision == "auto" and self._device.type == "cuda"
+        self._dtype = choose_precision("bf16" if on_cuda else precision, self._device)
+        self._beams, self._top_p, self._max_tokens, self._batch_size = beams, top_p, max_tokens, batch_size
+        model, self._tokenizer, self._processor, config = _load(folder)
+        self._prompt_ids: list[int] = self._tokenizer(prompt)["input_ids"]
+        self._has_prompt = bool(prompt)
+        probe = self._tokenizer(list(PROBE_TEXTS))["input_ids"]
+        mark = revision(model.state_dict(), transformers_marks(config, self._processor.to_dict(), probe) | {
+            "prompt": prompt, "beams": beams, "top_p": top_p, "max_tokens": max_tokens,
+        })
+        self._name = f"blip:{folder.resolve().name}@{mark[:8]}"
+        # Half the memory in half precision; BLIP-2 has up to twelve billion weights.
+        self._model = model.eval().requires_grad_(False).to(device=self._device, dtype=self._dtype)
+        self._is_second = config["model_type"] == "blip-2"
+        self._lock = threading.Lock()
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+        """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
+        if not isinstance(task, CaptionTask):
+            raise UnsupportedTask(
+                f"{self._name} cannot fill the role '{task.role}'; it captions. Connect a language model for "
+                "this (docs/language-models.md)."
+            )
+        if task.picture.load is None:
+            return cast(A, CaptionAnswer(caption="", notes=(_NO_PIXELS,)))
+        (caption,) = self._captions([task.picture.load()], task.sample, watch)
+        return cast(A, CaptionAnswer(caption=caption, notes=() if caption else (_NO_WORDS,)))
+
+    def captions(self, images: Sequence[Image.Image], sample: int = 0) -> list[str]:
+        """A caption for each image, in batches, with the words :meth:`complete` would find."""
+        return [
+            caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)
+        ]
+
+    def _captions(self, images: Sequence[Image.Image], sample: int, watch: Watch | None) -> list[str]:
+        rgb = [image.convert("RGB") for image in images]
+        pixels = self._processor(images=rgb, return_tensors="pt")["pixel_values"].to(self._device, self._dtype)
+        options: dict[str, Any] = {"num_beams": self._beams}
+        if sample > 0:
+            noise = NucleusNoise([seed_of(image, sample) for image in rgb], self._top_p)
+            options = {"num_beams": 1, "logits_processor": transformers.LogitsProcessorList([noise])}
+        if watch is not None:
+            options["stopping_criteria"] = transformers.StoppingCriteriaList([_Asked(watch)])
+        with self._lock, torch.inference_mode(), self._autocast():
+            if watch is not None and watch.stopped:
+                raise Stopped(f"Stopped before {self._name} began. Search again to ask anew.")
+            tokens = self._generate(pixels, options)
+            texts = self._tokenizer.batch_decode(tokens, skip_special_tokens=True)
+        if watch is not None:
+            if watch.stopped:
+                raise Stopped(f"Stopped before {self._name} had answered. Search again to ask anew.")
+            # Nothing went to a server, so it is no call.
+            watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self._name,)))
+        return [_tidy(text) for text in texts]
+
+    def _generate(self, pixels: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
+        """``[n, tokens]``: what follows the prompt."""
+        model = self._model
+        common = {"max_new_tokens": self._max_tokens, "do_sample": False, **options}
+        if not self._is_second:
+            # The model drops the end token and puts its own start token first.
+            ids = self._rows(self._prompt_ids, pixels) if self._has_prompt else None
+            begun = len(self._prompt_ids) - 1 if self._has_prompt else 1
+            return cast(torch.Tensor, model.generate(pixel_values=pixels, input_ids=ids, **common)[:, begun:])
+        seen = [model.config.image_token_id] * model.config.num_query_tokens
+        ids = self._rows(seen + self._prompt_ids, pixels)
+        tokens = model.generate(
+            pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common
+        )
+        # A decoder repeats what it was given; T5 only answers.
+        return cast(torch.Tensor, tokens if model.config.is_encoder_decoder else tokens[:, ids.shape[1]:])
+
+    def _rows(self, ids: list[int], pixels: torch.Tensor) -> torch.Tensor:
+        return torch.tensor([ids], device=self._device).repeat(len(pixels), 1)
+
+    def _autocast(self) -> AbstractContextManager[Any]:
+        if self._dtype == torch.float32:
+            return nullcontext()
+        return torch.autocast(self._device.type, dtype=self._dtype)
+
+
+class _Asked(transformers.StoppingCriteria):
+    """Ends every row at the next word once the watch asks to stop."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+
+    def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:
+        return torch.full((len(input_ids),), self._watch.stopped, device=input_ids.device, dtype=torch.bool)
+
+
+def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
+    """Model as stored, tokenizer, image processor and config.json."""
+    if not (folder / "config.json").is_file():
+        raise LanguageModelUnavailable(
+            f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, downloaded from the hub "
+            "or written by save_pretrained; cirque does not fetch it."
+        )
+    with hub_access(allowed=False):
+        try:
+            config, _ = transformers.PretrainedConfig.get_config_dict(folder, local_files_only=True)
+            kind = str(config.get("model_type"))
+            if kind not in _CLASSES:
+                raise LanguageModelUnavailable(
+                    f"The model in {folder} is a '{kind}'; the local captioner reads BLIP and BLIP-2. Serve others "
+                    "behind an address and connect that (docs/language-models.md)."
+                )
+            model, info = getattr(transformers, _CLASSES[kind]).from_pretrained(
+                folder, dtype="auto", local_files_only=True, output_loading_info=True
+            )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            processor = cast(Any, transformers.AutoImageProcessor).from_pretrained(folder, local_files_only=True)
+        except LanguageModelError:
+            raise
+        except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
+            raise LanguageModelUnavailable(
+                f"The captioner in {folder} could not be loaded: {load_failure(error)}. The folder "
+                "needs config.json, weights, the tokenizer's files and preprocessor_config.json."
+            ) from error
+    if info["missing_keys"]:
+        raise LanguageModelUnavailable(
+            f"The checkpoint in {folder} lacks {len(info['missing_keys'])} weights of {_CLASSES[kind]}, such as "
+            f"{min(info['missing_keys'])}. Use one trained for captioning (blip-image-captioning-…, blip2-…)."
+        )
+    if kind == "blip-2" and model.config.image_token_id is None:
+        raise LanguageModelUnavailable(
+            f"The config.json in {folder} has no image_token_index, so the image has no place among the words. "
+            "Get the current revision of the checkpoint."
+        )
+    return model, tokenizer, processor, config
+
+
+def _tidy(text: str) -> str:
+    line = " ".join(text.split())
+    return line[:1].upper() + line[1:]

@@ -1,0 +1,65 @@
+"""Reference images and the turn before, as a search needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cir_core.errors import SearchError
+from cir_core.gallery.gallery import Gallery
+from cir_core.language.tasks import Picture
+from cir_core.support.texts import quoted
+from cir_core.types.composition import Marks
+from cir_core.types.records import Exclude, Hit, Turn, Vector
+
+
+@dataclass(frozen=True)
+class Reference:
+    """``features`` is its unit vector; ``picture`` gives pixels only to who asks for them."""
+
+    image_id: str
+    features: Vector = field(compare=False, repr=False)
+    picture: Picture = Picture()
+
+
+@dataclass(frozen=True)
+class Previous:
+    """What the next turn needs of those before: the query, what the person saw, and each
+    turn's own vector for the methods that aggregate them."""
+
+    vector: Vector
+    hits: tuple[Hit, ...]
+    references: tuple[str, ...]         # of all turns so far, the first one first
+    features: tuple[Vector, ...] = ()   # f_1 … f_L; empty where turns hold none
+
+    @classmethod
+    def of(cls, path: Sequence[Turn]) -> Previous | None:
+        """From the turns of a branch, in order; None before the first turn."""
+        if not path:
+            return None
+        return cls(
+            path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path),
+            # A turn stored before methods were recorded stands for itself by its query.
+            tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
+        )
+
+
+def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
+    """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for one that is not there."""
+    both = set(marks.less_like) & {reference.image_id, *marks.more_like}
+    if both:
+        raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Take one mark away.")
+    for image_id in (*marks.more_like, *marks.less_like):
+        gallery.row_of(image_id)
+
+
+def excluded_ids(
+    gallery: Gallery, reference: Reference, previous: Previous | None, exclude: Exclude
+) -> tuple[str, ...]:
+    """The gallery images that leave the results."""
+    if exclude == "none":
+        return ()
+    ids = [reference.image_id]
+    if exclude == "history" and previous is not None:
+        ids = [*previous.references, *ids]
+    return tuple(dict.fromkeys(image_id for image_id in ids if image_id in gallery))

@@ -1,0 +1,27 @@
+"""How long each stage of a turn took, and somebody who is told when it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+from cir_core.methods.observer import TurnWatch
+
+
+class Stages:
+    """``with stages("merge"): …`` adds the milliseconds to ``milliseconds["merge"]``."""
+
+    def __init__(self, watch: TurnWatch | None = None) -> None:
+        self.watch = watch or TurnWatch()
+        self.milliseconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        self.watch.stage(name)
+        began = perf_counter()
+        try:
+            yield
+        finally:
+            took = (perf_counter() - began) * 1000
+            self.milliseconds[name] = self.milliseconds.get(name, 0.0) + took

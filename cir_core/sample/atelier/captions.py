@@ -1,0 +1,132 @@
+"""What people say about garments: full, partial and relative captions."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection, Mapping
+
+from cir_core.garments.describe import describe
+from cir_core.garments.lexicon import GROUPS, NONE
+from cir_core.sample.atelier.relative import relative_captions
+from cir_core.sample.atelier.wording import (
+    COLOUR_WORDS,
+    DETAIL_WORDS,
+    FIT_WORDS,
+    LENGTH_CAPTIONS,
+    NECK_WORDS,
+    NOUNS,
+    PATTERN_AFTER,
+    PATTERN_BEFORE,
+    SLEEVE_WORDS,
+    article,
+    join,
+)
+
+__all__ = ["full_caption", "partial_caption", "relative_captions"]
+
+
+def full_caption(attributes: Mapping[str, str], rng: random.Random) -> str:
+    """A sentence that names every attribute the garment has, in one of many wordings.
+
+    About one caption in four is the canonical :func:`cir_core.garments.describe.describe`;
+    the rest vary order, synonyms and sentence frame.
+    """
+    if rng.random() < 0.25:
+        return describe(attributes)
+    return partial_caption(attributes, [group.key for group in GROUPS], rng)
+
+
+def partial_caption(attributes: Mapping[str, str], groups: Collection[str],
+                    rng: random.Random) -> str:
+    """A phrase that mentions the given ``groups`` of the garment and no others.
+
+    ``second_colour`` is said together with ``pattern`` or ``trim`` where these are
+    asked for. An absent trim or second colour is left unsaid; if nothing at all
+    remains to be said, the phrase is just the garment's kind.
+    """
+    said = {key: attributes[key] for key in attributes if key in groups}
+    if said.get("second_colour") == NONE:
+        del said["second_colour"]
+    if said.get("trim") == NONE:
+        del said["trim"]
+    on_trim = _accent_on_trim(attributes)
+    # `describe` cannot tell whose accent it is unless pattern and trim are said too.
+    if len(said) <= 2 and not (on_trim and "second_colour" in said) and rng.random() < 0.3:
+        return describe(said) if said else "a garment"
+    return _compose(said, rng, accent_on_trim=on_trim)
+
+
+def _accent_on_trim(attributes: Mapping[str, str]) -> bool:
+    return attributes.get("pattern") == "plain" and attributes.get("trim", NONE) != NONE
+
+
+def _compose(said: Mapping[str, str], rng: random.Random, accent_on_trim: bool) -> str:
+    category, second = said.get("category"), said.get("second_colour")
+    before: list[str] = []
+    after: list[str] = []
+    if fit := said.get("fit"):
+        before.append(rng.choice(FIT_WORDS[fit]))
+    if length := said.get("length"):
+        before.append(rng.choice(LENGTH_CAPTIONS[category or "dress"][length]))
+    rng.shuffle(before)
+
+    details: list[str] = []
+    trim_words: str | None = None
+    if trim := said.get("trim"):
+        owner = rng.choice(COLOUR_WORDS[second]) if second and accent_on_trim else None
+        singular, noun = rng.choice(DETAIL_WORDS[trim])
+        words = f"{owner} {noun}" if owner else noun
+        trim_words = f"{article(words)} {words}" if singular else words
+        if owner:
+            second = None
+    pattern = said.get("pattern")
+    colours = rng.choice(COLOUR_WORDS[said["colour"]]) if "colour" in said else None
+    accent = rng.choice(COLOUR_WORDS[second]) if second else None
+    pattern_said = False
+    if colours and accent and accent_on_trim:  # the trim itself is not to be named
+        before.append(colours)
+        details.append(f"{accent} details")
+    elif colours and accent:
+        if pattern in PATTERN_AFTER and rng.random() < 0.35:
+            after.append(f"with {accent} {rng.choice(PATTERN_AFTER[pattern])}")
+            pattern_said = True
+        else:
+            colours = rng.choice((f"{colours} and {accent}", f"{colours} and {accent}",
+                                  f"{colours}/{accent}"))
+        before.append(colours)
+    elif colours:
+        before.append(colours)
+    elif accent and accent_on_trim:
+        details.append(f"{accent} details")
+    elif accent:
+        if pattern in PATTERN_AFTER and rng.random() < 0.5:
+            after.append(f"with {accent} {rng.choice(PATTERN_AFTER[pattern])}")
+            pattern_said = True
+        else:
+            details.append(f"{accent} as the second colour")
+    if pattern and not pattern_said:
+        word = rng.choice(PATTERN_BEFORE[pattern])
+        before.insert(len(before) if rng.random() < 0.75 or not colours else len(before) - 1, word)
+    if sleeves := said.get("sleeves"):
+        details.append(rng.choice(SLEEVE_WORDS[sleeves]))
+    if neckline := said.get("neckline"):
+        details.append(rng.choice(NECK_WORDS[neckline]))
+    if trim_words:
+        details.append(trim_words)
+    rng.shuffle(details)
+
+    if not before and not after and category is None:
+        return join(details) if details else "a garment"
+    noun = rng.choice(NOUNS[category]) if category else rng.choice(("garment", "piece", "item"))
+    text = " ".join([*before, noun, *after])
+    # A caption may open with a frame, as people's captions do.
+    frame = rng.random()
+    if frame < 0.70:
+        text = f"{article(text)} {text}"
+    elif frame < 0.78:
+        text = f"this is {article(text)} {text}"
+    elif frame < 0.84:
+        text = f"photo of {article(text)} {text}"
+    if details:
+        text += (", " if after else " with ") + join(details)
+    return text

@@ -1,0 +1,150 @@
+"""Puts a garment together: cut, cloth, folds, details, light, background."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from cir_core.garments.lexicon import NONE
+from cir_core.sample.atelier.draw import details, neck
+from cir_core.sample.atelier.draw.background import backdrop, cast_shadow
+from cir_core.sample.atelier.draw.canvas import Canvas, Paint, Relief
+from cir_core.sample.atelier.draw.cloth import cloth
+from cir_core.sample.atelier.draw.details import Tailor
+from cir_core.sample.atelier.draw.geometry import Pose
+from cir_core.sample.atelier.draw.palette import dyed
+from cir_core.sample.atelier.draw.shade import Folds, lit, rounding
+from cir_core.sample.atelier.draw.silhouette import HEMS, Sleeve, cut
+
+_SUPERSAMPLING = 2
+
+
+def render(attributes: Mapping[str, str], seed: int, size: int = 256) -> np.ndarray:
+    """The picture of a garment: uint8 RGB ``[size, size, 3]``.
+
+    The same arguments always give the same picture. ``attributes`` must hold every
+    group of :mod:`cir_core.garments.lexicon` and satisfy
+    :func:`cir_core.sample.atelier.rules.is_wearable`.
+    """
+    rng = np.random.default_rng(seed)
+    fine = size * _SUPERSAMPLING
+    hem = HEMS[attributes["category"]][attributes["length"]]
+    pose = Pose.draw(rng, sink=(0.92 - hem) * 0.36)
+    wall = backdrop(size, pose.light, rng)
+    main = dyed(attributes["colour"], rng)
+    second = attributes["second_colour"]
+    accent = None if second == NONE else dyed(second, rng)
+    pieces = cut(attributes, rng)
+    fabric = cloth(attributes, main, main if accent is None else accent, fine, rng)
+    folds = Folds(attributes["fit"], attributes["category"], rng)
+    canvas = Canvas(fine, pose)
+    _assemble(attributes, Tailor(canvas, pieces, main, accent, fabric, rng), folds)
+
+    colour, coverage = lit(canvas, main, _grain(size))
+    scene = wall * cast_shadow(coverage, pose.light)[..., None]
+    picture = scene * (1 - coverage[..., None]) + colour
+    picture *= pose.exposure * pose.tint
+    return np.asarray(np.clip(picture * 255 + 0.5, 0, 255).astype(np.uint8))
+
+
+def _assemble(attributes: Mapping[str, str], t: Tailor, folds: Folds) -> None:
+    """Lays all pieces on the canvas, from the back to the front."""
+    neckline, trim, pattern = attributes["neckline"], attributes["trim"], attributes["pattern"]
+    canvas, pieces = t.canvas, t.cut
+    plain: Paint = t.main
+    fabric: Paint = plain if pattern == "colourblock" else t.cloth
+    neck.inside(t)
+    for line in pieces.straps:
+        details.strap(t, line, plain)
+    for index, sleeve in enumerate(pieces.sleeves):
+        _lay_sleeve(t, sleeve, index, folds, pattern)
+    paint, relief = _body(t, folds)
+    canvas.lay(pieces.body, paint, relief, raised=False, shadow=0.24)
+    if pattern == "graphic":
+        details.graphic(t, neckline == "collar")
+    details.seams(t, attributes["category"], trim == "belt")
+    if trim == "piping":
+        details.piping(t, neckline)
+    if trim == "ruffle":
+        own: Paint = t.main if t.accent is None or pattern == "colourblock" else t.accent
+        details.ruffle(t, own, folds=int(t.rng.integers(8, 12)))
+    elif attributes["category"] == "toptee" and trim != "piping":
+        details.hem_rib(t, t.accent if pattern == "colourblock" and t.accent is not None else t.main)
+    edge: Paint = t.accent if trim == "piping" and t.accent is not None else fabric
+    if neckline == "turtleneck":
+        neck.roll(t, edge)
+    elif neckline != "collar" and trim != "piping":
+        neck.ribbing(t, neckline)
+    if trim == "buttons":
+        details.placket(t, plain)
+    if neckline == "collar":
+        neck.collar(t, edge)
+    if trim == "pocket":
+        details.pocket(t)
+    elif trim == "belt":
+        details.belt(t)
+    elif trim == "bow":
+        details.bow(t)
+
+
+def _body(t: Tailor, folds: Folds) -> tuple[Paint, Relief]:
+    """Colour and relief of the body: the folds also shift the cloth's pattern."""
+    pieces, size = t.cut, t.canvas.size
+
+    def height(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        # Folds are smooth: half the pixels in each direction are enough.
+        xs, ys = x[::2, ::2], y[::2, ::2]
+        half = pieces.half_width(y[::2, y.shape[1] // 2])[:, None]
+        field = folds.body(xs / half, xs, ys, pieces.waist, pieces.hem_y, pieces.chest_half)
+        return cv2.resize(field, (x.shape[1], x.shape[0]), interpolation=cv2.INTER_LINEAR)
+
+    kept: list[np.ndarray] = []
+
+    def paint(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        kept.append(height(x, y))
+        half = pieces.half_width(y[:, y.shape[1] // 2])[:, None]
+        ease = 1 - 0.35 * (1 - pieces.chest_half / half)  # cloth follows the flare halfway
+        return t.cloth(x * ease + kept[0] * 0.9, y + kept[0] * 0.8)
+
+    def relief(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.asarray(kept[0] + rounding(mask, size, 0.034, 0.0085))
+
+    return paint, relief
+
+
+def _lay_sleeve(t: Tailor, sleeve: Sleeve, index: int, folds: Folds, pattern: str) -> None:
+    """A sleeve, its cloth running along its own axis."""
+    size = t.canvas.size
+    (ax, ay), (ox, oy) = sleeve.axis, sleeve.origin
+    half = 0.060
+    kept: list[np.ndarray] = []  # the sleeve's folds: colour and relief both need them
+
+    def frame(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        dx, dy = x - ox, y - oy
+        return dx * ay - dy * ax, dx * ax + dy * ay
+
+    def paint(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        s, along = frame(x, y)
+        kept.append(folds.sleeve(s, along, index, half))
+        if pattern == "colourblock":
+            return t.main
+        field = kept[0]
+        return t.cloth((s + field * 1.2).astype(np.float32), (along + field * 1.2 + 0.2).astype(np.float32))
+
+    def relief(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.asarray(kept[0] + rounding(mask, size, 0.028, 0.0075) - 0.024)
+
+    t.canvas.lay(sleeve.outline, paint, relief, raised=False, shadow=0.2)
+
+
+@lru_cache(maxsize=4)
+def _grain(size: int) -> np.ndarray:
+    """The weave's fine unevenness; the same cloth for all, it carries no attribute."""
+    rng = np.random.default_rng(7)
+    fine = rng.normal(0, 0.013, (size, size)).astype(np.float32)
+    coarse = cv2.resize(rng.normal(0, 0.006, (size // 4, size // 4)).astype(np.float32), (size, size),
+                        interpolation=cv2.INTER_CUBIC)
+    return 1 + fine + coarse

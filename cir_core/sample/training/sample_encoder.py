@@ -1,0 +1,74 @@
+"""Trains the bundled encoder on the sample gallery's train split, on a CPU."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from cir_core.sample.atelier.catalogue import Garment, catalogue
+from cir_core.sample.evaluate_encoder import EncoderReport
+from cir_core.sample.training.recipe import Recipe
+from cir_core.sample.training.sample_data import rendered
+from cir_core.sample.training.sample_model import IMAGE_SIZE, export
+from cir_core.sample.training.sample_run import Run
+
+__all__ = ["Recipe", "train_sample_encoder"]
+
+
+def train_sample_encoder(
+    out: Path,
+    *,
+    cache: Path,
+    epochs: int = 36,
+    seed: int = 7,
+    threads: int = 2,
+    recipe: Recipe = Recipe(),
+    garments: Sequence[Garment] | None = None,
+    progress: Callable[[str], None] = print,
+) -> Path:
+    """Train, keep the epoch that is best on the val split in ``out``, and return ``out``.
+
+    ``cache`` holds the drawn images and ``state.pt``, from which a training that was
+    broken off goes on (delete it to start afresh). Judging starts after the epochs of
+    the image tower alone; from then on ``out`` loads as ``local-dir:<out>``.
+    """
+    torch.set_num_threads(threads)
+    garments = catalogue() if garments is None else garments
+    train = [garment for garment in garments if garment.split == "train"]
+    val = [garment for garment in garments if garment.split == "val"]
+    progress(f"drawing {recipe.takes} x {len(train)} + {len(val)} garments into {cache}")
+    images = rendered(train, cache, size=IMAGE_SIZE, takes=recipe.takes)
+    val_images = rendered(val, cache, size=IMAGE_SIZE)[0]
+    images = np.array(images)  # into memory once; batches pick rows at random
+    run = Run(cache, train, recipe, epochs, seed)
+    run.resume()
+    while run.epoch < epochs:
+        start = time.monotonic()
+        images_only = run.images_only
+        loss = run.one_epoch(images)
+        if images_only:  # nothing to judge yet
+            run.save()
+            progress(f"epoch {run.epoch}/{epochs} loss {loss:.3f} {time.monotonic() - start:.0f} s")
+            continue
+        report = run.evaluate(val, val_images)
+        better = _quality(report) > run.best
+        if better:
+            run.best = _quality(report)
+            export(out, run.average, run.vocabulary)
+        run.save()
+        progress(
+            f"epoch {run.epoch}/{epochs} loss {loss:.3f} "
+            f"R@1 {report.recall_at_1:.3f} R@10 {report.recall_at_10:.3f} "
+            f"attributes {report.mean_attribute_accuracy:.4f} ("
+            + " ".join(f"{k} {v.accuracy:.3f}" for k, v in report.attribute_accuracy.items())
+            + f") {time.monotonic() - start:.0f} s" + (" kept" if better else "")
+        )
+    return out
+
+
+def _quality(report: EncoderReport) -> float:
+    return report.recall_at_1 + report.mean_attribute_accuracy

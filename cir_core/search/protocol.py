@@ -1,0 +1,89 @@
+"""Protocol cards: everything a number depends on, under one hash."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from typing import Any
+
+from cir_core.types.methods import method_from_dict
+from cir_core.types.records import EncoderIdentity, MethodSettings, ProtocolCard
+from cir_core.version import __version__
+
+TIE_RULE = "score, then gallery order"
+
+
+def make_card(
+    *, gallery: str, gallery_size: int, gallery_digest: str, split: str,
+    encoder: EncoderIdentity, language_model: str, method: MethodSettings,
+    caption_mode: str = "single", seed: int | None = None, scope: str = "whole gallery",
+    max_turns: int | None = None, captions: str = "", domain: str = "garment",
+) -> ProtocolCard:
+    """A card with its digest filled in."""
+    card = ProtocolCard(
+        gallery=gallery, gallery_size=gallery_size, gallery_digest=gallery_digest, split=split,
+        encoder=encoder, language_model=language_model, method=method,
+        caption_mode=caption_mode, tie_rule=TIE_RULE, seed=seed, version=__version__, digest="",
+        scope=scope, max_turns=max_turns, captions=captions, domain=domain,
+    )
+    return dataclasses.replace(card, digest=_digest(card))
+
+
+def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
+    """``card`` as it is under ``method``; with its own method it is ``card`` itself, also where
+    an earlier version hashed other fields."""
+    if method == card.method:
+        return card
+    changed = dataclasses.replace(card, method=method)
+    return dataclasses.replace(changed, digest=_digest(changed))
+
+
+def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
+    """``card`` with the language model, captions and domain of ``now``; ``card`` itself, with the
+    digest it was stored with, where none of them differs."""
+    if not differences(card, now):
+        return card
+    changed = dataclasses.replace(card, language_model=now.language_model, captions=now.captions, domain=now.domain)
+    return dataclasses.replace(changed, digest=_digest(changed))
+
+
+def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
+    """What a session that began under ``old`` and goes on under ``new`` should say about its next
+    turn: one remark each on language model, captions and domain, where they differ."""
+    return tuple(
+        f"this session began with {before}; this turn goes on with {now}"
+        for before, now in zip(_models(old), _models(new), strict=True) if before != now
+    )
+
+
+def _models(card: ProtocolCard) -> tuple[str, str, str]:
+    return (
+        f"the language model {card.language_model}",
+        f"the optimised captions {card.captions}" if card.captions else "no optimised captions",
+        f"the domain {card.domain!r}",
+    )
+
+
+def _digest(card: ProtocolCard) -> str:
+    content = dataclasses.asdict(card)
+    # The name of a gallery and the way an encoder was named are addresses, not content:
+    # two labs that index the same files with the same weights get the same digest.
+    del content["digest"], content["gallery"], content["encoder"]["spec"]
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
+    """Plain types, for JSON files and the database."""
+    return dataclasses.asdict(card)
+
+
+def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
+    """The inverse of :func:`card_to_dict`; fields that older versions did not write take their
+    defaults, and the digest stays the one that was stored."""
+    return ProtocolCard(**{
+        **content,
+        "encoder": EncoderIdentity(**content["encoder"]),
+        "method": method_from_dict(content["method"]),
+    })

@@ -1,0 +1,34 @@
+"""The outcome of one turn, before it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cir_core.errors import SearchError
+from cir_core.types.composition import Composition
+from cir_core.types.records import Hit, Turn, Vector
+
+
+@dataclass(frozen=True)
+class Found:
+    """The outcome of one turn (see :class:`~cir_core.types.records.Turn` for the fields)."""
+
+    caption: str
+    merged_text: str
+    notes: tuple[str, ...]
+    vector: Vector = field(compare=False, repr=False)
+    hits: tuple[Hit, ...]
+    excluded_ids: tuple[str, ...]
+    target_rank: int | None
+    timings_ms: Mapping[str, float]
+    composition: Composition
+
+    @classmethod
+    def of(cls, turn: Turn) -> Found:
+        """A stored turn. Raises ``SearchError`` for one stored before methods were recorded."""
+        if turn.composition is None:
+            raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
+                              "Search once more to get one that can be changed.")
+        return cls(turn.caption, turn.merged_text, turn.notes, turn.vector, turn.hits, turn.excluded_ids,
+                   turn.target_rank, turn.timings_ms, turn.composition)

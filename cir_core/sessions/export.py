@@ -1,0 +1,56 @@
+"""Sessions as files: CIRCLED's public form, with cirque's protocol card beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cir_core.datasets.readers.circled import CircledSession, CircledTurn, public_record
+from cir_core.search.protocol import card_to_dict
+from cir_core.types.records import SearchSession, Turn
+
+
+def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict[str, Any]:
+    """One branch as one record of a CIRCLED ``{subset}.json`` array.
+
+    The fields of the published schema come first and mean what they mean there; all of
+    cirque's own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
+    whose name begins with "circo" get CIRCO's twelve digits in the former and keep their ids in the latter.
+    """
+    path = session.path_to(tip.turn_id)
+    shown = session.target_revealed or session.target_live  # else the ranks are still a secret
+    branch = next(b for b in session.branches if b.branch_id == tip.branch_id)
+    subset = f"{session.gallery}_{session.protocol.split}"
+    public = CircledSession(
+        f"{subset}_{index:04d}", subset, (session.target_id,) if session.target_id else (),
+        tuple(CircledTurn(turn.reference_id, turn.modification_text) for turn in path),
+    )
+    return {
+        **public_record(public),
+        "cirque": {
+            "session_id": session.session_id,
+            "branch": {"number": branch.number, "name": branch.name},
+            "protocol": card_to_dict(session.protocol),
+            "turns": [
+                {"turn_id": turn.turn_id, "caption": turn.caption, "merged_text": turn.merged_text,
+                 "notes": list(turn.notes), "target_rank": turn.target_rank if shown else None,
+                 "excluded_ids": list(turn.excluded_ids), "created_at": turn.created_at.isoformat(),
+                 "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank} for h in turn.hits]}
+                for turn in path
+            ],
+        },
+    }
+
+
+def session_to_circled(
+    session: SearchSession, turn_id: str | None = None, *, first: int = 0
+) -> list[dict[str, Any]]:
+    """The branch that ends in ``turn_id``, or every branch of the session.
+
+    ``first`` is the place of the first record in its file, which CIRCLED's ids are made of.
+    """
+    if turn_id is not None:
+        turn = session.turn(turn_id)
+        tips = [turn] if turn else []
+    else:
+        tips = [tip for b in session.branches if (tip := session.tip_of(b.branch_id))]
+    return [branch_to_circled(session, tip, index) for index, tip in enumerate(tips, start=first)]

@@ -1,0 +1,98 @@
+"""Multi-turn search in a handful of lines, without the web app or a database.
+
+    from cir_core import open_search
+
+    search = open_search("atelier")
+    first = search.start(search.gallery.ids[0], "in red, with long sleeves")
+    second = first.refine(first.hits[2].image_id, "without the belt")
+    print(second.merged_text, [hit.image_id for hit in second.hits[:5]])
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from PIL import Image
+
+from cir_core.encoders import load_encoder
+from cir_core.gallery.gallery import Gallery, open_gallery
+from cir_core.images.load import for_encoder, process_image
+from cir_core.images.pixels import to_rgb
+from cir_core.language.base import LanguageModel
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.tasks import Picture
+from cir_core.search.searcher import Found, Previous, Reference, Searcher
+from cir_core.settings import get_settings
+from cir_core.types.records import Hit, MethodSettings, Vector
+
+
+@dataclass(frozen=True)
+class Step:
+    """The outcome of one turn; :meth:`refine` makes the next one. Steps are never changed,
+    so several can go on from the same one."""
+
+    found: Found
+    references: tuple[str, ...]
+    features: tuple[Vector, ...]  # each turn's own vector, for the methods that aggregate them
+    _search: Search = field(repr=False)
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return self.found.hits
+
+    @property
+    def merged_text(self) -> str:
+        return self.found.merged_text
+
+    def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
+        """Go on with ``pick`` (an image id, a file or an image) as the new reference."""
+        previous = Previous(self.found.vector, self.found.hits, self.references, self.features)
+        return self._search._turn(pick, text, k, previous)
+
+
+class Search:
+    """One gallery, ready to be searched."""
+
+    def __init__(self, searcher: Searcher, method: MethodSettings) -> None:
+        self.searcher = searcher
+        self.method = method
+
+    @property
+    def gallery(self) -> Gallery:
+        return self.searcher.gallery
+
+    def start(self, reference: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
+        """A first turn. ``reference`` is an image id of the gallery, a file or an image."""
+        return self._turn(reference, text, k, None)
+
+    def _turn(self, reference: str | Path | Image.Image, text: str, k: int, previous: Previous | None) -> Step:
+        known = self._reference(reference)
+        found = self.searcher.turn(known, text, self.method, previous=previous, k=k)
+        before, features = (previous.references, previous.features) if previous else ((), ())
+        return Step(found, (*before, known.image_id), (*features, found.composition.base), self)
+
+    def _reference(self, reference: str | Path | Image.Image) -> Reference:
+        if isinstance(reference, str):
+            return self.searcher.gallery_reference(reference)
+        if isinstance(reference, Path):
+            image = process_image(reference, for_encoder, max_megapixels=get_settings().max_image_megapixels)
+        else:
+            image = for_encoder(to_rgb(reference))
+        features = self.searcher.encoder.encode_images([image])[0]
+        return Reference("own image", features, Picture(features=features, load=lambda: image))
+
+
+def open_search(
+    gallery: str = "atelier", *, method: MethodSettings | None = None,
+    language: LanguageModel | None = None, home: Path | None = None,
+) -> Search:
+    """Open ``gallery`` with the encoder it was indexed with. Raises ``CirqueError``."""
+    settings = get_settings()
+    opened = open_gallery(gallery, home=home or settings.home)
+    encoder = load_encoder(
+        opened.encoder.spec, device=settings.device, precision=settings.precision,
+        allow_downloads=settings.allow_downloads,
+    )
+    searcher = Searcher(opened, encoder, language or BuiltinLanguageModel(encoder))
+    return Search(searcher, method or MethodSettings())

@@ -1,0 +1,279 @@
+"""Search sessions: the searcher and the store behind one door.
+
+Screens, the command line and the named calls all come through here. A turn is in the
+database before :meth:`SearchService.run_turn` returns.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import perf_counter
+from typing import BinaryIO
+
+from PIL import Image
+
+from cir_core.errors import SearchError, UnknownSession
+from cir_core.evaluation.metrics.consistency import RankSetback, RepeatedText, rank_setbacks, repeated_texts
+from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores
+from cir_core.gallery.gallery import Gallery, GalleryInfo
+from cir_core.images.decode_budget import PATIENCE
+from cir_core.images.uploads import UploadFolder, is_upload
+from cir_core.language.tasks import Picture
+from cir_core.methods.observer import TurnWatch
+from cir_core.search.protocol import differences, with_method, with_models
+from cir_core.search.searcher import Found, Previous, Reference, Searcher, clean_text
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.store import SessionStore, SessionSummary
+from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
+from cir_core.support.texts import quoted
+from cir_core.types.composition import Adjustment, Marks, Usage
+from cir_core.types.ids import new_id
+from cir_core.types.records import Branch, Hit, MethodSettings, SearchSession, Turn
+
+
+class SearchService:
+    def __init__(self, pool: SearcherPool, store: SessionStore, uploads: UploadFolder) -> None:
+        self._pool = pool
+        self._store = store
+        self._uploads = uploads
+
+    # --- galleries -----------------------------------------------------------------
+
+    def galleries(self) -> list[GalleryInfo]:
+        return self._pool.infos()
+
+    def searcher(self, gallery: str) -> Searcher:
+        return self._pool.searcher(gallery)
+
+    def gallery(self, name: str) -> Gallery:
+        """A gallery without its encoder: for pictures and counts."""
+        return self._pool.gallery(name)
+
+    def find_images(self, gallery: str, text: str, k: int = 24) -> list[Hit]:
+        """Gallery images by plain text, for choosing a reference."""
+        searcher = self._pool.searcher(gallery)
+        return searcher.index.search(searcher.encoder.encode_texts([clean_text(text)])[0], k)
+
+    def random_images(self, gallery: str, count: int, seed: int | None = None) -> list[str]:
+        ids = self._pool.gallery(gallery).ids
+        return random.Random(seed).sample(list(ids), min(count, len(ids)))
+
+    def image_path(self, gallery: str, reference_id: str, *, thumbnail: bool = False) -> Path:
+        """The file of a gallery image or an upload. Raises ``UnknownImage``."""
+        if is_upload(reference_id):
+            return self._uploads.path(reference_id)
+        images = self._pool.gallery(gallery)
+        return images.thumbnail_of(reference_id) if thumbnail else images.path_of(reference_id)
+
+    def add_upload(
+        self, source: Path | bytes | BinaryIO | Image.Image, name: str = "", *, patience: float = PATIENCE,
+    ) -> str:
+        """Keep an image as a reference; returns its id. ``patience``: seconds to wait for memory to decode it in.
+        Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        reference_id, image = self._uploads.add(source, patience=patience)
+        width, height = image.size
+        # Where the store has it already, a driver's error keeps this frame for a while, and its 4 MB of pixels with it.
+        del image
+        self._store.add_upload(reference_id, width, height, name)
+        return reference_id
+
+    # --- sessions ------------------------------------------------------------------
+
+    def start(
+        self, gallery: str, *, method: MethodSettings | None = None, target_id: str | None = None,
+        target_live: bool = False, title: str = "",
+    ) -> SearchSession:
+        """A new, empty session, already stored."""
+        searcher = self._pool.searcher(gallery)
+        method = method or MethodSettings()
+        if target_id is not None:
+            searcher.gallery.row_of(target_id)
+        return self._store.create_session(SearchSession(
+            session_id=new_id(), gallery=gallery, method=method, protocol=searcher.card(method), target_id=target_id,
+            target_live=target_live, title=title, created_at=datetime.now(UTC),
+        ))
+
+    def session(self, session_id: str) -> SearchSession:
+        return self._store.session(session_id)
+
+    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
+        return self._store.sessions(limit, gallery)
+
+    def rename(self, session_id: str, title: str) -> SearchSession:
+        return self._store.rename_session(session_id, title)
+
+    def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
+        return self._store.name_branch(session_id, branch_id, name)
+
+    def run_turn(
+        self, session_id: str, text: str, *, reference_id: str | None = None,
+        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnWatch | None = None,
+    ) -> Turn:
+        """Search once more in a session, going on from ``parent_id`` (None: a first turn).
+
+        ``reference_id`` is a gallery image or an upload; left out, the parent's reference
+        is used again. ``marks`` are of the parent's results. The turn is committed when this
+        returns.
+        """
+        began = perf_counter()
+        session = self._store.session(session_id)
+        path = session.path_to(parent_id) if parent_id else ()
+        if parent_id and not path:
+            raise SearchError("That turn is not part of this session. Reload the page.")
+        reference_id = reference_id or (path[-1].reference_id if path else None)
+        if reference_id is None:
+            raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
+
+        searcher = self._pool.searcher(session.gallery)
+        self._check_unchanged(session, searcher)
+        reference, encode_ms = self.reference(searcher, reference_id)
+        method = _going_on(session.method, path)
+        found = searcher.turn(
+            reference, text, method, previous=Previous.of(path), marks=marks, k=k,
+            # What is searched after the end is not part of the attempt: it gets no rank.
+            target_id=None if session.target_revealed else session.target_id, watch=watch,
+        )
+        timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
+        text = clean_text(text, required=False)
+        # Settings may have changed since the session began: the turn says so and has its own digest.
+        now = searcher.card(method)
+        found = replace(found, notes=(*differences(session.protocol, now), *found.notes))
+        digest = with_models(with_method(session.protocol, method), now).digest
+        return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
+
+    def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
+        """The turns up to ``parent_id``, from which a search of ``gallery`` may go on; () without one.
+
+        Raises ``SearchError``, e.g. when the gallery has changed since.
+        """
+        if parent_id is None:
+            return ()
+        session = self._store.session(session_id or "")
+        path = session.path_to(parent_id)
+        if not path or session.gallery != gallery:
+            raise SearchError("That turn is not part of this session. Reload the page.")
+        self._check_unchanged(session, self._pool.searcher(gallery))
+        return path
+
+    def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Found:
+        """What a turn becomes with other constraints, another λ or other rounds. Asks no
+        language model and stores nothing."""
+        session, turn = self._turn(session_id, turn_id)
+        searcher = self._pool.searcher(session.gallery)
+        self._check_unchanged(session, searcher)
+        return searcher.adjust(Found.of(turn), session.method, adjustment, k=k,
+                               target_id=None if session.target_revealed else session.target_id)
+
+    def keep_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
+        """Store :meth:`adjusted` as a turn beside the old one, on a branch of its own."""
+        began = perf_counter()
+        session, turn = self._turn(session_id, turn_id)
+        found = self.adjusted(session_id, turn_id, adjustment, k)
+        digest = turn.protocol_digest
+        if found.composition.soft_filter != Found.of(turn).composition.soft_filter:
+            method = replace(session.method, soft_filter=found.composition.soft_filter)
+            digest = with_method(session.protocol, method).digest
+        # What the answers cost was paid for the old turn.
+        usage = Usage(models=found.composition.usage.models)
+        found = replace(found, composition=replace(found.composition, usage=usage))
+        return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
+                            dict(found.timings_ms), began)
+
+    def _turn(self, session_id: str, turn_id: str) -> tuple[SearchSession, Turn]:
+        session = self._store.session(session_id)
+        turn = session.turn(turn_id)
+        if turn is None:
+            raise UnknownSession("That turn is not part of this session. Reload the page.")
+        return session, turn
+
+    def _stored(
+        self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: Found,
+        digest: str, timings: dict[str, float], began: float,
+    ) -> Turn:
+        def make(branch: Branch, number: int) -> Turn:
+            timings["total"] = (perf_counter() - began) * 1000
+            return Turn(
+                turn_id=new_id(), session_id=session.session_id, branch_id=branch.branch_id,
+                parent_id=parent_id, number=number, reference_id=reference_id, modification_text=text,
+                caption=found.caption, merged_text=found.merged_text, notes=found.notes, vector=found.vector,
+                hits=found.hits, excluded_ids=found.excluded_ids, target_rank=found.target_rank,
+                timings_ms=timings, protocol_digest=digest, created_at=datetime.now(UTC),
+                composition=found.composition,
+            )
+
+        return self._store.add_turn(session.session_id, parent_id, make)
+
+    def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
+        """A session goes on only where it began: vectors of two encoders do not mix, and ranks in
+        two galleries do not compare. Another language model, captions or domain may answer: the
+        turn says so (see :func:`cir_core.search.protocol.differences`)."""
+        if session.protocol.encoder.revision != searcher.encoder.identity.revision:
+            raise SearchError(
+                f"This session was made with encoder {session.protocol.encoder.spec!r} "
+                f"(revision {session.protocol.encoder.revision}); gallery {quoted(session.gallery)} now uses "
+                f"revision {searcher.encoder.identity.revision}. Start a new session."
+            )
+        if session.protocol.gallery_digest != searcher.gallery.digest:
+            raise SearchError(
+                f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
+                f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
+                "What was found stays; start a new session to go on from here."
+            )
+
+    def reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:
+        """A gallery image or an upload as reference, and how long encoding it took."""
+        if not is_upload(reference_id):
+            return searcher.gallery_reference(reference_id), 0.0
+        image = self._uploads.load(reference_id)
+        began = perf_counter()
+        features = searcher.encoder.encode_images([image])[0]
+        took = (perf_counter() - began) * 1000
+        # The id is a hash of the pixels, so it names the content for caches too.
+        return Reference(reference_id, features, Picture(None, reference_id, features, lambda: image)), took
+
+    # --- find a target -------------------------------------------------------------
+
+    def deal(self, gallery: str, seed: int | None = None) -> Challenge:
+        """A target to look for and a reference to begin with."""
+        return deal_challenge(self._pool.searcher(gallery), seed)
+
+    def reveal_target(self, session_id: str) -> SearchSession:
+        return self._store.reveal_target(session_id)
+
+    def set_target_live(self, session_id: str, live: bool) -> SearchSession:
+        return self._store.set_target_live(session_id, live)
+
+    def trace(self, session: SearchSession, turn_id: str) -> TargetTrace:
+        """Ranks of the target along the branch that ends in ``turn_id``, with the turns
+        that break ε-consistency or repeat an earlier text."""
+        if session.target_id is None:
+            raise SearchError("This session has no target. Start one with “Find a target”.")
+        path = ranked_turns(session.path_to(turn_id)) or attempt(session)
+        ranks = tuple(turn.target_rank for turn in path if turn.target_rank is not None)
+        setbacks: tuple[RankSetback, ...] = rank_setbacks(ranks)
+        repeats: tuple[RepeatedText, ...] = ()
+        texts = [turn.modification_text for turn in path]
+        if len(texts) > 1 and session.method.base != "image-only":
+            encoder = self._pool.searcher(session.gallery).encoder
+            repeats = repeated_texts(encoder.encode_texts(texts))
+        return TargetTrace(session.target_id, ranks, setbacks, repeats)
+
+    def scores(self, session_ids: Sequence[str]) -> MultiTurnScores | None:
+        """Hits@10, Final Recall@10 and AUC over finished target sessions, of each the branch
+        that was searched last before the end."""
+        return multi_turn_scores([
+            [turn.target_rank for turn in attempt(session) if turn.target_rank is not None]
+            for session in self._store.finished_target_sessions(session_ids)
+        ])
+
+
+def _going_on(method: MethodSettings, path: Sequence[Turn]) -> MethodSettings:
+    """The session's method, with the filter of the turn it goes on from: a person may have
+    moved λ there and kept it."""
+    if not path or path[-1].composition is None:
+        return method
+    return replace(method, soft_filter=path[-1].composition.soft_filter)

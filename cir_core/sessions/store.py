@@ -1,0 +1,72 @@
+"""The seam between search and storage: what a store of sessions must do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from cir_core.types.records import Branch, SearchSession, Turn
+
+
+@dataclass(frozen=True)
+class SessionSummary:
+    """One row of "my sessions": enough to recognise it without loading its turns."""
+
+    session_id: str
+    gallery: str
+    title: str
+    turns: int
+    branches: int
+    first_reference_id: str | None
+    last_text: str
+    has_target: bool
+    target_revealed: bool
+    created_at: datetime
+    updated_at: datetime
+
+
+class SessionStore(Protocol):
+    """Every method that writes has committed when it returns.
+
+    Unknown ids raise ``UnknownSession`` with what to do; a database that cannot be
+    written raises ``StorageError``.
+    """
+
+    def create_session(self, session: SearchSession) -> SearchSession:
+        """Store a session without turns. Ids are made by the caller (``new_id``)."""
+        ...
+
+    def add_turn(
+        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
+    ) -> Turn:
+        """Store one turn, in one transaction.
+
+        Decides the branch (continue the parent's branch if the parent is its tip, else a
+        new one; two tabs that continue the same tip at once get two branches) and calls
+        ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call.
+        """
+        ...
+
+    def session(self, session_id: str) -> SearchSession: ...
+
+    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
+        """Newest first."""
+        ...
+
+    def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
+        """Those of ``session_ids`` that have a revealed target and at least one turn."""
+        ...
+
+    def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession: ...
+
+    def rename_session(self, session_id: str, title: str) -> SearchSession: ...
+
+    def reveal_target(self, session_id: str) -> SearchSession: ...
+
+    def set_target_live(self, session_id: str, live: bool) -> SearchSession: ...
+
+    def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
+        """Remember an uploaded reference whose file is already on disk. Idempotent."""
+        ...

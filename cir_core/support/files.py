@@ -1,0 +1,53 @@
+"""Writing files so that a reader, or a machine that loses power, never sees half of one."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from cir_core.types.ids import new_id
+
+
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False) -> None:
+    """Replace ``path`` in one step; after a crash it holds the old content or the new.
+
+    Large content may come in pieces. ``private`` files are readable by their owner only. The
+    folder is made if need be.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{new_id(8)}.part")
+    try:
+        descriptor = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0),
+                             0o600 if private else 0o666)
+        with os.fdopen(descriptor, "wb") as file:
+            file.writelines((content,) if isinstance(content, bytes) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
+    """Like :func:`write_atomically`, and on disk under its new name when this returns."""
+    write_atomically(path, content, private=private)
+    sync_folder(path.parent)
+
+
+def why_not_written(error: OSError) -> str:
+    """In short, for somebody who cannot do anything about it."""
+    return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"
+
+
+def sync_folder(folder: Path) -> None:
+    """Make names in ``folder`` durable, where the system can."""
+    if os.name == "nt":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

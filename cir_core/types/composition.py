@@ -1,0 +1,108 @@
+"""How the query of a turn came about: enough to show it, to change one part of it and rank
+again without a language model, and to go on from it after a restart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from cir_core.types.methods import SoftFilter
+from cir_core.types.vectors import Vector
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Results of the turn before that the person marked, besides the one they picked."""
+
+    more_like: tuple[str, ...] = ()
+    less_like: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.more_like or self.less_like)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """SoFT's answer of the language model, or what a person made of it.
+
+    Several texts on one side count with their mean similarity; none leave that side out.
+    """
+
+    keep: tuple[str, ...] = ()
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+    prescriptive: tuple[str, ...] = ()   # what the wanted image shows
+    proscriptive: tuple[str, ...] = ()   # what the reference shows and the wanted image must not
+    edited: bool = False                 # a person changed it
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What language models did for a turn. ``cost`` is None when no price is set."""
+
+    calls: int = 0               # requests that went to a server
+    cached: int = 0              # answers that came from the cache
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None    # in the currency the prices are set in
+    models: tuple[str, ...] = () # who answered, each once, in order
+
+    def __add__(self, other: Usage) -> Usage:
+        known = [cost for cost in (self.cost, other.cost) if cost is not None]
+        return Usage(
+            self.calls + other.calls, self.cached + other.cached,
+            self.prompt_tokens + other.prompt_tokens, self.completion_tokens + other.completion_tokens,
+            sum(known) if known else None, tuple(dict.fromkeys((*self.models, *other.models))),
+        )
+
+
+@dataclass(frozen=True)
+class ReflectionRound:
+    """One round of CoRR: what the model made of the candidates, and the query it wrote."""
+
+    number: int                       # 1 is the first round
+    query: str                        # refined query; empty for pseudo-feedback
+    intent: str = ""
+    satisfied: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    strategy: str = ""
+    looked_at: tuple[str, ...] = ()   # image ids, best first; the first ``pictures`` were shown as pictures
+    pictures: int = 0
+    notes: tuple[str, ...] = ()
+    edited: bool = False              # a person rewrote the query
+    milliseconds: float = 0.0
+    vector: Vector | None = field(default=None, compare=False, repr=False)  # u_t, unit length
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Everything between the person's words and the turn's ``vector``.
+
+    ``terms`` sum up to v_0, the query before any reflection. ``base`` is this turn's own
+    vector f_l, before history: later turns aggregate it.
+    """
+
+    base: Vector = field(compare=False, repr=False)
+    terms: tuple[tuple[str, Vector], ...] = field(compare=False, repr=False)
+    rounds: tuple[ReflectionRound, ...] = ()
+    marks: Marks = Marks()
+    constraints: Constraints | None = None
+    soft_filter: SoftFilter | None = None   # the λ and mode these hits were ranked with
+    usage: Usage = Usage()
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """A change to a finished turn that needs no language model.
+
+    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is
+    how many of its reflection rounds count; ``rewritten`` replaces the query of the last
+    one that does.
+    """
+
+    constraints: Constraints | None = None
+    soft_filter: SoftFilter | None = None
+    rounds: int | None = None
+    rewritten: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != Adjustment()

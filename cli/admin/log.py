@@ -1,0 +1,58 @@
+"""``cirque log``: who did what."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from cir_core.errors import SettingsError
+from cir_core.settings import get_settings
+from cli.console import out
+
+
+def register(app: typer.Typer) -> None:
+    app.command("log")(log)
+
+
+def log(
+    person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or whom it was done to.")] = "",
+    kind: Annotated[str, typer.Option(
+        "--kind", "-k", help="One kind of act, such as sign-in, or a group, such as sign-in.all.")] = "",
+    since: Annotated[str, typer.Option(help="From this day or time on, in UTC: 2026-05-01, 2026-05-01T14:30.")] = "",
+    until: Annotated[str, typer.Option(help="Up to the end of this day, or up to this time.")] = "",
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="So many of the latest.")] = 50,
+    to: Annotated[Path | None, typer.Option(
+        "--out", "-o", metavar="FILE", help="Write all that was asked for to FILE.csv or FILE.jsonl instead.")] = None,
+) -> None:
+    """Who signed in, made accounts, ran studies and took files, the latest first. Times are UTC."""
+    from annotation.accounts.audit_log import LOG_FORMS, every_act, log_file, read_filter
+    from annotation.records import LOCAL, Act
+    from cir_core.support.files import write_atomically
+    from storage.stores import open_stores
+
+    which = read_filter(person, kind, since, until)
+    form = None if to is None else next((one for one in LOG_FORMS if to.suffix.lower() == f".{one}"), None)
+    if to is not None and form is None:
+        raise SettingsError(f"The log is written as CSV or JSON lines. Name a file that ends in .csv or .jsonl, not "
+                            f"{to}.")
+    with closing(open_stores(get_settings())) as stores:
+        if to is None or form is None:
+            found = stores.log.acts(which, limit=last)
+        else:
+            content = log_file(every_act(stores.log, which), form)
+            stores.log.note(Act("log.exported", LOCAL, details={"form": form}))
+            try:
+                write_atomically(to, content)
+            except OSError as error:
+                raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another file.") from error
+            return
+    table = Table("number", "at (UTC)", "what", "by", "about", "details", box=None)
+    for one in found:
+        act = one.act
+        details = ", ".join(f"{name}: {value}" for name, value in act.details.items())
+        table.add_row(str(one.number), f"{one.at:%Y-%m-%d %H:%M:%S}", act.kind, act.by, act.about, details)
+    out.print(table if table.row_count else "Nothing like that is in the log.")

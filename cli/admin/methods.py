@@ -1,0 +1,89 @@
+"""``cirque methods``: what there is to search with."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cir_core.methods.declared import Method, all_methods
+from cir_core.settings import get_settings
+from cir_core.types.methods import MethodSettings, Reflection, SoftFilter, method_to_dict
+from cli.console import out, write_file
+
+_SHOWN = {"base", "history", "reflection", "soft_filter"}  # the steps themselves
+
+
+def register(app: typer.Typer) -> None:
+    app.command("methods")(list_methods)
+
+
+def list_methods(
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
+) -> None:
+    """The methods cirque comes with, and those of the file that CIRQUE_METHODS names."""
+    path = get_settings().methods
+    methods = all_methods(path)
+    table = Table("method", "title", "base → later turns → refiner → reranker", "source", box=None)
+    table.columns[0].no_wrap = True
+    for method in methods.values():
+        table.add_row(method.name, method.title, _steps(method.settings), method.source)
+    out.print(table)
+    if path is None:
+        out.print("Add your own with CIRQUE_METHODS=FILE (docs/methods.md). Parameters not shown have their defaults.")
+    if json_path is not None:
+        content = [_record(method) for method in methods.values()]
+        write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+
+
+def changed(settings: MethodSettings) -> dict[str, Any]:
+    """Parameters that differ from their defaults; those of refiner and reranker with a dot."""
+    found = _differing(settings, MethodSettings(), "", leave_out=_SHOWN)
+    if settings.reflection is not None:
+        found |= _differing(settings.reflection, Reflection(), "reflection.")
+    if settings.soft_filter is not None:
+        found |= _differing(settings.soft_filter, SoftFilter(), "soft_filter.")
+    return found
+
+
+def _differing(
+    one: Any, default: Any, prefix: str, leave_out: set[str] | frozenset[str] = frozenset()
+) -> dict[str, Any]:
+    return {
+        prefix + field.name: getattr(one, field.name) for field in fields(one)
+        if field.name not in leave_out and getattr(one, field.name) != getattr(default, field.name)
+    }
+
+
+def _steps(settings: MethodSettings) -> str:
+    """E.g. "slerp (text_weight = 0.6) → feedback → CoRR (rounds = 4)"."""
+    parameters = changed(settings)
+    own = {name: parameters.pop(name) for name in ("text_weight",) if name in parameters}
+    steps = [settings.base + _brackets(own)]
+    steps.append(settings.history + _brackets({k: v for k, v in parameters.items() if "." not in k}))
+    if settings.reflection is not None:
+        prf = settings.reflection.fusion == "pseudo-feedback"
+        of_rounds = {k: v for k, v in _under(parameters, "reflection.").items() if not (prf and k == "fusion")}
+        steps.append(("pseudo-feedback" if prf else "CoRR") + _brackets(of_rounds))
+    if settings.soft_filter is not None:
+        steps.append("SoFT" + _brackets(_under(parameters, "soft_filter.")))
+    return " → ".join(steps)
+
+
+def _under(parameters: dict[str, Any], prefix: str) -> dict[str, Any]:
+    return {name.removeprefix(prefix): value for name, value in parameters.items() if name.startswith(prefix)}
+
+
+def _brackets(parameters: dict[str, Any]) -> str:
+    return f" ({', '.join(f'{name} = {value}' for name, value in parameters.items())})" if parameters else ""
+
+
+def _record(method: Method) -> dict[str, Any]:
+    return {
+        "name": method.name, "title": method.title, "source": method.source,
+        "settings": method_to_dict(method.settings), "changed": changed(method.settings),
+    }

@@ -1,0 +1,45 @@
+"""``cirque demo`` and ``cirque serve``."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from cir_core.settings import get_settings
+from cli.console import err, open_encoder, progress_bar
+from cli.galleries.galleries import index_bar
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(demo)
+    app.command()(serve)
+
+
+def demo() -> None:
+    """Open the search page on the sample gallery, drawing it first if need be."""
+    from web.server import serve as serve_web
+
+    prepare_sample()
+    settings = get_settings()
+    # A person at a desktop gets the page; a server, a pipe or a terminal over SSH the address.
+    serve_web(settings, open_page=settings.has_display and sys.stdout.isatty())
+
+
+def serve() -> None:
+    """Serve the web app (settings: CIRQUE_HOST, CIRQUE_PORT, CIRQUE_HOME, CIRQUE_GALLERY)."""
+    from web.server import serve as serve_web
+
+    serve_web(get_settings())
+
+
+def prepare_sample() -> None:
+    """Draw and index the sample gallery, with progress; does nothing the second time."""
+    from cir_core.sample.gallery import ensure_sample, is_ready
+
+    home = get_settings().home
+    if is_ready(home):
+        return
+    err.print(f"Preparing the sample gallery in {home} (once, about a minute) ...")
+    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
+        ensure_sample(home, open_encoder("atelier"), drawing=drawing, indexing=indexing)

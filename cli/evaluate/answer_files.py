@@ -1,0 +1,95 @@
+"""Files that runs are written to: TREC lines to measure again, submissions to a benchmark's server."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cir_core.errors import SettingsError
+from cir_core.support.files import write_atomically
+
+if TYPE_CHECKING:
+    from cir_core.datasets.records import Benchmark
+    from cir_core.evaluation.runs.records import Run
+
+
+_LONGEST = 120  # bytes of a name; file systems take 255, and endings come behind it
+
+
+def check_folder(folder: Path | None, option: str) -> None:
+    """Make the folder that results go to, before they are worked for. Raises ``SettingsError``."""
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = "it is a file" if folder.is_file() else error.strerror or str(error)
+        raise SettingsError(f"{folder} cannot be the folder of {option}: {problem}. Name another one.") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise SettingsError(f"{folder} cannot be written to. Change its permissions, or name another {option}.")
+
+
+def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
+    """The run as TREC lines, which `--run` reads again. One with lists of image sets becomes a
+    folder of two files. Raises ``SettingsError`` where it cannot be written."""
+    from cir_core.evaluation.runs.trec import write_trec_run
+
+    name = safe_name(run.system)
+    path = folder / (name if run.subset_rankings else f"{name}.trec")
+    whole = path / "recall.trec" if run.subset_rankings else path
+    try:
+        write_trec_run(whole, replace(run, subset_rankings={}))
+        if run.subset_rankings:
+            content = {"version": "rc2", "metric": "recall_subset", **run.subset_rankings}
+            write_atomically(path / "recall_subset.json", json.dumps(content).encode() + b"\n")
+    except OSError as error:
+        raise SettingsError(f"The run {run.system!r} could not be written to {folder}: {error.strerror or error}. Make "
+                            "room there, or name another folder with --write-run.") from error
+    say(f"Run written to {path}")
+
+
+def submit(folder: Path, benchmark: Benchmark, runs: Sequence[Run], say: Callable[[str], Any]) -> None:
+    """Files for the server of CIRCO or CIRR; several systems get a folder each."""
+    from cir_core.evaluation.runs.submissions import write_circo, write_cirr
+
+    for run in runs:
+        place = folder / safe_name(run.system) if len(runs) > 1 else folder
+        if benchmark.kind == "circo":
+            written = write_circo(place / "circo.json", run, benchmark)
+        else:
+            written = write_cirr(place, run, benchmark)
+        say(f"Submission written: {', '.join(map(str, written.paths))}")
+        for note in written.notes:
+            say(f"Note: {note}")
+
+
+def safe_name(system: str) -> str:
+    """A system's name as a file name; of a long one the beginning and a digest. Raises
+    ``SettingsError`` if nothing is left of it."""
+    name = "".join(letter if letter.isalnum() or letter in "-_.+" else "_" for letter in system).strip("._")
+    if not name:
+        raise SettingsError(f"The system {system!r} cannot be the name of a file. Rename the run.")
+    if len(name.encode()) > _LONGEST:
+        digest = hashlib.sha256(name.encode()).hexdigest()[:8]
+        return f"{name.encode()[:_LONGEST - 9].decode(errors='ignore')}-{digest}"
+    return name
+
+
+def apart(systems: Sequence[str]) -> list[str]:
+    """The names, those that would be one file name with " (2)", " (3)" … behind the later ones."""
+    taken = {safe_name(system).casefold() for system in systems}
+    given: set[str] = set()
+    found = []
+    for system in systems:
+        name, number = system, 1
+        while (file := safe_name(name).casefold()) in given or (number > 1 and file in taken):
+            number += 1
+            name = f"{system} ({number})"
+        given.add(file)
+        found.append(name)
+    return found

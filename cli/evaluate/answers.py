@@ -1,0 +1,202 @@
+"""What answers a benchmark on the command line: run files, or methods over a gallery."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from cir_core.errors import CirqueError, DatasetError, SearchError
+from cir_core.methods.declared import Method, all_methods
+from cir_core.settings import get_settings
+from cli.console import open_encoder
+from cli.evaluate.answer_files import apart, write_run
+from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+
+if TYPE_CHECKING:
+    from cir_core.datasets.readers.circled import CircledSession
+    from cir_core.datasets.records import Benchmark
+    from cir_core.encoders.base import Encoder
+    from cir_core.evaluation.method_runs import MethodRun, SessionsRun
+    from cir_core.evaluation.runs.records import Run
+    from cir_core.gallery.gallery import Gallery
+    from cir_core.language.base import LanguageModel
+    from cir_core.types.domains import Domain
+
+_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``source`` says what the run depends on. ``target_ranks`` are over the whole pool, where a
+    method was at hand. ``partial``: queries that the run lacks are ones the method failed at."""
+
+    run: Run
+    source: Mapping[str, str]
+    target_ranks: Mapping[str, Sequence[int]] | None = None
+    partial: bool = False
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A gallery with its encoder, and who answers the roles of a language model."""
+
+    gallery: Gallery
+    encoder: Encoder
+    language: LanguageModel
+    methods: Sequence[Method]
+
+
+def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None) -> None:
+    """Raises ``BadParameter`` unless there are runs, or methods with their gallery, and not both."""
+    if bool(runs) == bool(methods):
+        raise typer.BadParameter("Give run files (--run FILE) or methods (--methods NAMES --gallery NAME), one of the "
+                                 "two.")
+    if methods and not gallery:
+        raise typer.BadParameter("Methods need images: --gallery NAME. `cirque datasets index` makes one of a "
+                                 "benchmark.")
+
+
+def from_files(paths: Sequence[Path]) -> list[Answer]:
+    """One run for each file, or folder of files that belong together. Of systems of one name the
+    later ones are numbered; each answer's ``source`` names its file."""
+    from cir_core.evaluation.runs.files import read_run
+
+    for path in paths:
+        if not path.exists():
+            raise DatasetError(f"{path} is missing. Check the path of the run.")
+    runs = [read_run(path) for path in dict.fromkeys(paths)]
+    names = apart([run.system for run in runs])
+    return [
+        Answer(replace(run, system=name), {"run_file": path.name, "run_digest": file_digest(path)})
+        for path, run, name in zip(dict.fromkeys(paths), runs, names, strict=True)
+    ]
+
+
+def file_digest(path: Path) -> str:
+    """16 hex digits of a file's bytes, or of all files of a folder in the order of their names."""
+    sha = hashlib.sha256()
+    for file in sorted(path.iterdir()) if path.is_dir() else [path]:
+        if file.is_file() and (file == path or not file.name.startswith(".")):
+            with file.open("rb") as source:
+                sha.update(hashlib.file_digest(source, "sha256").digest())
+    return sha.hexdigest()[:_DIGITS]
+
+
+@contextmanager
+def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
+    """The gallery a person named, its encoder, and the methods they want of it."""
+    from cir_core.gallery.gallery import open_gallery
+
+    settings = get_settings()
+    chosen = chosen_methods(methods, None, all_methods(settings.methods))
+    found = open_gallery(gallery, home=settings.home)
+    encoder = open_encoder(found.encoder.spec)
+    with language_model(model, encoder) as language:
+        yield Opened(found, encoder, language, chosen)
+
+
+def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str], Any]) -> tuple[
+    list[Answer], CirqueError | None
+]:
+    """All answers, each written to ``folder`` as it comes, and what went wrong: a server that goes
+    away does not lose the methods before, nor does a run that cannot be written lose its figures.
+    Raises what ends the first."""
+    done: list[Answer] = []
+    problem: CirqueError | None = None
+    try:
+        for answer in answers:
+            done.append(answer)
+            if folder:
+                try:
+                    write_run(folder, answer.run, say)
+                except CirqueError as error:
+                    if problem:
+                        say(str(error))
+                    problem = problem or error
+    except CirqueError as error:
+        if not done:
+            raise
+        if problem:
+            say(str(problem))
+        problem = error
+    return done, problem
+
+
+def from_methods(
+    benchmark: Benchmark, gallery: str, methods: str, model: Model, domain: Domain | None = None
+) -> Iterator[Answer]:
+    """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
+    benchmark's own, or that of the settings where it does not say."""
+    from cir_core.evaluation.evaluate_benchmark import run_methods
+
+    with opened(gallery, methods, model) as found, named_bar() as progress:
+        yield from _answers(found, run_methods(
+            benchmark, found.gallery, found.encoder, found.language, found.methods, domain=domain,
+            otherwise=get_settings().domain, progress=progress,
+        ))
+
+
+def from_sessions(
+    sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool,
+    pool: Path | None, domain: Domain | None = None,
+) -> Iterator[Answer]:
+    """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
+    as in :func:`from_methods`."""
+    from cir_core.evaluation.evaluate_circled import run_sessions
+
+    with opened(gallery, methods, model) as found, named_bar() as progress:
+        yield from _answers(found, run_sessions(
+            sessions, found.gallery, found.encoder, found.language, found.methods,
+            pools=_pools(sessions, pool), exclude_history_images=exclude_history, domain=domain,
+            otherwise=get_settings().domain, progress=progress,
+        ))
+
+
+def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[Answer]:
+    """Raises ``SearchError`` at the end for methods that answered nothing at all."""
+    from cir_core.evaluation.method_runs import MethodRun
+
+    empty = []
+    for one in runs:
+        if one.run.rankings:
+            ranks = one.target_ranks if isinstance(one, MethodRun) else None
+            yield Answer(_with_notes(one), _source(found, one), ranks, bool(one.failures))
+        else:
+            empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
+    if empty:
+        raise SearchError(" ".join(empty))
+
+
+def _source(found: Opened, one: MethodRun | SessionsRun) -> dict[str, str]:
+    return {"gallery": found.gallery.name, "encoder": found.encoder.name, "language_model": found.language.name,
+            "protocol": one.card.digest}
+
+
+def _with_notes(one: MethodRun | SessionsRun) -> Run:
+    """The run, with why queries failed and what most of the others came with."""
+    reasons = Counter(one.failures.values()).most_common()
+    answered = len(one.run.rankings)
+    return replace(one.run, notes=(
+        *one.run.notes, *(f"{count} could not be answered: {reason}" for reason, count in reasons),
+        *(f"{count} of {answered} queries: {note}" for note, count in one.notes.items() if 2 * count > answered),
+    ))
+
+
+def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
+    from cir_core.datasets.files.faults import Faults
+    from cir_core.registry.contents import read_pool
+
+    if path is None:
+        return {}
+    subsets = {session.subset for session in sessions}
+    if len(subsets) != 1:
+        raise DatasetError(f"--pool is the image list of one subset; these sessions are of {len(subsets)}. "
+                           "Evaluate each subset's file by itself.")
+    return {subsets.pop(): read_pool(path, Faults()) or ()}

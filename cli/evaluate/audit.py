@@ -1,0 +1,257 @@
+"""``cirque audit``: which queries of a benchmark need both image and text."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import ExitStack
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.audit.records import Rule
+from cir_core.datasets.records import CaptionMode
+from cir_core.errors import DatasetError, GalleryError, SettingsError
+from cir_core.settings import Settings, get_settings
+from cir_core.types.domains import Domain
+from cli.console import err, open_encoder, out, progress_bar
+from cli.evaluate.method_options import DomainOption, Model
+from cli.galleries.galleries import index_bar
+from cli.tables.audit_bar import run_bar
+
+if TYPE_CHECKING:
+    from cir_core.audit.records import RetrieverRun
+    from cir_core.audit.retrievers.models import Models
+    from cir_core.audit.retrievers.opening import Audited
+    from cir_core.audit.retrievers.specs import RetrieverSpec
+    from cir_core.audit.runner import AuditOutcome
+    from cir_core.datasets.records import Benchmark
+    from cir_core.gallery.gallery import Gallery
+    from storage.stores import Stores
+
+SAMPLE, SAMPLE_GALLERY = "sample", "atelier"
+
+
+class Ablations(StrEnum):
+    black = "black"
+    drop = "drop"
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(audit)
+
+
+def audit(
+    dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … "
+                                                  "(cirque datasets list).")] = None,
+    retrievers: Annotated[list[str] | None, typer.Option(
+        "--retrievers", "-r", help="Methods and other retrievers, with commas between them; may be repeated.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="The data set's folder or annotation file.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, where there are several.")] = None,
+    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How a query's captions become its text.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of its images.")] = None,
+    ablation: Annotated[Ablations, typer.Option(help="Take an input away by a black image or an empty text, or drop "
+                                                "it.")] = Ablations.black,
+    instruction: Annotated[str, typer.Option(help="Put before the text, for encoders that compose.")] = "",
+    k: Annotated[int, typer.Option("--k", min=1, help="A target up to this rank counts as found.")] = 10,
+    min_support: Annotated[int, typer.Option(min=1, help="Retrievers that must succeed with both inputs.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="The first queries only, of each category.")] = None,
+    validated: Annotated[Path | None, typer.Option(help="Queries that people found well-formed: a trace or index.")]
+    = None,
+    validated_dataset: Annotated[str | None, typer.Option(
+        metavar="NAME", help="What that file calls the data set, where it is another name.")] = None,
+    rule: Annotated[Rule, typer.Option(help="A query that several people judged: most of them decide, or the first.")]
+    = "majority",
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    domain: DomainOption = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Try queries that had a problem once more.")] = False,
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the files.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary (or the list) as JSON, nothing else.")]
+    = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the runs that are stored.")] = False,
+) -> None:
+    """Rank every query three times: with image and text, the text alone, the image alone."""
+    from cir_core.audit.retrievers.opening import Audited, open_retrievers
+    from cir_core.audit.runner import run_audit
+    from cir_core.audit.scope import check_targets, limited, over_gallery
+    from cir_core.datasets.domain import domain_of
+    from storage.stores import open_stores
+
+    settings = get_settings()
+    with ExitStack() as stack:
+        stores = open_stores(settings)
+        stack.callback(stores.close)
+        if list_:
+            _list(stores, as_json)
+            return
+        if dataset is None:
+            raise DatasetError("Name a data set, for example: cirque audit sample --retrievers text-only,slerp,cirevl. "
+                               "`cirque datasets list` names the kinds.")
+        whole = data_set(dataset, annotations, split, caption_mode, pool, settings)
+        check_targets(whole)
+        specs, base = _chosen(retrievers or [], whole, gallery, settings)
+        if min_support > len(specs):
+            raise DatasetError(f"--min-support asks for {min_support} retrievers, and {len(specs)} are named. "
+                               "Name more, or ask for fewer.")
+        part = limited(whole, limit)
+        benchmark = over_gallery(part, base) if base else part
+        # Before the work: of a file that cannot be read one should not be told afterwards.
+        accepted = _validated(validated, validated_dataset, rule, whole, benchmark)
+        models = _models(model, domain or domain_of(whole) or settings.domain, stores, settings)
+        with run_bar() as (ranked, indexed):
+            audited = Audited(benchmark, whole, base, settings.home, ablation.value, instruction.strip(), indexed)
+            outcome = run_audit(benchmark, open_retrievers(specs, audited, models), stores.audits, retry=retry,
+                                progress=ranked)
+    _tell_failed(outcome)  # before the report, which may fail over what they are missing for
+    if outcome.runs:
+        folder = folder or settings.home / "audits" / _folder_name(
+            benchmark, outcome.runs, k, min_support, accepted, settings.seed)
+        sources = [spec.ranks for spec in specs if spec.ranks]
+        _report(audited, outcome, folder, sources, k, min_support, accepted, settings.seed, as_json)
+    if outcome.failed:
+        raise typer.Exit(1)
+
+
+def data_set(
+    dataset: str, annotations: Path | None, split: str | None, caption_mode: CaptionMode | None, pool: Path | None,
+    settings: Settings,
+) -> Benchmark:
+    """The queries of ``dataset``; the sample gallery's own are drawn where nothing is named."""
+    from cir_core.registry.kinds import find_kind, read_benchmark
+
+    find_kind(dataset)
+    path = annotations
+    if path is None:
+        if dataset != SAMPLE:
+            raise DatasetError(f"Say where the files of {dataset} are: --annotations PATH. `cirque datasets list` "
+                               "says what is expected there.")
+        from cir_core.sample.gallery import ensure_drawn
+
+        with progress_bar("Drawing garments") as drawing:
+            path = ensure_drawn(settings.home, progress=drawing)[0].folder
+    return read_benchmark(dataset, path, split=split, caption_mode=caption_mode, pool=pool)
+
+
+def _chosen(
+    texts: Sequence[str], benchmark: Benchmark, gallery: str | None, settings: Settings
+) -> tuple[Sequence[RetrieverSpec], Gallery | None]:
+    """The retrievers that were asked for, and the gallery whose images they rank; None where no
+    retriever needs one."""
+    from cir_core.audit.retrievers.opening import gallery_of_ranks
+    from cir_core.audit.retrievers.specs import parse_retrievers
+    from cir_core.gallery.gallery import list_galleries, open_gallery
+    from cir_core.methods.declared import all_methods
+
+    names = [info.name for info in list_galleries(settings.home)]
+    usual = SAMPLE_GALLERY if benchmark.kind == SAMPLE else benchmark.name
+    base = gallery or (usual if benchmark.kind == SAMPLE or usual in names else "")
+    specs = parse_retrievers(texts, all_methods(settings.methods), [*names, *([base] if base not in names else [])],
+                             base)
+    files = [spec.ranks for spec in specs if spec.ranks]
+    if len(files) == len(specs):
+        if gallery or base not in names:
+            return specs, open_gallery(gallery, home=settings.home) if gallery else None
+        return specs, gallery_of_ranks(files, benchmark, open_gallery(base, home=settings.home))
+    base = base or next((spec.gallery for spec in specs if spec.gallery), "")
+    if not base:
+        raise GalleryError(
+            f"Which gallery holds the images of {benchmark.name}? Name it with --gallery. To make one: cirque datasets "
+            f"index {benchmark.kind} PATH --images ROOT"
+        )
+    if base == SAMPLE_GALLERY and not gallery:
+        return specs, sample_gallery(settings)
+    return specs, open_gallery(base, home=settings.home)
+
+
+def sample_gallery(settings: Settings) -> Gallery:
+    """The sample gallery, drawn and indexed if it is not there yet."""
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.sample.gallery import ensure_sample, is_ready
+
+    if is_ready(settings.home):
+        return open_gallery(SAMPLE_GALLERY, home=settings.home)
+    with index_bar("Indexing") as indexing:
+        return ensure_sample(settings.home, open_encoder("atelier"), indexing=indexing)
+
+
+def _models(model: Model, domain: Domain, stores: Stores, settings: Settings) -> Models:
+    from cir_core.audit.retrievers.models import Models
+
+    if model is Model.built_in:
+        from cir_core.language.builtin import BuiltinLanguageModel
+
+        return Models(open_encoder, BuiltinLanguageModel, domain)
+    from cir_core.language.connect import language_models
+
+    # Without a fallback: ranks must not mix the answers of two models.
+    language_for = language_models(settings, stores.answers, fallback=False)
+    return Models(open_encoder, language_for, domain, settings.llm_concurrency)
+
+
+def _validated(
+    path: Path | None, dataset: str | None, rule: Rule, whole: Benchmark, benchmark: Benchmark
+) -> frozenset[str] | None:
+    """Read against the whole data set, in which positions count, and cut to what is audited of it."""
+    if path is None:
+        return None
+    from cir_core.audit.circus.traces import read_validated
+    from cir_core.audit.scope import validated_here
+
+    return validated_here(read_validated(path, whole, dataset=dataset, rule=rule), benchmark)
+
+
+def _folder_name(
+    benchmark: Benchmark, runs: Sequence[RetrieverRun], k: int, min_support: int, accepted: frozenset[str] | None,
+    seed: int,
+) -> str:
+    """The same for the same audit, another for any other: its files are not to lie among theirs."""
+    parts = [*sorted(run.card.digest for run in runs), str(k), str(min_support), str(seed),
+             *sorted(accepted or ())]
+    return f"{benchmark.name}-{hashlib.sha256(chr(10).join(parts).encode()).hexdigest()[:8]}"
+
+
+def _report(
+    audited: Audited, outcome: AuditOutcome, folder: Path, sources: Sequence[Path], k: int, min_support: int,
+    accepted: frozenset[str] | None, seed: int, as_json: bool,
+) -> None:
+    from cir_core.audit.report import make_report, write_files
+    from cli.tables.audit_tables import print_audit
+
+    benchmark = audited.benchmark
+    report = make_report(benchmark, outcome.runs, k=k, min_support=min_support, validated=accepted, seed=seed)
+    try:
+        paths = write_files(folder, benchmark, report, whole=audited.whole, keep=sources)
+    except OSError as error:
+        raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
+                            "the ranks are stored, so that nothing has to be ranked again.") from error
+    if as_json:
+        typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
+    else:
+        print_audit(benchmark, report)
+        out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
+    if not report.aggregate.labels:
+        raise DatasetError("No query has a label: each had a problem with some retriever. Look at the reasons in "
+                           "summary.json, mend what they name, and run the same command with --retry.")
+
+
+def _tell_failed(outcome: AuditOutcome) -> None:
+    """Says which retrievers are missing and how to go on; nothing if none is."""
+    if not outcome.failed:
+        return
+    for name, reason in outcome.failed.items():
+        err.print(f"{name} was left: {reason}", style="red", soft_wrap=True)
+    err.print("What they had ranked is stored: the same command goes on there. With --retry it also ranks the queries "
+              "that had a problem once more.", soft_wrap=True)
+
+
+def _list(stores: Stores, as_json: bool) -> None:
+    from cli.tables.audit_tables import print_runs, runs_json
+
+    runs = stores.audits.runs()
+    if as_json:
+        typer.echo(runs_json(runs))
+    else:
+        print_runs(runs)

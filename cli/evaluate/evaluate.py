@@ -1,0 +1,110 @@
+"""``cirque evaluate``: numbers with their protocol."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cir_core.methods.declared import all_methods
+from cir_core.settings import get_settings
+from cli.console import err, open_encoder, out, progress_bar, write_file
+from cli.evaluate import evaluate_datasets
+from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+from cli.galleries.galleries import index_bar
+
+DEFAULT_METHODS = "text-only,image-only,cirevl"
+app = typer.Typer(help="Evaluate methods and encoders.", no_args_is_help=True)
+evaluate_datasets.register(app)
+JsonOption = Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")]
+
+
+@app.command("sample-encoder")
+def sample_encoder(
+    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    json_path: JsonOption = None,
+) -> None:
+    """Captions to images and zero-shot attributes on the held-out garments."""
+    from cir_core.images.load import open_image
+    from cir_core.sample.atelier.catalogue import catalogue
+    from cir_core.sample.evaluate_encoder import evaluate_sample_encoder
+    from cir_core.sample.gallery import SPLIT, ensure_drawn
+
+    settings = get_settings()
+    model = open_encoder(encoder)
+    with progress_bar("Drawing garments") as drawing:
+        paths, _ = ensure_drawn(settings.home, progress=drawing)
+    garments = [garment for garment in catalogue() if garment.split == SPLIT]
+    with progress_bar("Reading images") as update:
+        images = []
+        for number, garment in enumerate(garments, 1):
+            images.append(open_image(paths.image(garment.item_id), max_megapixels=1))
+            update(number, len(garments))
+    err.print("Encoding images and captions ...")
+    report = evaluate_sample_encoder(model, garments, images, seed=settings.seed)
+    out.print(f"Encoder {model.name} (revision {model.identity.revision}) on {report.n} held-out garments, "
+              f"none of whose attribute combinations it was trained on; seed {settings.seed}")
+    out.print(f"  full caption to image   Recall@1 {report.recall_at_1:.4f}   Recall@10 {report.recall_at_10:.4f}"
+              f"   median rank {report.median_rank:.0f}")
+    table = Table("zero-shot attribute", "accuracy", "correct", "of", box=None)
+    for name, group in report.attribute_accuracy.items():
+        table.add_row(name, f"{group.accuracy:.4f}", str(group.correct), str(group.total))
+    table.add_row("mean of groups", f"{report.mean_attribute_accuracy:.4f}", "", "")
+    out.print(table)
+    _write_json(json_path, {
+        "encoder": dataclasses.asdict(model.identity), "n": report.n, "seed": settings.seed,
+        "recall_at_1": report.recall_at_1, "recall_at_10": report.recall_at_10,
+        "attribute_accuracy": {name: group.accuracy for name, group in report.attribute_accuracy.items()},
+        "mean_attribute_accuracy": report.mean_attribute_accuracy,
+    })
+
+
+@app.command("sample")
+def sample(
+    context: typer.Context,
+    encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
+    methods: Annotated[str, typer.Option(
+        "--methods", "-m", help="Names with commas between them (cirque methods), or all.")] = DEFAULT_METHODS,
+    against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
+    sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Sessions of several turns too.")] = True,
+    turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
+    limit: Annotated[int | None, typer.Option(min=1, help="First queries of each category only.")] = None,
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    run: evaluate_datasets.Runs = None,
+    partial: evaluate_datasets.Partial = False,
+    json_path: JsonOption = None,
+) -> None:
+    """Methods on the sample benchmark: one turn, then sessions that are the same for all. Or, with --run, runs."""
+    if run:
+        for name in ("encoder", "methods", "against", "sessions", "turns", "limit", "model"):
+            if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":
+                raise typer.BadParameter(f"--{name} is of methods. A run (--run FILE) is measured as it is.")
+        evaluate_datasets.sample_runs(run, partial, json_path)
+        return
+    if partial:
+        raise typer.BadParameter("--partial is of runs: --run FILE.")
+    from cir_core.sample.evaluate_sample import evaluate_sample
+    from cir_core.sample.gallery import ensure_sample, sample_folder
+    from cli.tables.evaluation_tables import print_report
+
+    settings = get_settings()
+    chosen = chosen_methods(methods, against, all_methods(settings.methods))
+    loaded = open_encoder(encoder)
+    with progress_bar("Drawing garments") as drawing, index_bar("Indexing") as indexing:
+        gallery = ensure_sample(settings.home, loaded, drawing=drawing, indexing=indexing)
+    with language_model(model, loaded) as language, named_bar() as update:
+        report = evaluate_sample(
+            gallery, sample_folder(settings.home), loaded, language, chosen, seed=settings.seed, max_turns=turns,
+            limit=limit, sessions=sessions, against=against, progress=update,
+        )
+    print_report(report, turns)
+    _write_json(json_path, dataclasses.asdict(report))
+
+
+def _write_json(path: Path | None, content: dict[str, Any]) -> None:
+    if path is not None:
+        write_file(path, json.dumps(content, indent=1, default=dict) + "\n")

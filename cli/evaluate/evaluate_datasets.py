@@ -1,0 +1,183 @@
+"""``cirque evaluate DATASET``: runs and methods under a benchmark's own measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from cir_core.datasets.records import Benchmark, CaptionMode
+from cir_core.settings import get_settings
+from cli.console import err, out, progress_bar, write_file
+from cli.evaluate.answer_files import check_folder, submit
+from cli.evaluate.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
+from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.score_tables import as_text, show
+
+SERVERS = ("circo", "cirr")
+_KINDS = {
+    "fashioniq": "FashionIQ: Recall@10 and @50 by category, and their means.",
+    "cirr": "CIRR: Recall@k without the reference, and among the image set.",
+    "circo": "CIRCO: mAP@k, Recall@k of the first target, mAP@10 by semantic aspect.",
+    "lasco": "LaSCo: Recall@k, nDCG and MRR.",
+    "mbeir": "Anything in M-BEIR's form: Recall@k, nDCG and MRR.",
+    "soft-multi-target": "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.",
+    "soft-single-target": "SoFT's rewritten queries: Recall@k, nDCG and MRR.",
+}
+Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
+Runs = Annotated[list[Path] | None, typer.Option(
+    "--run", "-r", help="A run to measure: TREC lines or JSON, or a folder of them; may be repeated.")]
+Methods = Annotated[str | None, typer.Option(
+    "--methods", "-m", help="Instead: methods with commas between them (cirque methods), or all.")]
+GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that the methods search.")]
+ModelOption = Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")]
+Partial = Annotated[bool, typer.Option("--partial", help="Queries that a run lacks count as 0.")]
+Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000s of queries.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+RunFolder = Annotated[Path | None, typer.Option("--write-run", help="Write each run there, as TREC lines.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split, where the path holds several.")]
+CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How a query's two captions become one text.")]
+Pool = Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")]
+Union = Annotated[bool, typer.Option(
+    "--union", help="FashionIQ's other protocol: rank only the references and targets, which gives higher figures.")]
+Submission = Annotated[Path | None, typer.Option(
+    help="Write files for the benchmark's server there (circo, cirr), also of splits that hide their targets.")]
+
+
+def register(app: typer.Typer) -> None:
+    for kind, about in _KINDS.items():
+        app.command(kind, help=about)(_benchmark_command(kind))
+    app.command("circled")(circled)
+    app.command("trec")(trec)
+
+
+def _benchmark_command(kind: str) -> Callable[..., None]:
+    def evaluate(
+        annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
+        split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
+        model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+        intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
+        submission: Submission = None, union: Union = False,
+    ) -> None:
+        from cir_core.datasets.readers import fashioniq
+        from cir_core.evaluation.evaluate_run import evaluate_run
+        from cir_core.evaluation.evaluators.checks import refuse_hidden
+        from cir_core.registry.kinds import read_benchmark
+
+        check_choice(run or (), methods, gallery)
+        if submission and kind not in SERVERS:
+            raise typer.BadParameter(f"{kind} has no server to submit to; {' and '.join(SERVERS)} have.")
+        if union and kind != "fashioniq":
+            raise typer.BadParameter("--union is a protocol of FashionIQ alone.")
+        benchmark = (
+            fashioniq.read_benchmark(annotations, split=split, caption_mode=caption_mode, union=True) if union
+            else read_benchmark(kind, annotations, split=split, caption_mode=caption_mode, pool=pool)
+        )
+        if not submission:
+            refuse_hidden(benchmark)  # before methods run for hours
+        check_folder(write_run, "--write-run")
+        check_folder(submission, "--submission")
+        source = from_files(run) if run else from_methods(
+            benchmark, gallery or "", methods or "", model, domain)
+        say = err.print if as_json else out.print
+        answers, early = collect(source, write_run, say)
+        hidden = any(not query.target_ids for query in benchmark.queries)
+        scores = None if hidden else [
+            evaluate_run(benchmark, one.run, partial=partial or one.partial, target_ranks=one.target_ranks,
+                         seed=_seed(intervals))
+            for one in answers
+        ]
+        asked = _of_benchmark(benchmark, intervals)
+        show(asked, answers, scores, as_json)
+        if submission:  # last: a file that the server would refuse costs no figures
+            submit(submission, benchmark, [one.run for one in answers], say)
+        if early:
+            raise early
+
+    return evaluate
+
+
+def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> None:
+    """Runs of others over the sample benchmark. Draws it if it is not there yet."""
+    from cir_core.evaluation.evaluate_run import evaluate_run
+    from cir_core.registry.kinds import read_benchmark
+    from cir_core.sample.gallery import ensure_drawn
+
+    with progress_bar("Drawing garments") as drawing:
+        paths, _ = ensure_drawn(get_settings().home, progress=drawing)
+    benchmark = read_benchmark("sample", paths.folder)
+    answers = from_files(runs)
+    scores = [evaluate_run(benchmark, one.run, partial=partial, seed=_seed(True)) for one in answers]
+    asked = _of_benchmark(benchmark, True)
+    show(asked, answers, scores, as_json=False)
+    if json_path is not None:
+        write_file(json_path, as_text(asked, answers, scores) + "\n")
+
+
+def circled(
+    annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
+    exclude_history: Annotated[bool, typer.Option(
+        help="Take the images of earlier turns out of the results (CIRCLED keeps them).")] = False,
+    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: what the methods rank.")] = None,
+    model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+    intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
+) -> None:
+    """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""
+    from cir_core.datasets.readers.circled import read_sessions
+    from cir_core.evaluation.evaluators.sessions import evaluate_sessions
+
+    check_choice(run or (), methods, gallery)
+    sessions = read_sessions(annotations)
+    check_folder(write_run, "--write-run")
+    source = from_files(run) if run else from_sessions(
+        sessions, gallery or "", methods or "", model, exclude_history, pool, domain)
+    answers, early = collect(source, write_run, err.print if as_json else out.print)
+    scores = [
+        evaluate_sessions(sessions, one.run, partial=partial or one.partial, seed=_seed(intervals))
+        for one in answers
+    ]
+    protocol = _protocol("circled", "", file_digest(annotations), len(sessions), sessions.notes, intervals)
+    show({**protocol, **({"history_images": "taken out" if exclude_history else "kept"} if methods else {})},
+         answers, scores, as_json)
+    if early:
+        raise early
+
+
+def trec(
+    annotations: Annotated[Path, typer.Option("--annotations", "-a", help="Qrels: TREC lines, or tabs with a header.")],
+    run: Runs = None,
+    measures: Annotated[str, typer.Option(
+        help="As ir-measures names them, with commas between them.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
+    partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False,
+) -> None:
+    """Any run against qrels, under standard measures."""
+    from cir_core.datasets.readers.qrels import read_qrels
+    from cir_core.evaluation.evaluators.judged import evaluate_qrels
+
+    if not run:
+        raise typer.BadParameter("Give a run: --run FILE.")
+    qrels = read_qrels(annotations)
+    answers = from_files(run)
+    names = [name.strip() for name in re.split(r",(?![^(]{0,300}\))", measures) if name.strip()]
+    scores = [evaluate_qrels(qrels, one.run, measures=names, partial=partial, seed=_seed(intervals)) for one in answers]
+    show(_protocol("trec", "", file_digest(annotations), len(qrels), (), intervals), answers, scores, as_json)
+
+
+def _seed(intervals: bool) -> int | None:
+    return get_settings().seed if intervals else None
+
+
+def _of_benchmark(benchmark: Benchmark, intervals: bool) -> dict[str, Any]:
+    kind = f"{benchmark.kind}-{benchmark.dataset}" if benchmark.dataset else benchmark.kind
+    return _protocol(kind, benchmark.split, benchmark.digest, len(benchmark.queries), benchmark.notes, intervals)
+
+
+def _protocol(
+    kind: str, split: str, digest: str, queries: int, notes: Sequence[str], intervals: bool
+) -> dict[str, Any]:
+    """What every figure of a command has in common."""
+    return {"dataset": kind, "split": split, "dataset_digest": digest, "queries": queries, "seed": _seed(intervals),
+            "notes": list(notes)}

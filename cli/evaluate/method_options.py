@@ -1,0 +1,69 @@
+"""Which methods a person named, and the language model that answers for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from cir_core.errors import MethodError
+from cir_core.methods.declared import Method, find_method
+from cir_core.settings import get_settings
+from cir_core.types.domains import Domain
+from cli.console import err
+
+if TYPE_CHECKING:
+    from cir_core.encoders.base import Encoder
+    from cir_core.language.base import LanguageModel
+
+
+DomainOption = Annotated[Domain | None, typer.Option(
+    help="What the images show, for language models (default: what the data set says, else CIRQUE_DOMAIN).")]
+
+
+class Model(StrEnum):
+    built_in = "built-in"
+    settings = "settings"
+
+
+def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
+    """Those of "a,b" and ``against``, each once, or "all". Raises ``MethodError``."""
+    if names.strip() == "all":
+        return list(methods.values())
+    wanted = [name.strip() for name in names.split(",") if name.strip()]
+    if not wanted:
+        raise MethodError("No method is named. `cirque methods` lists them; give their names with commas between them.")
+    return [find_method(name, methods) for name in dict.fromkeys([*wanted, *([against] if against else [])])]
+
+
+@contextmanager
+def language_model(model: Model, encoder: Encoder) -> Iterator[LanguageModel]:
+    if model is Model.built_in:
+        from cir_core.language.builtin import BuiltinLanguageModel
+
+        yield BuiltinLanguageModel(encoder)
+        return
+    from cir_core.language.connect import language_models
+    from storage.stores import open_stores
+
+    stores = open_stores(get_settings())
+    try:
+        # Without a fallback: figures must not mix the answers of two models.
+        yield language_models(get_settings(), stores.answers, fallback=False)(encoder)
+    finally:
+        stores.close()
+
+
+@contextmanager
+def named_bar() -> Iterator[Callable[[str, int, int], None]]:
+    """A bar that says what is being evaluated. Quiet when nobody watches."""
+    with Progress(
+        SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
+        console=err, transient=True, disable=not err.is_terminal,
+    ) as bar:
+        task = bar.add_task("Evaluating", total=None)
+        yield lambda name, done, total: bar.update(task, description=name, completed=done, total=total)

@@ -1,0 +1,125 @@
+"""What ``cirque evaluate DATASET`` prints: a table for each family of measures, or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import typer
+from rich.table import Table
+
+from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
+from cir_core.evaluation.metrics.bootstrap import Estimate
+from cli.console import out
+from cli.evaluate.answers import Answer
+
+_TITLES = {
+    "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
+    "recall_subset": "Recall@k among the image set", "targets_found": "Share of the targets in the first k",
+    "ndcg": "nDCG@k", "semantic_map_at_10": "mAP@10 by semantic aspect", "full_catalogue": "Whole gallery",
+    "within_list": "Within the lists", "hits_at_10": "Hits@10 by turn", "measures": "Measures",
+}
+_LABELS = {
+    "average": "Avg", "mean_of_all": "mean of all", "final_recall_at_10": "Final R@10", "auc": "AUC", "ndcg": "nDCG",
+    "mrr": "MRR",
+}
+_COLUMNS = 6  # a family of more is turned: a row for each measure
+
+
+def show(
+    protocol: Mapping[str, Any], answers: Sequence[Answer], every: Sequence[Scores] | None, as_json: bool
+) -> None:
+    """Everything about the runs. ``every`` is None for a split that hides its targets.
+
+    JSON is that of :func:`as_text`.
+    """
+    if as_json:
+        typer.echo(as_text(protocol, answers, every))
+        return
+    name = f"{protocol['dataset']}, {protocol['split']}" if protocol["split"] else protocol["dataset"]
+    how = "" if protocol["seed"] is None or not every else (
+        f"; in percent, 95 % bootstrap intervals in brackets (seed {protocol['seed']})")
+    out.print(f"{name}: {protocol['queries']} {'sessions' if protocol['dataset'] == 'circled' else 'queries'}, digest "
+              f"{protocol['dataset_digest']}{how or ('; in percent' if every else '')}.")
+    for note in protocol["notes"]:
+        out.print(f"Note: {note}")
+    if every:
+        _print_tables(every)
+    else:
+        out.print("The split hides its targets: nothing to measure here.")
+    out.print()
+    for place, answer in enumerate(answers):
+        facts = [f"{key.replace('_', ' ')} {value}" for key, value in answer.source.items()]
+        if every:
+            facts += [f"{key.replace('_', ' ')} {value}" for key, value in every[place].facts.items()]
+        out.print(f"{answer.run.system}: {', '.join(facts)}")
+        for note in every[place].notes if every else answer.run.notes:
+            out.print(f"  Note: {note}")
+
+
+def as_text(protocol: Mapping[str, Any], answers: Sequence[Answer], every: Sequence[Scores] | None) -> str:
+    """JSON: a single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several."""
+    systems = [
+        {**(scores_json(every[place]) if every else {"system": answer.run.system}), "source": dict(answer.source)}
+        for place, answer in enumerate(answers)
+    ]
+    content = {**systems[0], "protocol": protocol} if len(systems) == 1 else {"protocol": protocol, "systems": systems}
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _print_tables(every: Sequence[Scores]) -> None:
+    for title, measures in _families(every):
+        out.print(f"\n{title}")
+        out.print(_upright(every, measures) if len(measures) <= _COLUMNS else _turned(every, measures))
+
+
+def _families(every: Sequence[Scores]) -> Iterator[tuple[str, list[Measure]]]:
+    """Numbers without a cutoff stand in the table before them."""
+    measures = list(dict.fromkeys(measure for scores in every for measure in scores.figures))
+    families: dict[str, list[Measure]] = {}
+    last = ""
+    for measure in measures:
+        if measure.at or not last:
+            last = measure.family
+        families.setdefault(last, []).append(measure)
+    for family, those in families.items():
+        yield _TITLES.get(family, family), those
+
+
+def _upright(every: Sequence[Scores], measures: Sequence[Measure]) -> Table:
+    table = Table("system", *(_heading(every[0], measure) for measure in measures), box=None)
+    for scores in every:
+        mean = f", mean of {len(scores.by_group)}" if scores.of_groups else ""
+        table.add_row(f"{scores.system}{mean}", *(_cell(scores.figures, measure) for measure in measures))
+        for group, figures in scores.by_group.items():
+            table.add_row(f"  {group}", *(_cell(figures, measure) for measure in measures))
+    return table
+
+
+def _turned(every: Sequence[Scores], measures: Sequence[Measure]) -> Table:
+    parts = [(scores.system, scores.figures) for scores in every]
+    parts += [(f"{scores.system}, {group}", figures) for scores in every for group, figures in scores.by_group.items()]
+    table = Table("", *(name for name, _ in parts), box=None)
+    for measure in measures:
+        table.add_row(_heading(every[0], measure), *(_cell(figures, measure) for _, figures in parts))
+    return table
+
+
+def _heading(scores: Scores, measure: Measure) -> str:
+    """With the number of queries that have a part in the measure, where not all have."""
+    name = _LABELS.get(measure.at or measure.family, measure.at or measure.family)
+    column = scores.columns.get(measure, np.zeros(0))
+    count = int(np.isfinite(column).sum())
+    return f"{name} (n {count})" if count < len(column) else name
+
+
+def _cell(figures: Mapping[Measure, Estimate], measure: Measure) -> str:
+    estimate = figures.get(measure)
+    if estimate is None:
+        return ""
+    value = f"{100 * estimate.value:.2f}"
+    if estimate.low is None or estimate.high is None:
+        return value
+    return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"

@@ -1,0 +1,220 @@
+"""``cirque datasets``: benchmarks and other files that a person has on this machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cir_core.datasets.records import CaptionMode
+from cir_core.errors import DatasetError, GalleryError
+from cir_core.settings import get_settings
+from cir_core.support.texts import quoted
+from cli.console import open_encoder, out, progress_bar
+from cli.galleries.galleries import index_bar, print_index_report
+
+if TYPE_CHECKING:
+    from cir_core.datasets.files.image_files import ImageFolder
+    from cir_core.datasets.records import Benchmark
+    from cir_core.registry.checking import CheckReport
+
+app = typer.Typer(help="List, check and index data sets.", no_args_is_help=True)
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One of those that `cirque datasets list` names.")]
+PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="File or folder, as the kind expects it.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split, where there are several: train, val, test, test1.")]
+PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")]
+CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How a query's two captions become one text.")]
+_LISTED = 20
+
+
+@app.command("list")
+def list_() -> None:
+    """The kinds of files that cirque reads, and what it expects of each."""
+    from cir_core.registry.kinds import KINDS
+
+    table = Table("kind", "what it is", "PATH", "benchmark", box=None)
+    for kind in KINDS.values():
+        table.add_row(kind.name, kind.title, kind.expects, "yes" if kind.is_benchmark else "")
+    out.print(table)
+    out.print("\nA benchmark has queries to rank: `cirque datasets index` makes a gallery of its images.")
+
+
+@app.command("check")
+def check(
+    kind: KindArgument,
+    path: PathArgument = None,
+    images: Annotated[Path | None, typer.Option(help="Folder that the images lie under.")] = None,
+    split: SplitOption = None,
+    annotations: Annotated[Path | None, typer.Option(help="The benchmark that a submission answers.")] = None,
+    pool: PoolOption = None,
+    caption_mode: CaptionOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Count what a local copy holds, and name every fault and missing image in it."""
+    from cir_core.registry.checking import check as check_files
+
+    report = check_files(kind, _path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
+                         caption_mode=caption_mode)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), indent=1, ensure_ascii=False))
+    else:
+        _print(report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+@app.command("index")
+def index(
+    kind: KindArgument,
+    path: PathArgument = None,
+    images: Annotated[Path | None, typer.Option(help="Folder that the images lie under.")] = None,
+    name: Annotated[str | None, typer.Option("--name", "-n", help="Name of the gallery, else the data set's.")] = None,
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
+    split: SplitOption = None,
+    pool: PoolOption = None,
+    allow_missing: Annotated[bool, typer.Option(help="Index what is there though images are missing.")] = False,
+    batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
+    report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
+) -> None:
+    """Make a gallery of a benchmark's images under the benchmark's own ids."""
+    from cir_core.datasets.files.image_files import ImageFolder
+    from cir_core.gallery.indexing import index_folder
+    from cir_core.gallery.paths import gallery_folder
+    from cir_core.registry.kinds import read_benchmark
+
+    settings = get_settings()
+    path = _path(kind, path)
+    if images is None:
+        if kind != "sample":
+            raise DatasetError("Say where the images are: --images and the folder that they lie under.")
+        images = path
+    benchmark = read_benchmark(kind, path, split=split, pool=pool)
+    gallery = name or benchmark.name.lower()
+    gallery_folder(gallery, settings.home)  # a bad name is refused before anything is looked for
+    _refuse_another(gallery, benchmark)
+    manifest = _write_manifest(
+        settings.home / "manifests" / f"{gallery}.jsonl", benchmark, ImageFolder(images, benchmark.image_paths),
+        allow_missing=allow_missing,
+    )
+    model = open_encoder(encoder)
+    with index_bar(f"Indexing {gallery}") as progress:
+        result = index_folder(
+            images, name=gallery, encoder=model, home=settings.home, manifest=manifest, split=benchmark.split or "all",
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
+        )
+    for note in benchmark.notes:
+        out.print(f"Note: {note}")
+    print_index_report(result, report)
+
+
+@app.command("convert")
+def convert(
+    kind: KindArgument,
+    form: Annotated[str, typer.Option("--to", metavar="FORM", help="KIND again, or mbeir or trec-qrels.")],
+    to: Annotated[Path, typer.Option("--out", "-o", help="The file to write, or the folder (mbeir).")],
+    path: PathArgument = None,
+    split: SplitOption = None,
+    caption_mode: CaptionOption = None,
+    pool: PoolOption = None,
+) -> None:
+    """Write a data set's files in another form, or once more in their own."""
+    from cir_core.registry.converting import convert as converted
+
+    result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)
+    for note in result.notes:
+        out.print(f"Note: {note}")
+    for written in result.written:
+        out.print(f"Wrote {written}", soft_wrap=True)
+
+
+def _refuse_another(name: str, benchmark: Benchmark) -> None:
+    """A gallery holds what was indexed last: another data set under its name would empty it."""
+    from cir_core.gallery.gallery import open_gallery
+
+    try:
+        there = open_gallery(name, home=get_settings().home).ids
+    except GalleryError:  # there is none, or one that is damaged, which indexing mends
+        return
+    if there and frozenset(there).isdisjoint(benchmark.image_ids):
+        raise DatasetError(
+            f"Gallery {quoted(name)} holds {len(there):,} images, none of them of {benchmark.name}, and indexing "
+            "would empty it. Give this data set's gallery another name: --name NAME."
+        )
+
+
+def _path(kind: str, path: Path | None) -> Path:
+    from cir_core.registry.kinds import find_kind
+    from cir_core.sample.gallery import sample_folder
+
+    expects = find_kind(kind).expects
+    if path is not None:
+        return path
+    if kind != "sample":
+        raise DatasetError(f"Say where {kind} is: {expects}.")
+    folder = sample_folder(get_settings().home)
+    if not folder.exists():
+        raise DatasetError("The sample gallery has not been drawn yet. Run `cirque demo`, or `cirque sample build`.")
+    return folder
+
+
+def _write_manifest(path: Path, benchmark: Benchmark, folder: ImageFolder, *, allow_missing: bool) -> Path:
+    """Id and path of every image, in the order of the pools, which decides ties. The file stays: with
+    it the gallery can be indexed again without the data set's files."""
+    from cir_core.support.files import write_atomically
+
+    if any(ids is None for ids in benchmark.pools.values()):
+        raise DatasetError(
+            f"The files of {benchmark.kind} do not list the gallery, so its images cannot be told from others. "
+            "Put the list beside them (docs/datasets.md says where), or give it as --pool if the kind takes one."
+        )
+    found, missing = [], []
+    with progress_bar("Looking for images") as update:
+        ids = benchmark.image_ids
+        for number, image_id in enumerate(ids, 1):
+            where = folder.find(image_id)
+            if where is None:
+                missing.append(image_id)
+            else:
+                found.append({"id": image_id, "path": where})
+            if number % 1000 == 0 or number == len(ids):
+                update(number, len(ids))
+    if not found or (missing and not allow_missing):
+        first = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+        raise DatasetError(
+            f"{len(missing):,} of {len(ids):,} images are not under {folder.root}: {first}. "
+            + ("Check --images, or add --allow-missing to index the others; ranks are then over fewer images."
+               if found else "Check --images.")
+        )
+    write_atomically(path, "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in found).encode())
+    if missing:
+        out.print(f"{len(missing):,} of {len(ids):,} images are missing: the gallery is smaller than the benchmark's.")
+    return path
+
+
+def _print(report: CheckReport) -> None:
+    table = Table(report.kind, "", box=None)
+    table.columns[1].justify = "right"
+    for name, count in report.counts.items():
+        table.add_row(name, f"{count:,}" if isinstance(count, int) else f"{count:.4f}" if isinstance(count, float)
+                      else count)
+    out.print(table)
+    for note in report.notes:
+        out.print(f"Note: {note}")
+    if report.images is not None:
+        found = report.image_count - report.missing_count
+        out.print(f"Images: {found:,} of {report.image_count:,} are under {report.images}.")
+        if report.missing_count:
+            more = f" and {report.missing_count - len(report.missing_images):,} more" \
+                if report.missing_count > len(report.missing_images) else ""
+            out.print(f"  missing: {', '.join(report.missing_images)}{more}")
+    if not report.fault_count:
+        out.print("No faults." if report.ok else "No faults in the files.")
+        return
+    out.print(f"{report.fault_count:,} fault{'s' if report.fault_count > 1 else ''}:")
+    for fault in report.faults[:_LISTED]:
+        out.print(f"  {fault}")
+    if report.fault_count > _LISTED:
+        out.print(f"  ... and {report.fault_count - _LISTED:,} more (--json lists them)")

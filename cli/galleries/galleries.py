@@ -1,0 +1,105 @@
+"""``cirque index`` and ``cirque galleries``: galleries of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cir_core.gallery.progress import IndexProgress
+from cir_core.settings import get_settings
+from cli.console import err, open_encoder, out, progress_bar, write_file
+
+if TYPE_CHECKING:
+    from cir_core.gallery.indexing import IndexReport
+
+_LISTED = 20
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(index)
+    app.add_typer(_app, name="galleries")
+
+
+_app = typer.Typer(help="List and remove galleries.", no_args_is_help=True)
+
+
+@contextmanager
+def index_bar(label: str) -> Iterator[Callable[[IndexProgress], None]]:
+    with progress_bar(label) as update:
+        yield lambda progress: update(progress.done, progress.total)
+
+
+def index(
+    folder: Annotated[Path, typer.Argument(help="Folder of photos (searched with its subfolders).")],
+    name: Annotated[str, typer.Option("--name", "-n", help="Name of the gallery.")],
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
+    manifest: Annotated[Path | None, typer.Option(help="CSV or JSONL with id, path, caption.")] = None,
+    split: Annotated[str, typer.Option(help="Name of the split, for protocol cards.")] = "all",
+    batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
+    report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
+) -> None:
+    """Make a gallery of a folder of photos, or bring it up to date."""
+    from cir_core.gallery.indexing import index_folder
+
+    settings = get_settings()
+    model = open_encoder(encoder)
+    with index_bar(f"Indexing {name}") as progress:
+        result = index_folder(
+            folder, name=name, encoder=model, home=settings.home, manifest=manifest, split=split,
+            batch_size=batch_size, max_megapixels=settings.max_image_megapixels, progress=progress,
+        )
+    print_index_report(result, report)
+
+
+def print_index_report(result: IndexReport, report: Path | None) -> None:
+    """What a run did; all skipped files go to ``report``, the first of them are printed."""
+    out.print(
+        f"Gallery {result.name}: {result.n} images. {result.added} added, {result.changed} changed, "
+        f"{result.removed} removed, {result.unchanged} unchanged, {len(result.skipped)} skipped "
+        f"in {result.seconds:.1f} s."
+    )
+    for note in result.notes:
+        out.print(f"Note: {note}")
+    for path, reason in result.skipped[:_LISTED]:
+        out.print(f"  skipped {path}: {reason}")
+    if len(result.skipped) > _LISTED:
+        out.print(f"  ... and {len(result.skipped) - _LISTED} more (--report FILE lists all)")
+    if report is not None:
+        write_file(report, "".join(f"{path}\t{reason}\n" for path, reason in result.skipped))
+    out.print(f"Search it: CIRQUE_GALLERY={result.name} cirque serve")
+
+
+@_app.command("list")
+def list_() -> None:
+    """The galleries on this machine."""
+    from cir_core.gallery.gallery import list_galleries
+
+    home = get_settings().home
+    infos = list_galleries(home)
+    if not infos:
+        out.print(f"No gallery in {home} yet. Make one: cirque index DIR --name N   (or: cirque demo)")
+        return
+    table = Table("name", "images", "encoder", "made from", "updated", "state", box=None)
+    for info in infos:
+        table.add_row(info.name, str(info.size), info.encoder.spec, info.source,
+                      f"{info.updated_at:%Y-%m-%d %H:%M}", info.status)
+    out.print(table)
+
+
+@_app.command()
+def remove(
+    name: Annotated[str, typer.Argument()],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a gallery's index. The photos themselves are not touched."""
+    from cir_core.gallery.gallery import remove_gallery
+
+    if not yes:
+        typer.confirm(f"Delete the index of gallery {name!r}?", abort=True)
+    remove_gallery(name, home=get_settings().home)
+    err.print(f"Gallery {name} is gone; its photos are where they were.")

@@ -1,0 +1,184 @@
+"""``cirque study create preference``: a study of which of two sets of results people find better."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cir_core.errors import SettingsError, StudyError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted, quoted
+from cli.console import out, progress_bar
+from cli.evaluate.method_options import DomainOption, Model
+from cli.studies.preference_sources import Asked, open_source
+
+if TYPE_CHECKING:
+    from annotation.preference.method_pairs import Pair
+    from annotation.preference.survey.plan import SurveyForecast
+
+
+class Check(StrEnum):
+    sum = "sum"
+    instruction = "instruction"
+    none = "none"
+
+
+def register(create_app: typer.Typer) -> None:
+    create_app.command("preference")(create_preference)
+
+
+def create_preference(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
+    dataset: Annotated[str | None, typer.Option(help="sample, fashioniq, cirr, … (cirque datasets list).")] = None,
+    methods: Annotated[str | None, typer.Option(
+        "--methods", "-m", help="Methods that meet, with commas between them (cirque methods).")] = None,
+    from_runs: Annotated[list[str] | None, typer.Option(
+        metavar="A,B", help="Instead: run files that meet (TREC lines or JSON); may be repeated.")] = None,
+    from_hp: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Instead: questions and sets of a file in HP-FashionIQ's form.")] = None,
+    annotations: Annotated[Path | None, typer.Option(
+        "--annotations", "-a", help="The data set's folder or annotation file.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, where there are several.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that has the pictures.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder that the pictures lie under.")] = None,
+    queries: Annotated[int | None, typer.Option(
+        min=1, help="So many queries, equal numbers of each category; without it all.")] = None,
+    per_person: Annotated[int, typer.Option(min=1, help="Questions for one person, at most.")] = 50,
+    forms: Annotated[int, typer.Option(min=1, help="Forms that these are divided into.")] = 2,
+    shared_every: Annotated[int, typer.Option(
+        min=0, help="One question in so many goes to several people; 0: none.")] = 10,
+    shared_by: Annotated[int, typer.Option(min=2, help="So many people.")] = 3,
+    seed: Annotated[int | None, typer.Option(help="Of everything that is drawn (default: CIRQUE_SEED).")] = None,
+    set_names: Annotated[str, typer.Option(
+        metavar="ONE,TWO", help="What the sets are called, the first and the second.")] = "Set A,Set B",
+    allow_tie: Annotated[bool, typer.Option("--allow-tie", help="People may find both equally good.")] = False,
+    consent: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="A text that people agree to before they begin.")] = None,
+    guidelines: Annotated[Path | None, typer.Option(
+        metavar="FILE", help="Guidelines instead of cirque's own, with an empty line between paragraphs.")] = None,
+    check: Annotated[Check, typer.Option(help="What shows between pages that somebody is reading.")] = Check.sum,
+    check_every: Annotated[int, typer.Option(min=0, help="After so many questions.")] = 5,
+    reason_every: Annotated[int, typer.Option(
+        min=0, help="A reason is asked for once in so many questions; 0: never.")] = 10,
+    lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is given out again.")] = 3,
+    completion_prefix: Annotated[str, typer.Option(help="Stands before the code that people get at the end.")] = "",
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    domain: DomainOption = None,
+    seconds_per_question: Annotated[float, typer.Option(help="Seconds that one takes, for the forecast.")] = 40.0,
+    skip_missing: Annotated[bool, typer.Option(
+        "--skip-missing", help="Leave out queries that lack a picture.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and make nothing.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """A study of which results are better: two sets of five images for each query, of two methods that meet."""
+    from contextlib import closing
+
+    from annotation.accounts.account_names import LOCAL
+    from annotation.preference.create import create_preference_study, make_questions, pair_notes
+    from annotation.preference.survey.plan import SurveyLayout, plan_survey
+    from annotation.preference.survey.settings import checked_settings
+    from annotation.studies.naming import check_name
+    from annotation.validity.exports.results import study_json
+    from storage.stores import open_stores
+
+    settings = get_settings()
+    layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
+                          settings.seed if seed is None else seed)
+    asked = Asked(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery, images, queries,
+                  layout.seed, model, domain, skip_missing)
+    # Before methods run for hours.
+    asked.check()
+    survey = checked_settings({
+        "set_names": _names(set_names), "allow_tie": allow_tie, "consent": _text(consent) or "", "check": check.value,
+        "check_every": check_every, "lease_hours": lease_hours, "guidelines": _text(guidelines),
+        "completion_prefix": completion_prefix})
+    plan_survey(queries or 1, layout, seconds_per_question=seconds_per_question)
+    with closing(open_stores(settings)) as stores:
+        check_name(stores.studies, name)
+        found = open_source(asked, settings)
+        questions, drawn = make_questions(found.queries, found.methods, layout.seed)
+        forecast = plan_survey(len(questions), layout, seconds_per_question=seconds_per_question)
+        notes = [*found.notes, *pair_notes(drawn)]
+        if not as_json:
+            print_pairs(drawn.counts)
+            print_survey(forecast)
+            for note in notes:
+                out.print(f"Note: {note}", soft_wrap=True)
+        result = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}, "plan": asdict(forecast),
+                  "notes": notes}
+        if not dry_run:
+            with progress_bar("Freezing pictures") as bar:
+                created = create_preference_study(
+                    stores.studies, settings.home, name, found.queries, found.methods, found.find_picture, layout,
+                    created_by=LOCAL, source=found.source, settings=survey,
+                    max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing, progress=bar)
+            new = [note for note in created.notes if note not in notes]
+            result = {**study_json(created.study, created.counts), **result, "notes": [*notes, *new],
+                      "pairs": created.study.source["pairs"]}
+    if as_json:
+        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    elif dry_run:
+        out.print("Nothing was made: leave --dry-run out to make the study.")
+    else:
+        for note in new:
+            out.print(f"Note: {note}", soft_wrap=True)
+        counts = created.counts
+        people = counted(counts["people"], "person", "people")
+        out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
+                  f"shared, for {people}. To answer them: cirque serve, then the page Annotate.", soft_wrap=True)
+
+
+def print_pairs(counts: Mapping[Pair, int]) -> None:
+    """How often each two methods meet."""
+    table = Table("methods", "questions", box=None)
+    table.columns[1].justify = "right"
+    for pair, count in counts.items():
+        table.add_row(" and ".join(pair), f"{count:,}")
+    out.print(table)
+
+
+def print_survey(plan: SurveyForecast) -> None:
+    """A forecast, with what it assumes."""
+    table = Table("plan", "", box=None)
+    table.columns[1].justify = "right"
+    for row in (
+        ("people", f"{plan.people:,}"), ("questions", f"{plan.questions:,}"),
+        (f"shared by {plan.shared_by} people", f"{plan.shared:,}" if plan.shared else "none"),
+        ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
+        ("questions in a form", f"{plan.form_size:,}"),
+        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in all", f"{plan.hours_total:.1f}"),
+        ("pairs of answers to one question", f"{plan.pairs:,}"),
+    ):
+        table.add_row(*row)
+    out.print(table)
+    out.print(f"Assumed: {plan.seconds_per_question:g} seconds per question.")
+
+
+def _names(text: str) -> list[str]:
+    """Both names. Raises ``StudyError``."""
+    names = [name.strip() for name in text.split(",")]
+    if len(names) != 2:
+        raise StudyError(f"--set-names is {quoted(text)}. Give two names with a comma between them, such as "
+                         "\"Shopping Mall 1,Shopping Mall 2\".")
+    return names
+
+
+def _text(path: Path | None) -> str | None:
+    """What a file that a person named says; None without one. Raises ``SettingsError``."""
+    if path is None:
+        return None
+    try:
+        text = path.read_text("utf-8-sig").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} cannot be read as text: {error}. Name a text file in UTF-8.") from error
+    if not text:
+        raise SettingsError(f"{path} is empty. Write the text into it, or leave the option out.")
+    return text

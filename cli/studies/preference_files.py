@@ -1,0 +1,81 @@
+"""Preference studies: ``cirque study import hp-fashioniq``, and ``quality``, how carefully people answered."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import out
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+
+
+def register_import(import_app: typer.Typer) -> None:
+    import_app.command("hp-fashioniq")(import_hp_fashioniq)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("quality")(quality)
+
+
+def import_hp_fashioniq(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json as it was released, or in its form.")],
+    as_json: AsJson = False,
+) -> None:
+    """Ratings and preferences of HP-FashionIQ as a closed study; its images are not needed."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.preference.hp_fashioniq import import_hp_study
+    from annotation.validity.exports.results import study_json
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        created = import_hp_study(stores.studies, name, file, created_by=LOCAL)
+    if as_json:
+        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
+                              ensure_ascii=False))
+        return
+    for note in created.notes:
+        out.print(f"Note: {note}", soft_wrap=True)
+    counts = created.counts
+    people = counted(counts["people"], "person", "people")
+    out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
+              f"{counted(counts['rated_sets'], 'rated set')}. It takes no answers.", soft_wrap=True)
+
+
+def quality(
+    name: Name,
+    rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=
+        "What to leave out, may be repeated: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
+        "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more). none: nothing. "
+        "Without it the study's own rules.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep these rules with the study: exports follow them.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """How carefully people answered a preference study, and what rules would leave out."""
+    from annotation.preference.exclusion import parse_rules
+    from annotation.preference.method_results import method_results
+    from annotation.preference.review import review
+    from cli.tables.quality_tables import print_quality, quality_json
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        store = stores.studies
+        study = store.study(name)
+        found = review(store, study, None if rule is None else parse_rules(rule))
+        _, pairs = method_results(store.items(study.study_id), found.removed.kept)
+        if keep:
+            store.change_settings(study.study_id, {**study.settings, "exclude": found.rules.as_settings()})
+    if as_json:
+        typer.echo(json.dumps(quality_json(found, pairs), indent=1, ensure_ascii=False))
+        return
+    print_quality(found, pairs)
+    if keep:
+        out.print(f"Kept with {study.name}: {', '.join(rule or ()) or 'its rules, as they were'}.")

@@ -1,0 +1,142 @@
+"""``cirque report scores``: what metrics give the sets of a preference study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.errors import DatasetError, StudyError
+from cir_core.settings import Settings, get_settings
+from cir_core.support.texts import counted
+from cli.console import open_encoder, out
+from cli.evaluate.method_options import DomainOption, Model, chosen_methods, language_model, named_bar
+
+if TYPE_CHECKING:
+    from annotation.records import Item, MetricScores, Study
+    from annotation.studies.store import StudyStore
+    from cir_core.types.domains import Domain
+
+
+def register(app: typer.Typer) -> None:
+    app.command("scores")(scores)
+
+
+def scores(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")],
+    add: Annotated[list[Path] | None, typer.Option(metavar="FILE.csv", help=(
+        "Keep the metrics of a CSV file: columns item and set as in the study's sets.csv, and one of numbers for each "
+        "metric; may be repeated."))] = None,
+    method: Annotated[str | None, typer.Option("--method", "-m", help=(
+        "Score the sets by a method (cirque methods), in --gallery."))] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of the study's images.")] = None,
+    metric: Annotated[str | None, typer.Option("--name", help="What the method's scores are called.")] = None,
+    remove: Annotated[list[str] | None, typer.Option(
+        metavar="METRIC", help="Remove the scores of this name; may be repeated.")] = None,
+    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    domain: DomainOption = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """What metrics give the sets of a preference study; reports have all of them. Scores of the same name are
+    replaced."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.analysis.scores.score_files import read_scores
+    from cli.tables.report_tables import print_scores
+    from storage.stores import open_stores
+
+    if [bool(add), method is not None, bool(remove)].count(True) > 1:
+        raise StudyError("Do one thing at a time: --add, --method or --remove.")
+    if method is None and (gallery is not None or metric is not None):
+        raise StudyError("--gallery and --name belong to --method: name the method that is to score.")
+    settings = get_settings()
+    with closing(open_stores(settings)) as stores:
+        store = stores.studies
+        study = store.study(name)
+        _check_kind(study)
+        items = store.items(study.study_id)
+        made: list[MetricScores] = []
+        if method is not None:
+            made = [_by_method(items, method, gallery, metric, model, domain, settings)]
+        for path in add or ():
+            made += read_scores(_content(path), items, where=path.name)
+        _check_twice(made)
+        for one in made:
+            store.keep_scores(study.study_id, one, LOCAL, datetime.now(UTC))
+        for gone in remove or ():
+            store.drop_scores(study.study_id, gone)
+        kept = store.scores(study.study_id)
+    if as_json:
+        typer.echo(json.dumps([{
+            "name": one.name, "description": one.description, "sets": len(one.scores), "of": 2 * len(items),
+            "notes": list(one.notes)} for one in kept], indent=1, ensure_ascii=False))
+        return
+    for one in made:
+        out.print(f"Kept {one.name} with {study.name}: {counted(len(one.scores), 'set')} of {2 * len(items):,}.",
+                  soft_wrap=True)
+        for note in one.notes:
+            out.print(f"Note: {note}", soft_wrap=True)
+    for gone in remove or ():
+        out.print(f"Removed {gone} from {study.name}.", soft_wrap=True)
+    if not made and not remove:
+        print_scores(study.name, kept, 2 * len(items))
+
+
+def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Sequence[Path]) -> list[MetricScores]:
+    """Those kept with the study, and those of ``files``, which come in place of kept ones of the same name."""
+    from annotation.analysis.scores.score_files import read_scores
+    from annotation.records import name_key
+
+    given = [one for path in files for one in read_scores(_content(path), items, where=path.name)]
+    _check_twice(given)
+    named = {name_key(one.name) for one in given}
+    return [*(one for one in store.scores(study.study_id) if name_key(one.name) not in named), *given]
+
+
+def _by_method(
+    items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: Model, domain: Domain | None,
+    settings: Settings,
+) -> MetricScores:
+    from annotation.preference.metric_scoring import checked_name, method_scores
+    from cir_core.gallery.gallery import open_gallery
+    from cir_core.methods.declared import all_methods
+
+    if name is not None:
+        checked_name(name)   # before anything is computed
+    if gallery is None:
+        raise StudyError("Which gallery holds the study's images? Name it with --gallery (cirque galleries).")
+    chosen = chosen_methods(method, None, all_methods(settings.methods))
+    if len(chosen) != 1:
+        raise StudyError("Scores are made by one method at a time. Name one with --method.")
+    opened = open_gallery(gallery, home=settings.home)
+    encoder = open_encoder(opened.encoder.spec)
+    with language_model(model, encoder) as language, named_bar() as progress:
+        return method_scores(items, opened, encoder, language, chosen[0], name=name or "", domain=domain,
+                             otherwise=settings.domain, progress=progress)
+
+
+def _check_kind(study: Study) -> None:
+    if study.kind != "preference":
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score. Its report: "
+                         f"cirque report {study.kind} {json.dumps(study.name, ensure_ascii=False)}")
+
+
+def _check_twice(given: Sequence[MetricScores]) -> None:
+    from annotation.records import name_key
+
+    seen: dict[str, str] = {}
+    for one in given:
+        if name_key(one.name) in seen:
+            raise StudyError(f"Two of the files have scores called {one.name}. Rename a column of one of them.")
+        seen[name_key(one.name)] = one.name
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise DatasetError(f"{path} cannot be read: {error.strerror}. Name a CSV file.") from error

@@ -1,0 +1,225 @@
+"""``cirque study``: making studies, running them, and their files."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from cir_core.settings import Settings, get_settings
+from cir_core.support.texts import counted
+from cli.console import out, progress_bar
+from cli.studies import preference, preference_files, study_files, study_upkeep
+from cli.studies.study_sources import Asked, drawn, open_source
+
+if TYPE_CHECKING:
+    from storage.stores import Stores
+
+app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
+create_app = typer.Typer(help="Make a study.", no_args_is_help=True)
+app.add_typer(create_app, name="create")
+study_files.register(app)
+preference.register(create_app)
+preference_files.register_import(study_files.import_app)
+preference_files.register(app)
+study_upkeep.register(app)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+People = Annotated[int, typer.Option(min=1, max=1000, help="People it is planned for; more may join.")]
+Overlap = Annotated[int, typer.Option(min=1, max=1000, help="People who judge each item.")]
+Block = Annotated[int, typer.Option(min=0, help="Items that everybody judges, to measure agreement.")]
+Seconds = Annotated[float, typer.Option(help="Seconds that an item takes, for the forecast.")]
+
+
+@create_app.command("validity")
+def create_validity(
+    name: Name,
+    from_audit: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder `cirque audit` wrote.")] = None,
+    from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's form.")] = None,
+    from_circus: Annotated[Path | None, typer.Option(metavar="FILE", help="An aggregate file of CIRCUS.")] = None,
+    from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored searches.")] = False,
+    pool: Annotated[Path | None, typer.Option(help="Candidate pool of the M-BEIR queries.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Folder that the pictures lie under.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that has the pictures.")] = None,
+    category: Annotated[list[str] | None, typer.Option(
+        help="Label of the audit, may be repeated; without it all shortcut-free queries.")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="So many queries only.")] = None,
+    stratify: Annotated[Literal["hidden_category", "dataset", "none"], typer.Option(
+        help="Equal numbers of each in the sample.")] = "hidden_category",
+    people: People = 1,
+    overlap: Overlap = 1,
+    agreement_items: Block = 0,
+    seed: Annotated[int | None, typer.Option(help="Of sample, order and plan (default: CIRQUE_SEED).")] = None,
+    seconds_per_item: Seconds = 60.0,
+    panel_size: Annotated[int | None, typer.Option(
+        min=0, max=50, help="Found images that every item shows (default: what the source has, 30 at most).")] = None,
+    skip_missing: Annotated[bool, typer.Option(
+        "--skip-missing", help="Leave out queries whose reference or target has no picture.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and make nothing.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """A study of whether queries are well-formed, by the rubric of CIRCUS."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.records import StudyPlan
+    from annotation.studies.naming import check_name
+    from annotation.studies.planner import plan_study
+    from annotation.validity.create import create_validity_study
+    from annotation.validity.exports.results import study_json
+    from cli.tables.study_tables import print_plan, print_strata
+
+    asked = Asked(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery, tuple(category or ()))
+    with _stores() as (stores, settings):
+        check_name(stores.studies, name)
+        found = open_source(asked, stores, settings)
+        plan = StudyPlan(people, overlap, agreement_items, settings.seed if seed is None else seed)
+        queries, source = drawn(found, asked, sample, stratify, plan.seed)
+        forecast = plan_study(people, len(queries), overlap, agreement_items, seconds_per_item=seconds_per_item)
+        strata = dict(sorted(Counter(query.stratum for query in queries).items()))
+        if not as_json:
+            print_strata(strata)
+            print_plan(forecast)
+            for note in found.notes:
+                out.print(f"Note: {note}", soft_wrap=True)
+        result = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
+        if not dry_run:
+            with progress_bar("Freezing pictures") as bar:
+                created = create_validity_study(
+                    stores.studies, settings.home, name, queries, found.find_picture, plan, created_by=LOCAL,
+                    source=source, max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing,
+                    panel_size=panel_size, progress=bar)
+            notes = [*found.notes, *created.notes]
+            result = {**study_json(created.study, created.counts), **result, "notes": notes}
+        if as_json:
+            typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+            return
+        if dry_run:
+            out.print("Nothing was made: leave --dry-run out to make the study.")
+            return
+        for note in created.notes:
+            out.print(f"Note: {note}", soft_wrap=True)
+        counts = created.counts
+        out.print(f"Made {created.study.name}: {counted(counts['items'], 'item')}, "
+                  f"{counted(counts['pictures'], 'picture')}, panels of {counted(counts['panel'], 'image')}. "
+                  "To judge them: cirque serve, then the page Annotate.")
+
+
+@app.command("plan")
+def plan(
+    items: Annotated[int, typer.Option(min=1, help="Items to judge.")],
+    people: People = 1,
+    overlap: Overlap = 1,
+    agreement_items: Block = 0,
+    seconds_per_item: Seconds = 60.0,
+    as_json: AsJson = False,
+) -> None:
+    """What a study would cost its people, and how sure its numbers would be. Makes nothing."""
+    from annotation.studies.planner import plan_study
+    from cli.tables.study_tables import print_plan
+
+    forecast = plan_study(people, items, overlap, agreement_items, seconds_per_item=seconds_per_item)
+    if as_json:
+        typer.echo(json.dumps(asdict(forecast), indent=1))
+    else:
+        print_plan(forecast)
+
+
+@app.command("list")
+def list_(as_json: AsJson = False) -> None:
+    """All studies, the latest first."""
+    from annotation.validity.exports.results import study_json
+    from cli.tables.study_tables import print_studies
+
+    with _stores() as (stores, _):
+        rows = [(study, stores.studies.counts(study.study_id)) for study in stores.studies.studies()]
+    if as_json:
+        typer.echo(json.dumps([study_json(study, counts) for study, counts in rows], indent=1, ensure_ascii=False))
+    else:
+        print_studies(rows)
+
+
+@app.command("show")
+def show(name: Name, as_json: AsJson = False) -> None:
+    """One study, and how far its people are."""
+    from datetime import UTC, datetime
+
+    from annotation.preference.survey.overview import survey_overview
+    from annotation.studies.overview import seat_progress
+    from annotation.validity.exports.results import study_json
+    from cli.tables.study_tables import print_study
+
+    with _stores() as (stores, _):
+        store = stores.studies
+        study = store.study(name)
+        counts = store.counts(study.study_id)
+        assignments = store.assignments(study.study_id)
+        people = seat_progress(study, store.seats(study.study_id), assignments, store.judgements(study.study_id),
+                               datetime.now(UTC), store.events(study.study_id, kind="finish"))
+    survey = survey_overview(study, assignments) if study.kind == "preference" else None
+    if as_json:
+        rows = [{**asdict(one), "total": one.total, "joined_at": one.joined_at and one.joined_at.isoformat(),
+                 "seen_at": one.seen_at and one.seen_at.isoformat(),
+                 "finished_at": one.finished_at and one.finished_at.isoformat()} for one in people]
+        content = {**study_json(study, counts), **({"survey": asdict(survey)} if survey else {}),
+                   "source": dict(study.source), "people": rows}
+        typer.echo(json.dumps(content, indent=1, ensure_ascii=False))
+    else:
+        print_study(study, counts, people, survey)
+
+
+@app.command("open")
+def open_(name: Name) -> None:
+    """Take answers again."""
+    _accept(name, True)
+
+
+@app.command("close")
+def close(name: Name) -> None:
+    """Take no more answers. What was judged stays, and the study can be opened again."""
+    _accept(name, False)
+
+
+@app.command("release")
+def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Who has left.")]) -> None:
+    """Make a person's open items free for others at once. Who has answered nothing loses the seat."""
+    from annotation.studies import releasing
+
+    with _stores() as (stores, _):
+        study = stores.studies.study(name)
+        released = releasing.release(stores.studies, study, person)
+    items = counted(released.items, "open item")
+    if released.freed:
+        out.print(f"{person} has answered nothing: the seat in {study.name} is free again, with its {items}.")
+    elif released.items:
+        out.print(f"{items} of {person} can go to whoever joins {study.name} or asks for more.")
+    else:
+        out.print(f"{person} has no open item in {study.name} that others could take over.")
+    if released.block:
+        out.print(f"{counted(released.block, 'open item')} of the agreement block, which everybody judges: no longer "
+                  "waited for.")
+
+
+def _accept(name: str, accepting: bool) -> None:
+    from annotation.studies.accepting import set_accepting
+
+    with _stores() as (stores, _):
+        changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
+    out.print(f"{changed.name} {'takes answers' if changed.accepting else 'takes no more answers'}.")
+
+
+@contextmanager
+def _stores() -> Iterator[tuple[Stores, Settings]]:
+    from storage.stores import open_stores
+
+    settings = get_settings()
+    stores = open_stores(settings)
+    try:
+        yield stores, settings
+    finally:
+        stores.close()

@@ -1,0 +1,140 @@
+"""``cirque study import``, ``export`` and ``results``."""
+
+from __future__ import annotations
+
+import json
+from contextlib import closing
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cir_core.errors import SettingsError, StudyError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import out
+
+import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+Rule = Literal["majority", "single_kept"]
+RuleOption = Annotated[Rule, typer.Option(
+    help="An item that several people judged: most of them decide, or the first one.")]
+
+
+class Form(StrEnum):
+    circus = "circus"
+    mbeir = "mbeir"
+    csv = "csv"
+    parquet = "parquet"
+    results = "results"
+    hp_fashioniq = "hp-fashioniq"
+    preferences = "preferences"
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(import_app, name="import")
+    app.command("export")(export)
+    app.command("results")(results)
+
+
+@import_app.command("circus")
+def import_circus(
+    name: Name,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Annotator files of CIRCUS, one per person.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
+    from annotation.accounts.account_names import LOCAL
+    from annotation.sources.queries import refuse
+    from annotation.studies.naming import check_name
+    from annotation.validity.circus import read_circus_users
+    from annotation.validity.create import import_circus_study
+    from annotation.validity.exports.results import study_json
+    from cir_core.datasets.files.faults import KEPT, Faults
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        check_name(stores.studies, name)
+        faults = Faults(collect=True)
+        imported = read_circus_users(files, faults)
+        refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
+        created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
+    if as_json:
+        typer.echo(json.dumps({**study_json(created.study, created.counts), "notes": list(created.notes)}, indent=1,
+                              ensure_ascii=False))
+        return
+    for note in created.notes:
+        out.print(f"Note: {note}", soft_wrap=True)
+    counts = created.counts
+    out.print(f"Made {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
+              f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
+              "answers.", soft_wrap=True)
+
+
+def export(
+    form: Annotated[Form, typer.Argument(metavar="FORM", help=(
+        "csv or parquet; of a validity study also circus, mbeir or results; of a preference study also hp-fashioniq or "
+        "preferences."))],
+    name: Name,
+    to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
+    rule: RuleOption = "majority",
+    everything: Annotated[bool, typer.Option(
+        "--all", help="Of a preference study also what its rules leave out.")] = False,
+) -> None:
+    """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
+    HP-FashionIQ."""
+    from annotation.preference.review import preference_files
+    from annotation.records import LOCAL, Act
+    from annotation.validity.circus import as_zip
+    from annotation.validity.exports.study_files import study_files
+    from cir_core.support.files import write_atomically
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        study = stores.studies.study(name)
+        files, notes = (preference_files(stores.studies, study, form, everything=everything)
+                        if study.kind == "preference" else study_files(stores.studies, study, form, rule))
+        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
+    try:
+        if to.suffix.lower() == ".zip":
+            write_atomically(to, as_zip(files))
+        else:
+            for file, content in files.items():
+                write_atomically(to / file, content)
+    except OSError as error:
+        raise SettingsError(f"{to} cannot be written: {error.strerror or error}. Name another folder with --out."
+                            ) from error
+    for note in notes:
+        out.print(f"Note: {note}", soft_wrap=True)
+    out.print(f"Wrote {', '.join(files)} to {to}", soft_wrap=True)
+
+
+def results(
+    name: Name,
+    rule: RuleOption = "majority",
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+) -> None:
+    """How many queries are valid, by data set and category as in CIRCUS's Table 2, and why others are not."""
+    from annotation.validity.exports.study_files import study_files
+    from annotation.validity.labels import final_labels
+    from annotation.validity.rubric import load_rubric
+    from annotation.validity.subset import count_subset
+    from cli.tables.study_tables import print_results
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        store = stores.studies
+        study = store.study(name)
+        if study.kind != "validity":
+            raise StudyError(f"{study.name} is a {study.kind} study. This is for validity studies; how people answered "
+                             "is there: cirque study quality")
+        if as_json:
+            files, _ = study_files(store, study, "results", rule)
+            typer.echo(files["results.json"].decode(), nl=False)
+        else:
+            items = store.items(study.study_id)
+            rubric = load_rubric(study.protocol)
+            labels = final_labels(items, store.judgements(study.study_id), store.decisions(study.study_id), rule,
+                                  rubric=rubric)
+            print_results(count_subset(items, labels, rubric=rubric), rubric, rule)

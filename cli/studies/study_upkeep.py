@@ -1,0 +1,64 @@
+"""``cirque study rename`` and ``remove``."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cir_core.errors import StudyError
+from cir_core.settings import get_settings
+from cir_core.support.texts import counted
+from cli.console import out
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command("rename")(rename)
+    app.command("remove")(remove)
+
+
+def rename(
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Name of the study.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="The name it is to have.")],
+) -> None:
+    """Give a study another name. Links to its pages have the name in them: send them out again."""
+    from annotation.studies.lifecycle import rename_study
+    from storage.stores import open_stores
+
+    with closing(open_stores(get_settings())) as stores:
+        study = stores.studies.study(old)
+        changed = rename_study(stores.studies, study, new)
+    out.print(f"{study.name} is called {changed.name} now.", soft_wrap=True)
+
+
+def remove(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Remove a study with everything that people judged in it, and its pictures. There is no way back: export first."""
+    from annotation.studies.lifecycle import remove_study
+    from storage.stores import open_stores
+
+    settings = get_settings()
+    with closing(open_stores(settings)) as stores:
+        study = stores.studies.study(name)
+        counts = stores.studies.counts(study.study_id)
+        if not yes:
+            out.print(f"Of {study.name} would go: {_all(counts)}, and its pictures. There is no way back. To keep a "
+                      f"copy: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
+            if str(typer.prompt("The name of the study, to remove it", default="", show_default=False)) != study.name:
+                raise StudyError(f"That is not its name, so {study.name} stays.")
+            counts = stores.studies.counts(study.study_id)   # people may have gone on meanwhile
+        remove_study(stores.studies, settings.home, study)
+    out.print(f"Removed {study.name}: {_all(counts)}.", soft_wrap=True)
+
+
+def _all(counts: Mapping[str, int]) -> str:
+    return (f"{counted(counts['items'], 'item')}, {counted(counts['done'], 'judgement')} by "
+            f"{counted(counts['people'], 'person', 'people')}, {counted(counts['decisions'], 'decision')}")

@@ -1,0 +1,147 @@
+"""Studies as tables in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from cir_core.support.texts import counted
+from cli.console import out
+
+if TYPE_CHECKING:
+    from annotation.preference.survey.overview import SurveyOverview
+    from annotation.records import Study
+    from annotation.studies.overview import SeatProgress
+    from annotation.studies.planner import Forecast
+    from annotation.validity.rubric import Rubric
+    from annotation.validity.subset import Subset
+
+
+def print_plan(plan: Forecast) -> None:
+    """A forecast, with the assumptions it rests on."""
+    table = Table("plan", "", box=None)
+    table.columns[1].justify = "right"
+    rows = [
+        ("people", f"{plan.people:,}"), ("items", f"{plan.items:,}"), ("people per item", f"{plan.overlap:,}"),
+        ("items that everybody judges", f"{plan.agreement_items:,}"),
+        ("judgements", f"{plan.judgements:,}"),
+        ("items per person", f"{plan.items_per_person:,}"),
+        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in all", f"{plan.hours_total:.1f}"),
+        ("items judged twice or more", f"{plan.doubly_judged:,}"),
+        ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
+        ("Cohen's kappa, 95 % interval",
+         "none" if plan.kappa_width is None else f"± {plan.kappa_width / 2:.2f}"),
+    ]
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print(f"Assumed: {plan.seconds_per_item:g} seconds per item, {plan.valid_rate:.0%} of the items valid, a kappa "
+              f"of {plan.kappa:g}.")
+    if plan.kappa_reason:
+        out.print(plan.kappa_reason)
+
+
+def print_strata(counts: Mapping[str, int]) -> None:
+    table = Table("queries", "", box=None)
+    table.columns[1].justify = "right"
+    for name, count in counts.items():
+        table.add_row(name, f"{count:,}")
+    out.print(table)
+
+
+def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
+    table = Table("study", "items", "people", "judged", "unsure", "answers", "made", box=None)
+    for column in table.columns[1:5]:
+        column.justify = "right"
+    for study, counts in rows:
+        table.add_row(study.name, f"{counts['items']:,}", f"{counts['people']:,}",
+                      f"{counts['done']:,} of {counts['assignments']:,}",
+                      f"{counts['unsure']:,}" if study.kind == "validity" else "", _state(study),
+                      f"{study.created_at:%Y-%m-%d %H:%M}")
+    out.print(table if table.row_count else
+              "No study yet. Make one.\n"
+              "  Are queries valid? cirque study create validity NAME --from-audit DIR\n"
+              "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B",
+              soft_wrap=not table.row_count)
+
+
+def print_study(
+    study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
+) -> None:
+    """``survey``: of a preference study."""
+    plan, state = study.plan, "answers are taken" if study.accepting else "closed"
+    asked = "item" if survey is None else "question"
+    out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
+    planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
+    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, 'item')} for everybody, seed "
+              f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
+              soft_wrap=True)
+    heads = ("seat", "person", "done", "unsure", "median", "last seen", "")
+    if survey is not None:
+        heads = ("seat", "person", "done", "median", "last seen", "", "finished, code")
+    table = Table(*heads, box=None)
+    for column in table.columns:
+        if column.header in ("seat", "done", "unsure", "median"):
+            column.justify = "right"
+    for one in people:
+        table.add_row(
+            str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
+            *((f"{one.unsure:,}",) if survey is None else ()),
+            "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
+            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "away" if one.away else "",
+            *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))
+    out.print(table)
+
+
+def _laid_out(survey: SurveyOverview) -> str:
+    shared = (f"{counted(survey.shared, 'question')} shared by up to {survey.shared_by:,} people" if survey.shared
+              else "no question shared")
+    forms = f"in up to {survey.forms:,} forms" if survey.forms > 1 else "in one form"
+    check = ("no checks" if survey.check == "none"
+             else f"a check ({survey.check}) after every {counted(survey.check_every, 'question')} and each form")
+    return f"{shared}, up to {counted(survey.per_person, 'question')} per person {forms}, {check}"
+
+
+def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
+    """Table 2 of CIRCUS, how far each data set is, then how often each category and each reason was given."""
+    total = subset.total
+    rows = (*subset.rows, *((total,) if len(subset.rows) != 1 else ()))
+    parts = [("required", "validated_solved", "audited_required"),
+             ("unresolved", "validated_unsolved", "audited_unresolved"),
+             *([("other", "validated_other", "audited_other")] if total.audited_other else []),
+             ("all", "validated", "audited")]
+    out.print("Valid of audited queries")
+    print_rows(("data set", *(name for name, _, _ in parts)), (
+        (row.dataset, *(f"{getattr(row, valid):,} of {getattr(row, audited):,}" for _, valid, audited in parts))
+        for row in rows))
+    if any(row.unlabelled or row.undecided or row.adjudicated for row in rows):
+        print_rows(("data set", "not judged", "undecided", "adjudicated"), (
+            (row.dataset, *(f"{count:,}" for count in (row.unlabelled, row.undecided, row.adjudicated)))
+            for row in rows))
+    given = {code: count for code, count in total.primary.items() if count}
+    if given:
+        print_rows(("category", "items"), ((code, f"{count:,}") for code, count in given.items()))
+    reasons = [(f"{reason.code} {reason.name}", total.reasons[reason.code])
+               for flag in rubric.flags for reason in flag.reasons]
+    reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
+    if any(count for _, count in reasons):
+        print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
+    out.print(f"Rule: {rule}. An adjudicator's decision comes first.", soft_wrap=True)
+
+
+def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """The first column gives way where the terminal is narrow; numbers stay whole."""
+    table = Table(*heads, box=None)
+    table.columns[0].overflow = "fold"
+    for column in table.columns[1:]:
+        column.justify, column.no_wrap = "right", True
+    for row in rows:
+        table.add_row(*row)
+    out.print(table)
+    out.print()
+
+
+def _state(study: Study) -> str:
+    return "taken" if study.accepting else "closed"

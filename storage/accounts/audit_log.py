@@ -1,0 +1,82 @@
+"""The audit log in the database: rows are added and read, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, func, insert, or_, select
+
+from annotation.records import ACT_GROUPS, Act, ActFilter, NotedAct, name_key
+from storage.engine.database import reading, writing
+from storage.mapping import tables
+
+_l = tables.audit_log.c
+
+
+@dataclass(frozen=True)
+class LogExtent:
+    """How many acts a log holds, and the number of the last one: 0 where there is none."""
+
+    acts: int
+    last: int
+
+
+class SqlActLog:
+    """``annotation.accounts.audit_log.ActLog`` over an engine of ``open_database``. Thread-safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def note(self, act: Act) -> None:
+        with writing(self.engine) as connection:
+            note_act(connection, act)
+
+    def acts(
+        self, which: ActFilter = ActFilter(), *, before: int | None = None, limit: int = 100,
+    ) -> Sequence[NotedAct]:
+        query = select(tables.audit_log).where(*_chosen(which)).order_by(_l.number.desc()).limit(limit)
+        if before is not None:
+            query = query.where(_l.number < before)
+        with reading(self.engine) as connection:
+            return tuple(map(_noted_from, connection.execute(query)))
+
+
+def note_act(connection: Connection, act: Act) -> None:
+    """In the transaction of what was done: both are there, or neither."""
+    connection.execute(insert(tables.audit_log).values(
+        at=datetime.now(UTC), kind=act.kind, actor_key=name_key(act.by), actor=act.by, about_key=name_key(act.about),
+        about=act.about, study_id=act.study_id, details=dict(act.details)))
+
+
+def signed_in_from(connection: Connection, name: str, since: datetime) -> frozenset[str]:
+    """The addresses from which a person has signed in."""
+    address = _l.details["address"].as_string()
+    found = connection.execute(select(address).distinct().where(
+        _l.actor_key == name_key(name), _l.kind == "sign-in", _l.at >= since))
+    return frozenset(one for one in found.scalars() if one)
+
+
+def extent_of(connection: Connection) -> LogExtent:
+    return LogExtent(*connection.execute(select(func.count(), func.coalesce(func.max(_l.number), 0)).select_from(
+        tables.audit_log)).one())
+
+
+def _chosen(which: ActFilter) -> list[Any]:
+    conditions: list[Any] = []
+    if which.person:
+        key = name_key(which.person)
+        conditions.append(or_(_l.actor_key == key, _l.about_key == key) if key else _l.number < 0)
+    if which.kind:
+        conditions.append(_l.kind.in_(ACT_GROUPS.get(which.kind, (which.kind,))))
+    if which.since is not None:
+        conditions.append(_l.at >= which.since)
+    if which.until is not None:
+        conditions.append(_l.at < which.until)
+    return conditions
+
+
+def _noted_from(row: Row[Any]) -> NotedAct:
+    return NotedAct(row.number, row.at, Act(row.kind, row.actor, row.about, row.study_id, row.details))

@@ -1,0 +1,75 @@
+"""Invitations in the database, inside the transactions of ``SqlPeopleStore``."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, exists, insert, select
+
+from annotation.records import LOCAL, Act, Invitation, name_key
+from cir_core.errors import AccessError
+from storage.accounts.audit_log import note_act
+from storage.mapping import tables
+
+KEPT = timedelta(days=7)
+"""How long what has expired stays, unusable: a clock that was far ahead for a while has made nothing go for good."""
+
+_p, _i = tables.people.c, tables.invitations.c
+# Asked at every use and not only when somebody leaves, so that it holds whatever a database went through before.
+_MAKER_MAY = (_i.created_by == LOCAL) | exists().where(
+    _p.name == _i.created_by, _p.role == "admin", _p.active)   # names never change
+
+
+def usable(now: datetime) -> Any:
+    return select(tables.invitations).where(_i.uses_left > 0, _i.expires_at > now, _MAKER_MAY)
+
+
+def keep(connection: Connection, invitation: Invitation) -> None:
+    """Those that are used up, or have long expired, are cleared away."""
+    by = _maker(connection, invitation.created_by)
+    connection.execute(delete(tables.invitations).where(
+        (_i.expires_at <= invitation.created_at - KEPT) | (_i.uses_left <= 0)))
+    connection.execute(insert(tables.invitations).values(
+        digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left, created_by=by,
+        created_at=invitation.created_at, expires_at=invitation.expires_at))
+    note_act(connection, Act("invitation.made", by, invitation.handle, details={
+        "role": invitation.role, "uses": invitation.uses_left,
+        "until": invitation.expires_at.isoformat(timespec="minutes")}))
+
+
+def withdraw(connection: Connection, digest: str, by: str) -> bool:
+    found = connection.execute(select(tables.invitations).where(_i.digest == digest).with_for_update()).first()
+    if found is None:
+        return False
+    connection.execute(delete(tables.invitations).where(_i.digest == digest))
+    invitation = invitation_from(found)
+    note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
+    return True
+
+
+def withdraw_all(connection: Connection, maker: str, by: str, at: datetime) -> int:
+    """All of ``maker``, whose row is locked, so that none is added meanwhile. Notes and counts those that were open."""
+    found = connection.execute(select(tables.invitations).where(
+        _i.created_by == maker).order_by(_i.digest).with_for_update()).all()
+    connection.execute(delete(tables.invitations).where(_i.created_by == maker))
+    still_open = [row for row in found if row.uses_left > 0 and row.expires_at > at]
+    for row in still_open:
+        invitation = invitation_from(row)
+        note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={
+            "role": invitation.role, "made_by": maker}))
+    return len(still_open)
+
+
+def invitation_from(row: Row[Any]) -> Invitation:
+    return Invitation(row.digest, row.role, row.uses_left, row.created_by, row.created_at, row.expires_at)
+
+
+def _maker(connection: Connection, name: str) -> str:
+    """The name as the account has it. Locked: whoever is deactivated at this moment invites nobody afterwards."""
+    if name == LOCAL:
+        return name
+    row = connection.execute(select(tables.people).where(_p.name_key == name_key(name)).with_for_update()).first()
+    if row is None or not row.active or row.role != "admin":
+        raise AccessError("Only an admin invites others. Ask one for an invitation.")
+    return str(row.name)

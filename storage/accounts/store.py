@@ -1,0 +1,249 @@
+"""The store of accounts, sign-ins and invitations, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, Row, bindparam, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from annotation.records import (
+    HANDLE,
+    LOCAL,
+    Act,
+    ActKind,
+    Changed,
+    CountTry,
+    Invitation,
+    Person,
+    Role,
+    SignIn,
+    WrongTries,
+    came_from,
+    lookalike,
+    name_key,
+)
+from cir_core.errors import AccessError, StorageError
+from cir_core.support.texts import quoted
+from storage.accounts import failed_logins, invitations
+from storage.accounts.audit_log import note_act, signed_in_from
+from storage.engine.database import reading, writing
+from storage.engine.home_record import HomeRecord, database_name
+from storage.mapping import tables
+from storage.opening import accounts_are_gone, has_accounts
+
+_p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
+
+
+class SqlPeopleStore:
+    """``annotation.studies.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
+
+    ``record`` remembers that there are accounts: without any again, nobody is told that there are none."""
+
+    def __init__(self, engine: Engine, record: HomeRecord | None = None) -> None:
+        self.engine, self._record = engine, record
+
+    def any(self) -> bool:
+        found = has_accounts(self.engine)
+        if self._record is not None and not found and self._record.had_accounts():
+            raise accounts_are_gone(self.engine, self._record)
+        if found:   # perhaps made by a process with another home folder
+            with suppress(StorageError):
+                self._remember()
+        return found
+
+    def add(self, person: Person, *, by: str = LOCAL) -> None:
+        _check_name(person.name)
+        try:
+            with writing(self.engine) as connection:
+                _add(connection, person)
+                note_act(connection, Act("account.made", by, person.name, details={"role": person.role}))
+        except StorageError as error:
+            if self._is_taken_meanwhile(error, person):
+                raise _taken(person.name) from error
+            raise
+        self._remember()   # on disk before anybody relies on the account
+
+    def person(self, name: str) -> Person | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(select(tables.people).where(_p.name_key == name_key(name))).first()
+        return None if row is None else _person_from(row)
+
+    def people(self) -> Sequence[Person]:
+        with reading(self.engine) as connection:
+            return tuple(map(_person_from, connection.execute(select(tables.people).order_by(_p.name_key))))
+
+    def change(
+        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
+        by: str | None = LOCAL, at: datetime | None = None,
+    ) -> Changed:
+        changes = {"role": role, "password_hash": password_hash, "active": active}
+        values = {column: value for column, value in changes.items() if value is not None}
+        key = name_key(name)
+        with writing(self.engine) as connection:
+            admins = set(connection.execute(select(_p.name_key).where(
+                _p.role == "admin", _p.active).with_for_update()).scalars())
+            row = connection.execute(
+                select(tables.people).where(_p.name_key == key).with_for_update()).first()
+            if row is None:
+                raise AccessError(f"Nobody here is called {quoted(name)}. Check the name in the list of people.")
+            if admins == {key} and (active is False or role not in (None, "admin")):
+                raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
+            if values:
+                connection.execute(update(tables.people).where(_p.name_key == key).values(**values))
+            if password_hash is not None or active is False:
+                connection.execute(delete(tables.sign_ins).where(_s.name_key == key))
+            if by is not None:
+                for act in _changes(row, by, role, password_hash, active):
+                    note_act(connection, act)
+            person = _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
+            withdrawn = 0
+            if not (key in admins and person.active and person.role == "admin"):
+                withdrawn = invitations.withdraw_all(connection, row.name, by or LOCAL, at or datetime.now(UTC))
+            return Changed(person, withdrawn)
+
+    def begin(self, sign_in: SignIn, address: str = "") -> None:
+        """Somebody who is not there, or not active, raises ``AccessError``."""
+        key = name_key(sign_in.name)
+        with writing(self.engine) as connection:
+            connection.execute(delete(tables.sign_ins).where(
+                _s.expires_at <= sign_in.created_at - invitations.KEPT))
+            active = connection.execute(
+                select(_p.active).where(_p.name_key == key).with_for_update()).scalar_one_or_none()
+            if not active:
+                raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
+            connection.execute(insert(tables.sign_ins).values(
+                digest=sign_in.digest, name_key=key, created_at=sign_in.created_at, expires_at=sign_in.expires_at))
+            note_act(connection, Act("sign-in", sign_in.name, details=came_from(address)))
+
+    def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(_VISITOR, {"of_digest": digest, "now": now}).first()
+        if row is None:
+            return None
+        return _person_from(row), SignIn(row.digest, row.name, row.begun_at, row.expires_at)
+
+    def extend(self, digest: str, expires_at: datetime) -> None:
+        with writing(self.engine) as connection:
+            connection.execute(update(tables.sign_ins).where(_s.digest == digest).values(expires_at=expires_at))
+
+    def end(self, digest: str) -> None:
+        with writing(self.engine) as connection:
+            name = connection.execute(select(_p.name).join(tables.sign_ins, _s.name_key == _p.name_key).where(
+                _s.digest == digest)).scalar_one_or_none()
+            if name is not None and connection.execute(
+                    delete(tables.sign_ins).where(_s.digest == digest)).rowcount:
+                note_act(connection, Act("sign-out", name))
+
+    def note(self, act: Act) -> None:
+        with writing(self.engine) as connection:
+            note_act(connection, act)
+
+    def invite(self, invitation: Invitation) -> None:
+        with writing(self.engine) as connection:
+            invitations.keep(connection, invitation)
+
+    def invitation(self, digest: str, now: datetime) -> Invitation | None:
+        with reading(self.engine) as connection:
+            row = connection.execute(invitations.usable(now).where(_i.digest == digest)).first()
+        return None if row is None else invitations.invitation_from(row)
+
+    def invitations(self, now: datetime) -> Sequence[Invitation]:
+        """Those that can still be used, the latest first."""
+        with reading(self.engine) as connection:
+            return tuple(map(invitations.invitation_from, connection.execute(
+                invitations.usable(now).order_by(_i.created_at.desc(), _i.digest))))
+
+    def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
+        with writing(self.engine) as connection:
+            return invitations.withdraw(connection, digest, by)
+
+    def accept(self, digest: str, person: Person, now: datetime) -> None:
+        _check_name(person.name)
+        try:
+            with writing(self.engine) as connection:
+                if connection.execute(
+                        invitations.usable(now).where(_i.digest == digest).with_for_update()).first() is None:
+                    raise AccessError("This invitation cannot be used any more. Ask for a new one.")
+                _add(connection, person)
+                connection.execute(update(tables.invitations).where(_i.digest == digest)
+                                   .values(uses_left=_i.uses_left - 1))
+                note_act(connection, Act("invitation.used", person.name, digest[:HANDLE], details={
+                    "role": person.role}))
+        except StorageError as error:
+            if self._is_taken_meanwhile(error, person):
+                raise _taken(person.name) from error
+            raise
+
+    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
+        with reading(self.engine) as connection:
+            return {row.key: WrongTries(row.tries, row.last_at)
+                    for row in connection.execute(select(tables.wrong_tries).where(_w.key.in_(keys)))}
+
+    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+        with writing(self.engine) as connection:
+            failed_logins.add(connection, counts, at, forget_before)
+
+    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+        with writing(self.engine) as connection:
+            failed_logins.forgive(connection, key, others)
+
+    def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
+        with reading(self.engine) as connection:
+            return signed_in_from(connection, name, since)
+
+    def _remember(self) -> None:
+        if self._record is not None:
+            self._record.note_accounts(database_name(self.engine.url, self._record.home))
+
+    def _is_taken_meanwhile(self, error: StorageError, person: Person) -> bool:
+        """On a server somebody else may take a name between the look and the entry."""
+        return isinstance(error.__cause__, IntegrityError) and self.person(person.name) is not None
+
+
+_VISITOR = select(
+    tables.people, _s.digest, _s.created_at.label("begun_at"), _s.expires_at,
+).join(tables.sign_ins, _s.name_key == _p.name_key).where(
+    _s.digest == bindparam("of_digest"), _s.expires_at > bindparam("now"), _p.active)
+
+
+def _add(connection: Connection, person: Person) -> None:
+    key = name_key(person.name)
+    taken = {row.name_key: row.name for row in connection.execute(select(_p.name_key, _p.name))}
+    if key in taken:
+        raise _taken(person.name)
+    if like := lookalike(person.name, taken.values()):
+        raise AccessError(f"{quoted(person.name)} looks like {quoted(like)}, which somebody here is called already. "
+                          "Choose another name.")
+    connection.execute(insert(tables.people).values(
+        name_key=key, name=person.name, role=person.role, password_hash=person.password_hash,
+        active=person.active, created_at=person.created_at))
+
+
+def _changes(
+    before: Row[Any], by: str, role: Role | None, password_hash: str | None, active: bool | None,
+) -> Iterator[Act]:
+    """What is to be noted: also where it was so already, for somebody meant it."""
+    if role is not None:
+        yield Act("account.role", by, before.name, details={"from": before.role, "to": role})
+    if password_hash is not None:
+        yield Act("account.password", by, before.name)
+    if active is not None:
+        kind: ActKind = "account.activated" if active else "account.deactivated"
+        yield Act(kind, by, before.name)
+
+
+def _taken(name: str) -> AccessError:
+    return AccessError(f"Somebody here is called {quoted(name)} already. Choose another name.")
+
+
+def _check_name(name: str) -> None:
+    if not name_key(name):
+        raise AccessError("The name is empty or holds characters that cannot be stored. Choose another name.")
+
+
+def _person_from(row: Row[Any]) -> Person:
+    return Person(row.name, row.role, row.password_hash, row.active, row.created_at)

@@ -1,0 +1,34 @@
+"""What a database or a backup of one holds, as it is compared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, func, inspect, select, table
+
+from storage.engine.revisions import revision_of
+
+
+@dataclass(frozen=True)
+class Contents:
+    """``revision`` is the schema's, None without one; ``rows`` of each table but that of the revision."""
+
+    revision: str | None
+    rows: Mapping[str, int]
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.rows.values())
+
+    @property
+    def total(self) -> int:
+        return sum(self.rows.values())
+
+
+def contents_of(connection: Connection) -> Contents:
+    """Raises ``StorageError`` for a database that is not cirque's."""
+    revision = revision_of(connection)
+    names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version"})
+    return Contents(revision, {
+        name: connection.execute(select(func.count()).select_from(table(name))).scalar_one() for name in names})

@@ -1,0 +1,124 @@
+"""Whether a database is whole: what it holds, and what is wrong with it. Nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Engine,
+    Select,
+    Table,
+    Text,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    inspect,
+    not_,
+    or_,
+    quoted_name,
+    select,
+    table,
+    text,
+)
+from sqlalchemy.exc import DatabaseError
+
+from cir_core.support.texts import counted
+from storage.backups.contents import Contents, contents_of
+from storage.engine.database import reading
+from storage.engine.revisions import latest_revision, revision_of
+from storage.mapping import tables
+
+_t, _a, _j = tables.study_seats.c, tables.assignments.c, tables.judgements.c
+_ANSWERED = ("done", "unsure")
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """``latest`` is the schema of this cirque."""
+
+    contents: Contents
+    latest: str
+    faults: tuple[str, ...]
+
+
+def inspect_database(engine: Engine) -> Inspection:
+    """Reads all of it, in one state. Raises ``StorageError`` for a database that is not cirque's or cannot be read."""
+    with reading(engine, all_of_it=True) as connection:
+        revision, latest = revision_of(connection), latest_revision()
+        damage = list(_damage(connection))
+        if damage:   # it cannot be counted on, nor counted
+            return Inspection(Contents(revision, {}), latest, tuple(damage))
+        contents = contents_of(connection)
+        faults = [*_pointing_nowhere(connection, contents.rows)]
+        if revision == latest:
+            faults += _miscounted(connection)
+    return Inspection(contents, latest, tuple(faults))
+
+
+def _damage(connection: Connection) -> Iterator[str]:
+    """What the database itself finds. A server has no check of its own: every value of every row is read."""
+    if connection.dialect.name == "sqlite":
+        try:
+            for said in connection.exec_driver_sql("PRAGMA integrity_check").scalars():
+                if said != "ok":
+                    yield f"SQLite: {said}"
+        except DatabaseError as error:   # so damaged that the check itself ends
+            yield f"SQLite: {error.orig}"
+        return
+    for name in inspect(connection).get_table_names():
+        whole_row = func.length(cast(text(str(quoted_name(name, True)) + ".*"), Text))
+        try:
+            with connection.begin_nested():
+                connection.execute(select(func.sum(whole_row)).select_from(table(name))).scalar_one()
+        except DatabaseError as error:
+            yield f"{name}: {str(error.orig).strip()}"
+
+
+def _pointing_nowhere(connection: Connection, there: Mapping[str, int]) -> Iterator[str]:
+    """Rows that name a row of another table which is not there."""
+    for child in (one for one in tables.metadata.sorted_tables if one.name in there):
+        for key in child.foreign_key_constraints:
+            parent = key.referred_table
+            if parent.name not in there:
+                continue
+            found = connection.execute(_orphans(child, parent, {
+                element.parent.name: element.column.name for element in key.elements})).scalar_one()
+            if found:
+                yield f"{child.name}: {counted(found, 'row')} of a row of {parent.name} that is not there"
+
+
+def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[int]:
+    target = parent.alias("target")
+    named = [child.c[name].is_not(None) for name in names]
+    same = [target.c[other] == child.c[name] for name, other in names.items()]
+    return select(func.count()).select_from(child).where(*named, not_(exists().where(*same)))
+
+
+def _miscounted(connection: Connection) -> Iterator[str]:
+    """Counts that are kept beside the rows they count, and marks that are kept beside what they follow from."""
+    here = and_(_a.study_id == _t.study_id, _a.seat == _t.number)
+
+    def many(which: ColumnElement[bool]) -> ColumnElement[int]:
+        return select(func.count()).where(here, which).scalar_subquery()
+
+    for row in connection.execute(select(_t.study_id, _t.number).where(or_(
+            _t.total != many(_a.state != "handed_on"), _t.done != many(_a.state.in_(_ANSWERED)),
+            _t.unsure != many(_a.state == "unsure"))).order_by(_t.study_id, _t.number)):
+        yield f"study_seats: the counts of seat {row.number} of study {row.study_id} are not those of its assignments"
+    current = select(_j.item_id, _j.seat, func.max(_j.revision).label("highest"), func.count().label("revisions"),
+                     func.max(case((_j.current, _j.revision), else_=0)).label("marked"),
+                     func.sum(case((_j.current, 1), else_=0)).label("marks")).group_by(_j.item_id, _j.seat).subquery()
+    wrong = connection.execute(select(func.count()).select_from(current).where(or_(
+        current.c.marks != 1, current.c.marked != current.c.highest))).scalar_one()
+    if wrong:
+        yield f"judgements: of {counted(wrong, 'answer')} it is not the latest revision alone that counts"
+    answer = exists().where(_j.item_id == _a.item_id, _j.seat == _a.seat)
+    missing = connection.execute(select(func.count()).select_from(tables.assignments).where(
+        _a.state.in_(_ANSWERED) != answer)).scalar_one()
+    if missing:
+        yield f"assignments: {counted(missing, 'place')} where the state is not that of the answer"

@@ -1,0 +1,89 @@
+"""Database errors as sentences: for the log and the command line, and for the person at the screen.
+
+The driver's own error stays chained to the :class:`StorageError`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import exc
+from sqlalchemy.engine import URL
+
+from cir_core.errors import StorageError
+from storage.engine.error_codes import CROWDED, SQLITE, UNKNOWN, Cause, postgresql_cause
+
+_CONTRADICTS = "This was not saved, because it contradicts what is already stored. Reload the page and try again."
+
+
+def where(url: URL) -> str:
+    """The database in words: a path for SQLite, otherwise driver, host, port and name. Never who signs in, nor what
+    is in the URL's query, where a password may stand too."""
+    if url.get_backend_name() == "sqlite" and url.database:
+        return f"The database {url.database}"
+    host = (url.host or "").rpartition("@")[2]   # the rest is of a password whose @ is not written as %40
+    host = f"[{host}]" if ":" in host else host
+    port = f":{url.port}" if url.port else ""
+    return f"The database {url.drivername}://{host}{port}/{url.database or ''}"
+
+
+def explain(error: Exception, url: URL) -> StorageError:
+    """The :class:`StorageError` for an error of SQLAlchemy or of the driver below it."""
+    driver = getattr(error, "orig", None) or error
+    if isinstance(error, exc.IntegrityError):
+        return StorageError(f"{_CONTRADICTS} ({_named(driver)})", _CONTRADICTS)
+    cause, quoted = _cause(error, driver)
+    line = f": {_first_line(driver, url)}" if quoted else ""
+    return StorageError(f"{where(url)} {cause.says} ({_named(driver)}{line})", cause.told)
+
+
+@contextmanager
+def explained(url: URL) -> Iterator[None]:
+    """Turn what the database could not do into :class:`StorageError`.
+
+    A malformed statement or parameter is a defect of ours and passes through unchanged.
+    """
+    try:
+        yield
+    except (exc.DBAPIError, exc.TimeoutError, sqlite3.Error) as error:
+        ours = isinstance(error, (exc.ProgrammingError, exc.InterfaceError, sqlite3.ProgrammingError))
+        if ours and url.get_backend_name() == "sqlite":
+            raise
+        raise explain(error, url) from error
+
+
+def _cause(error: Exception, driver: BaseException) -> tuple[Cause, bool]:
+    """And whether what the driver says may be quoted: it is about the database, and not of what people wrote."""
+    if isinstance(error, exc.TimeoutError):
+        return CROWDED, True
+    code = getattr(driver, "sqlite_errorcode", None)
+    if code is not None:
+        return SQLITE.get(code & 0xFF, UNKNOWN), False
+    if not hasattr(driver, "sqlstate") or isinstance(error, exc.DataError):
+        return UNKNOWN, False
+    cause = postgresql_cause(driver.sqlstate, str(driver))
+    return cause or UNKNOWN, cause is not None
+
+
+def _named(driver: BaseException) -> str:
+    """The class and code by which its documentation knows it."""
+    state = getattr(driver, "sqlstate", None)
+    code = f"SQLSTATE {state}" if state else getattr(driver, "sqlite_errorname", "")
+    return ", ".join(filter(None, (type(driver).__name__, code)))
+
+
+def _first_line(driver: BaseException, url: URL) -> str:
+    said = next(iter(str(driver).strip().splitlines()), "")
+    for secret in sorted(_secrets(url), key=len, reverse=True):
+        said = said.replace(secret, "***")
+    return said
+
+
+def _secrets(url: URL) -> set[str]:
+    found = {str(url.password or ""), (url.host or "").rpartition("@")[0]}
+    for name, value in url.query.items():
+        if "pass" in name.casefold():
+            found |= {value} if isinstance(value, str) else set(value)
+    return found - {""}

@@ -1,0 +1,147 @@
+"""Whether the SQLite files at their paths are still the ones that this process has open.
+
+A file that was moved or deleted goes on taking what is written to it, and nobody ever reads that again. Paths are
+compared with ``stat`` alone: to open and close a database file would drop the locks that SQLite holds on it
+(POSIX). SQLite trusts the same two numbers, device and inode, when it shares locks among its connections.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+
+from cir_core.errors import StorageError
+from storage.engine.sqlite_files import BESIDE
+
+MOVED = ("The database file was moved, replaced or deleted while cirque was running, so nothing can be saved at the "
+         "moment. Tell whoever runs this cirque.")
+_log = logging.getLogger("cirque.storage")
+
+_Identity = tuple[int, int]   # device and inode
+
+
+class FileWatch:
+    """Compares the database file, its write-ahead log and its index with those that were opened. Thread-safe."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path.absolute()
+        real = self._path.resolve()   # SQLite keeps what belongs to a linked file beside the file itself
+        self._log_file, self._index = (real.with_name(real.name + suffix) for suffix in BESIDE)
+        self._lock = Lock()
+        self._opened: _Identity | None = None
+        self._beside: Mapping[Path, _Identity] = {}   # while there are connections
+        self._connections = 0
+        self._noted = self._saved = ""
+
+    def attend(self, engine: Engine) -> None:
+        """From now on ``storage.engine.database.writing`` asks, and every new connection is to the same file.
+
+        To be called after what else is done with a new connection."""
+        engine.update_execution_options(cirque_file=self)
+        event.listen(engine, "do_connect", self._before_connecting)
+        event.listen(engine, "connect", self._connected)
+        event.listen(engine, "close", self._closing)
+        event.listen(engine, "close_detached", self._closing)
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether every file is the one that is open."""
+        return self._lost() is None
+
+    def check(self, connection: Connection | None = None) -> None:
+        """Raises ``StorageError`` where a file is not the one that is open; six microseconds where all are.
+
+        What a deleted write-ahead log held is written into the database by ``connection``, if it is in no
+        transaction. Once the very same files are back, all is as before."""
+        lost = self._lost()
+        if lost is None:
+            if self._noted:
+                self._saved = ""
+                self._note("", f"The database {self._path} is back in its place. cirque goes on saving.")
+            return
+        raise self._refusal(lost, connection)
+
+    def _refusal(self, lost: Path, connection: Connection | None = None) -> StorageError:
+        """That ``lost`` is not in its place, which is noted in the log."""
+        says = f"{lost} is not the file that this process has open: it was moved, replaced or deleted."
+        if lost != self._path:
+            self._rescue(lost, connection)
+            says += f" {self._saved or 'What was saved since the last checkpoint may be in it alone.'}"
+        problem = (f"{says} Nothing is saved any more. Put the same file back in its place, and cirque goes on; or "
+                   "stop cirque, put the right database there (see docs/storage.md), and start it again.")
+        self._note(problem, problem)
+        return StorageError(problem, MOVED)
+
+    def _lost(self) -> Path | None:
+        """The first of the files that is not in its place."""
+        if self._opened is not None and _identity(self._path) != self._opened:
+            return self._path
+        beside = self._beside
+        for path, identity in beside.items():
+            if _identity(path) != identity and self._beside is beside:   # else the last connection has just ended
+                return path
+        return None
+
+    def _rescue(self, lost: Path, connection: Connection | None) -> None:
+        """A deleted log is still open here, and would be gone with this process. Not where there is another one: who
+        writes to that has the same index, and a checkpoint would mix the two."""
+        if connection is None or lost != self._log_file or _identity(lost) is not None:
+            return
+        try:
+            busy, pages, written = _driver(connection).execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        except sqlite3.Error as error:
+            self._saved = f"What it held could not be written into the database ({error})."
+        else:
+            whole = not busy and pages == written
+            self._saved = f"{'All' if whole else 'A part'} of what it held was written into the database."
+
+    def _note(self, state: str, says: str) -> None:
+        with self._lock:
+            changed, self._noted = state != self._noted, state
+        if changed:
+            (_log.error if state else _log.warning)("%s", says)
+
+    def _before_connecting(self, _dialect: Any, _record: Any, where: list[Any], options: dict[str, Any]) -> None:
+        """SQLite makes a file where there is none, so it is told not to."""
+        self.check()
+        where[0], options["uri"] = f"{self._path.as_uri()}?mode=rw", True
+
+    def _connected(self, connection: sqlite3.Connection, _record: Any) -> None:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()   # opens the log
+        with self._lock:
+            if self._opened is None:
+                self._opened = _identity(self._path)
+            if self._connections == 0:
+                found = {path: _identity(path) for path in (self._log_file, self._index)}
+                self._beside = {path: identity for path, identity in found.items() if identity is not None}
+            self._connections += 1
+        lost = self._lost()
+        if lost is not None:   # between the look before it and the opening
+            self._closing()
+            connection.close()
+            raise self._refusal(lost)   # even if it is back by now
+
+    def _closing(self, *_: Any) -> None:
+        with self._lock:
+            self._connections -= 1
+            if self._connections == 0:   # SQLite removes both with the last connection
+                self._beside = {}
+
+
+def _driver(connection: Connection) -> sqlite3.Connection:
+    return connection.connection.dbapi_connection  # type: ignore[return-value]
+
+
+def _identity(path: Path) -> _Identity | None:
+    """None for what is not there, or cannot be told."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,47 @@
+"""Bring a database to this version's schema, at every start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import Engine
+
+from storage.backups.backup import back_up
+from storage.engine.database import changing_schema, reading, sqlite_path
+from storage.engine.revisions import SCRIPTS, latest_revision, migration_config, revision_of
+
+
+@dataclass(frozen=True)
+class MigrationReport:
+    """What :func:`migrate` did. ``before`` is None for a database that was empty."""
+
+    before: str | None
+    after: str
+    applied: tuple[str, ...]
+    backup: Path | None
+
+
+def migrate(engine: Engine, scripts: Path = SCRIPTS) -> MigrationReport:
+    """Apply the migrations that are missing, all or none of them. Raises StorageError.
+
+    A database with content is copied first. Of several processes that start at once, one
+    migrates and the others wait for it.
+    """
+    config, head = migration_config(scripts), latest_revision(scripts)
+    with reading(engine) as connection:
+        if revision_of(connection, scripts) == head:
+            return MigrationReport(head, head, (), None)
+    with changing_schema(engine) as connection:
+        before = revision_of(connection, scripts)  # again: another process may have been first
+        scripts_to_run = ScriptDirectory.from_config(config).iterate_revisions(head, before or "base")
+        missing = tuple(reversed([script.revision for script in scripts_to_run]))
+        if not missing:
+            return MigrationReport(head, head, (), None)
+        path = sqlite_path(engine.url)
+        backup = back_up(path, missing[-1]) if before is not None and path is not None else None
+        config.attributes["connection"] = connection
+        command.upgrade(config, head)
+    return MigrationReport(before, head, missing, backup)

@@ -1,0 +1,178 @@
+"""The store of search sessions, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Engine, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from cir_core.errors import SearchError, StorageError, UnknownSession
+from cir_core.sessions.store import SessionSummary
+from cir_core.settings import Settings
+from cir_core.support.texts import quoted
+from cir_core.types.ids import new_id
+from cir_core.types.records import Branch, SearchSession, Turn
+from storage.checks import check_turn, clean_name
+from storage.engine.database import reading, writing
+from storage.mapping import tables
+from storage.mapping.rows import branch_from, session_values, summary_from, turn_values
+from storage.opening import open_home_database
+from storage.sessions.loading import load_sessions, select_summaries
+
+
+def open_store(settings: Settings) -> SqlSessionStore:
+    """The sessions of the database the settings name, brought up to date. Raises StorageError."""
+    return SqlSessionStore(open_home_database(settings)[0])
+
+
+class SqlSessionStore:
+    """``cir_core.sessions.store.SessionStore`` over an engine of ``open_database``. Thread-safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def close(self) -> None:
+        self.engine.dispose()
+
+    def create_session(self, session: SearchSession) -> SearchSession:
+        if session.branches or session.turns:
+            raise ValueError("a new session has no turns; add them with add_turn")
+        created_at = session.created_at or datetime.now(UTC)
+        created = replace(session, title=clean_name(session.title), created_at=created_at)
+        with writing(self.engine) as connection:
+            connection.execute(insert(tables.sessions).values(session_values(created, created_at)))
+        return created
+
+    def add_turn(
+        self, session_id: str, parent_id: str | None, make: Callable[[Branch, int], Turn]
+    ) -> Turn:
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)
+            branch, is_new, number = _place(connection, session_id, parent_id)
+            turn = make(branch, number)
+            check_turn(turn, session_id, parent_id, branch, number)
+            if is_new:
+                connection.execute(insert(tables.branches).values(
+                    branch_id=branch.branch_id, session_id=session_id, number=branch.number,
+                    name=branch.name))
+            seq = _highest(connection, tables.turns.c.seq, session_id) + 1
+            connection.execute(insert(tables.turns).values(turn_values(turn, seq)))
+            _update(connection, session_id, updated_at=turn.created_at)
+        return turn
+
+    def session(self, session_id: str) -> SearchSession:
+        with reading(self.engine) as connection:
+            return _load(connection, session_id)
+
+    def sessions(self, limit: int = 50, gallery: str | None = None) -> Sequence[SessionSummary]:
+        with reading(self.engine) as connection:
+            return tuple(summary_from(row) for row in connection.execute(select_summaries(limit, gallery)))
+
+    def finished_target_sessions(self, session_ids: Sequence[str]) -> Sequence[SearchSession]:
+        """In the order of ``session_ids``; ids that are unknown or not finished are left out."""
+        with reading(self.engine) as connection:
+            found = load_sessions(connection, session_ids, tables.sessions.c.target_revealed,
+                                  tables.sessions.c.target_id.is_not(None))
+        wanted = (found.get(session_id) for session_id in dict.fromkeys(session_ids))
+        return tuple(session for session in wanted if session is not None and session.turns)
+
+    def name_branch(self, session_id: str, branch_id: str, name: str) -> SearchSession:
+        with writing(self.engine) as connection:
+            _lock(connection, session_id)
+            b = tables.branches.c
+            named = connection.execute(
+                update(tables.branches).where(b.branch_id == branch_id, b.session_id == session_id)
+                .values(name=clean_name(name)))
+            if named.rowcount == 0:
+                raise UnknownSession(f"No branch {quoted(branch_id)} in this session. Reload the page to see its "
+                                     "branches.")
+            return _load(connection, session_id)
+
+    def rename_session(self, session_id: str, title: str) -> SearchSession:
+        return self._change(session_id, title=clean_name(title))
+
+    def reveal_target(self, session_id: str) -> SearchSession:
+        return self._change(session_id, needs_target=True, target_revealed=True, updated_at=datetime.now(UTC))
+
+    def set_target_live(self, session_id: str, live: bool) -> SearchSession:
+        return self._change(session_id, needs_target=True, target_live=live)
+
+    def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
+        # Without a savepoint: a full disk takes it away, and its loss would hide the reason.
+        try:
+            with writing(self.engine) as connection:
+                connection.execute(insert(tables.uploads).values(
+                    upload_id=upload_id, width=width, height=height,
+                    original_name=clean_name(original_name), created_at=datetime.now(UTC)))
+        except StorageError as error:
+            if not isinstance(error.__cause__, IntegrityError):
+                raise  # otherwise it is known already: the id is a hash of the content
+
+    def _change(self, session_id: str, *, needs_target: bool = False, **values: Any) -> SearchSession:
+        with writing(self.engine) as connection:
+            target_id = _lock(connection, session_id)
+            if needs_target and target_id is None:
+                raise SearchError("This session has no target image. Start a new one in find-a-target mode.")
+            _update(connection, session_id, **values)
+            return _load(connection, session_id)
+
+
+def _lock(connection: Connection, session_id: str) -> str | None:
+    """Let one writer at a time into the session; its target. SQLite has locked the whole file already."""
+    s = tables.sessions.c
+    row = connection.execute(select(s.target_id).where(s.session_id == session_id).with_for_update()).first()
+    if row is None:
+        raise _unknown_session(session_id)
+    target_id: str | None = row.target_id
+    return target_id
+
+
+def _place(connection: Connection, session_id: str, parent_id: str | None) -> tuple[Branch, bool, int]:
+    """Where the next turn goes: its branch, whether that is a new one, its depth."""
+    number = 1
+    if parent_id is not None:
+        t = tables.turns.c
+        parent = connection.execute(
+            select(t.session_id, t.branch_id, t.number).where(t.turn_id == parent_id)).first()
+        if parent is None:
+            raise UnknownSession(f"No turn {quoted(parent_id)} here. Reload the session and go on from one of its "
+                                 "turns.")
+        if parent.session_id != session_id:
+            raise SearchError("That turn belongs to another session. Open its session to go on from it.")
+        number = parent.number + 1
+        has_child = connection.execute(select(t.turn_id).where(t.parent_id == parent_id).limit(1)).first()
+        deeper = connection.execute(select(t.turn_id).where(
+            t.branch_id == parent.branch_id, t.number > parent.number).limit(1)).first()
+        if has_child is None and deeper is None:
+            b = tables.branches
+            row = connection.execute(select(b).where(b.c.branch_id == parent.branch_id)).one()
+            return branch_from(row), False, number
+    highest = _highest(connection, tables.branches.c.number, session_id)
+    return Branch(new_id(), session_id, highest + 1, ""), True, number
+
+
+def _highest(connection: Connection, column: Any, session_id: str) -> int:
+    of_session = column.table.c.session_id == session_id
+    highest: int | None = connection.execute(select(func.max(column)).where(of_session)).scalar_one()
+    return highest or 0
+
+
+def _update(connection: Connection, session_id: str, **values: Any) -> None:
+    s = tables.sessions
+    connection.execute(update(s).where(s.c.session_id == session_id).values(**values))
+
+
+def _load(connection: Connection, session_id: str) -> SearchSession:
+    found = load_sessions(connection, [session_id])
+    if session_id not in found:
+        raise _unknown_session(session_id)
+    return found[session_id]
+
+
+def _unknown_session(session_id: str) -> UnknownSession:
+    return UnknownSession(f"No search session {quoted(session_id)} here. Open one from the list, or start a new "
+                          "one.")

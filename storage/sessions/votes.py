@@ -1,0 +1,57 @@
+"""The store of votes on methods, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Engine, Row, delete, insert, select
+
+from annotation.records import MethodVote
+from storage.checks import check_vote
+from storage.engine.database import reading, writing
+from storage.mapping import tables
+from storage.sessions.comparisons import unknown_comparison
+
+
+class SqlVoteStore:
+    """``annotation.votes.VoteStore`` over an engine of ``open_database``. Thread-safe.
+
+    A vote on a comparison that is not stored raises ``UnknownSession``.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def put_vote(self, vote: MethodVote) -> MethodVote:
+        check_vote(vote)
+        c, v = tables.comparisons.c, tables.method_votes
+        with writing(self.engine) as connection:
+            # The lock lets one voter at a time into the comparison; SQLite has locked the whole file.
+            known = connection.execute(select(c.comparison_id).where(
+                c.comparison_id == vote.comparison_id).with_for_update()).first()
+            if known is None:
+                raise unknown_comparison(vote.comparison_id)
+            connection.execute(delete(v).where(
+                v.c.comparison_id == vote.comparison_id, v.c.annotator == vote.annotator))
+            connection.execute(insert(v).values(
+                vote_id=vote.vote_id, comparison_id=vote.comparison_id, annotator=vote.annotator,
+                shown=list(vote.shown), chosen=vote.chosen, blind=vote.blind, seconds=float(vote.seconds),
+                created_at=vote.created_at))
+        return vote
+
+    def votes(self, comparison_id: str | None = None) -> Sequence[MethodVote]:
+        v = tables.method_votes
+        query = select(v).order_by(v.c.created_at, v.c.vote_id)
+        if comparison_id is not None:
+            query = query.where(v.c.comparison_id == comparison_id)
+        with reading(self.engine) as connection:
+            return tuple(map(_vote_from, connection.execute(query)))
+
+
+def _vote_from(row: Row[Any]) -> MethodVote:
+    return MethodVote(
+        vote_id=row.vote_id, comparison_id=row.comparison_id, annotator=row.annotator,
+        shown=tuple(row.shown), chosen=row.chosen, blind=row.blind, seconds=row.seconds,
+        created_at=row.created_at,
+    )

@@ -1,0 +1,102 @@
+"""Put a whole study into the database."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from annotation.records import Act, Item, Judgement, Place, Seat, Study, StudyImage, name_key
+from cir_core.errors import StudyError
+from cir_core.support.texts import quoted
+from storage.accounts.audit_log import note_act
+from storage.checks import check_study_texts
+from storage.mapping import tables
+from storage.mapping.study_rows import Values, assignment_values, item_values, judgement_values, study_values
+from storage.studies.lookups import recount
+
+
+def check_study(
+    study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place],
+    seats: Sequence[Seat], judgements: Sequence[Judgement],
+) -> None:
+    """Refuse text that a database cannot keep; a judgement by somebody without a seat is a defect."""
+    check_study_texts(*(study, *items, *images, *places, *seats, *judgements))
+    if not name_key(study.name):
+        raise StudyError("A study needs a name. Give it one.")
+    names = {name_key(seat.annotator) for seat in seats if seat.annotator is not None}
+    for judgement in judgements:
+        if name_key(judgement.annotator) not in names:
+            raise ValueError(f"a judgement by {quoted(judgement.annotator)}, who has no seat in the study")
+
+
+def put_study(
+    connection: Connection, study: Study, items: Sequence[Item], images: Sequence[StudyImage],
+    places: Sequence[Place], seats: Sequence[Seat], judgements: Sequence[Judgement],
+) -> None:
+    s = tables.studies
+    if connection.execute(select(s.c.study_id).where(s.c.name_key == name_key(study.name))).first():
+        raise name_taken(study.name)
+    connection.execute(insert(s).values(study_values(study)))
+    _insert(connection, tables.study_images, [
+        {"study_id": study.study_id, "token": image.token, "image_id": image.image_id,
+         "width": image.width, "height": image.height} for image in images])
+    _insert(connection, tables.study_items, [item_values(item) for item in items])
+    taken = {seat.number: seat for seat in seats}
+    numbers = {*range(1, study.plan.seats + 1), *taken, *(place.seat for place in places)}
+    _insert(connection, tables.study_seats, [_seat_values(study.study_id, n, taken.get(n)) for n in sorted(numbers)])
+    placed, given = _answered(study.study_id, places, seats, judgements)
+    _insert(connection, tables.assignments, placed)
+    _insert(connection, tables.judgements, given)
+    recount(connection, study.study_id)
+    note_act(connection, Act("study.imported" if seats else "study.made", study.created_by, study.name, study.study_id,
+                             {"kind": study.kind, "items": len(items)}))
+
+
+def name_taken(name: str) -> StudyError:
+    return StudyError(f"There is a study with the name {quoted(name)} already. Choose another name.")
+
+
+def _answered(
+    study_id: str, places: Sequence[Place], seats: Sequence[Seat], judgements: Sequence[Judgement],
+) -> tuple[list[Values], list[Values]]:
+    """Rows of assignments, and of judgements with the highest revision of each marked as current."""
+    assigned: dict[tuple[str, int], Values] = {}
+    length: dict[int, int] = defaultdict(int)
+    for place in places:
+        assigned[place.item_id, place.seat] = assignment_values(
+            study_id, place.item_id, place.seat, place.position, place.extra)
+        length[place.seat] = max(length[place.seat], place.position + 1)
+    seat_of = {name_key(seat.annotator): seat for seat in seats if seat.annotator is not None}
+    latest: dict[tuple[str, int], Values] = {}
+    rows = []
+    for judgement in judgements:
+        seat = seat_of[name_key(judgement.annotator)]
+        key = (judgement.item_id, seat.number)
+        if key not in assigned:
+            assigned[key] = assignment_values(study_id, *key, length[seat.number])
+            length[seat.number] += 1
+        row = judgement_values(judgement, seat.number, current=False) | {"annotator": seat.annotator}
+        rows.append(row)
+        if key not in latest or latest[key]["revision"] < row["revision"]:
+            latest[key] = row
+    for key, row in latest.items():
+        row["current"] = True
+        assigned[key]["state"] = "unsure" if row["answer"].get("unsure") is True else "done"
+    return list(assigned.values()), rows
+
+
+def _seat_values(study_id: str, number: int, seat: Seat | None) -> Values:
+    name = seat.annotator if seat else None
+    return {
+        "study_id": study_id, "number": number, "annotator_key": None if name is None else name_key(name),
+        "annotator": name, "joined_at": seat.joined_at if seat else None, "seen_at": seat.seen_at if seat else None,
+        "released": False, "total": 0, "done": 0, "unsure": 0,
+    }
+
+
+def _insert(connection: Connection, table: Any, rows: list[Values]) -> None:
+    if rows:
+        connection.execute(insert(table), rows)

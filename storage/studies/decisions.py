@@ -1,0 +1,57 @@
+"""What adjudicators decided."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, insert, select, update
+
+from annotation.records import Act, Decision
+from cir_core.errors import UnknownItem, UsedToken
+from storage.accounts.audit_log import note_act
+from storage.mapping import tables
+from storage.mapping.study_rows import decision_from, decision_values
+from storage.studies.lookups import find_study
+
+_d, _i = tables.decisions.c, tables.study_items.c
+
+
+def read_decisions(connection: Connection, study_id: str, *, history: bool) -> Sequence[Decision]:
+    """By item number; with ``history`` every revision, oldest first within an item."""
+    query = select(tables.decisions).join(tables.study_items, _i.item_id == _d.item_id).where(
+        _d.study_id == study_id).order_by(_i.number, _d.revision)
+    return tuple(map(decision_from, connection.execute(query if history else query.where(_d.current))))
+
+
+def keep_decision(connection: Connection, decision: Decision) -> Decision:
+    """What counts now: the decision with its revision, or what was there if nothing is new."""
+    study = find_study(connection, decision.study_id, lock=True)
+    if connection.execute(select(_i.item_id).where(
+            _i.item_id == decision.item_id, _i.study_id == study.study_id)).first() is None:
+        raise UnknownItem(f"No such item in {study.name}. Reload the page.")
+    rows = connection.execute(select(tables.decisions).where(
+        _d.item_id == decision.item_id, (_d.token == decision.token) | _d.current).order_by(_d.revision)).all()
+    before = decision_from(rows[-1]) if rows else None
+    press = next((decision_from(row) for row in rows if row.token == decision.token), None)
+    if press is not None and not _same(press, decision):
+        raise UsedToken("This token was used for another decision on this item. Send a new token with every new "
+                        "decision.")
+    if before is not None and (press is not None or _same(before, decision)):
+        return before
+    kept = replace(decision, revision=1 if before is None else before.revision + 1)
+    if before is not None:
+        connection.execute(update(tables.decisions).where(_d.decision_id == before.decision_id).values(current=False))
+    connection.execute(insert(tables.decisions).values(decision_values(kept)))
+    note_act(connection, Act("item.decided", kept.adjudicator, study.name, study.study_id, {
+        "item": kept.item_id, "revision": kept.revision}))
+    return kept
+
+
+def _same(one: Decision, other: Decision) -> bool:
+    return _plain(one) == _plain(other)
+
+
+def _plain(decision: Decision) -> str:
+    return json.dumps([dict(decision.answer), decision.reason, decision.adjudicator], sort_keys=True)

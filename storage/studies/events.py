@@ -1,0 +1,61 @@
+"""What people did between the items of a study: consent, checks, the end."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, bindparam, func, insert, select
+
+from annotation.records import EventKind, StudyEvent, name_key
+from storage.mapping import tables
+from storage.mapping.study_rows import event_from, event_values
+from storage.studies.lookups import find_study, not_joined
+
+_t, _e = tables.study_seats.c, tables.study_events.c
+_ORDER = (_e.created_at, _e.seat, _e.number)
+
+# Locked, so that two windows of one person come one after the other.
+_SEAT = select(_t.number, _t.annotator).where(
+    _t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key")).with_for_update()
+_OF_SEAT = (_e.study_id == bindparam("study_id"), _e.seat == bindparam("seat"))
+_OWN = select(tables.study_events).where(*_OF_SEAT).order_by(_e.number)
+_SAME = select(tables.study_events).where(*_OF_SEAT, _e.token == bindparam("token"))
+_HIGHEST = select(func.max(_e.number)).where(*_OF_SEAT)
+
+
+def keep_event(connection: Connection, event: StudyEvent) -> StudyEvent:
+    """What is noted under the event's token now. In a writing transaction. Raises ``UnknownStudy``,
+    ``UnknownItem`` for somebody without a seat."""
+    seat = connection.execute(
+        _SEAT, {"study_id": event.study_id, "key": name_key(event.annotator)}).first()
+    if seat is None:
+        raise not_joined(find_study(connection, event.study_id).name)
+    of_seat = {"study_id": event.study_id, "seat": seat.number}
+    before = connection.execute(_SAME, of_seat | {"token": event.token}).first()
+    if before is not None:
+        return event_from(before)
+    kept = replace(event, annotator=seat.annotator)
+    number = (connection.execute(_HIGHEST, of_seat).scalar_one() or 0) + 1
+    connection.execute(insert(tables.study_events).values(event_values(kept, seat.number, number)))
+    return kept
+
+
+def read_events(
+    connection: Connection, study_id: str, annotator: str | None, kind: EventKind | None,
+) -> Sequence[StudyEvent]:
+    """Oldest first; none of somebody without a seat."""
+    find_study(connection, study_id)
+    query = select(tables.study_events).where(_e.study_id == study_id).order_by(*_ORDER)
+    if annotator is not None:
+        query = query.join(tables.study_seats, (_t.study_id == _e.study_id) & (_t.number == _e.seat)).where(
+            _t.annotator_key == name_key(annotator))
+    if kind is not None:
+        query = query.where(_e.kind == kind)
+    return tuple(map(event_from, connection.execute(query)))
+
+
+def own_events(connection: Connection, of_seat: dict[str, Any]) -> tuple[StudyEvent, ...]:
+    """Of one seat, ``{"study_id", "seat"}``, in the order in which they came."""
+    return tuple(map(event_from, connection.execute(_OWN, of_seat)))

@@ -1,0 +1,162 @@
+"""Keeping what somebody answered. The way every judgement takes, so few statements, built once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Select, and_, bindparam, delete, insert, select, update
+
+from annotation.records import Admit, Draft, Judgement, Saved, Standing, name_key
+from cir_core.errors import UsedToken
+from storage.checks import check_study_texts
+from storage.engine.database import waits_for_rows
+from storage.mapping import tables
+from storage.mapping.study_rows import draft_from, judgement_from, judgement_values, study_from
+from storage.studies.events import own_events
+from storage.studies.lookups import find_study, not_joined, own_assignments, unknown_item
+from storage.studies.seats import closed
+
+_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_j, _d = tables.judgements.c, tables.drafts.c
+_ANSWERED = ("done", "unsure")
+
+_SEAT = (_t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
+_LOCK = select(_t.number).where(*_SEAT).with_for_update()
+_MINE, _STANDING = (
+    select(*columns, _t.number, _t.annotator, _a.state, _a.lasting)
+    .join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
+        tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
+    ).where(*_SEAT)
+    for columns in ((_s.name, _s.accepting), (tables.studies, _t.total, _t.done, _a.extra)))
+_REVISIONS = select(tables.judgements).where(
+    _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat"), (_j.token == bindparam("token")) | _j.current,
+).order_by(_j.revision)
+_NOT_CURRENT = update(tables.judgements).where(_j.judgement_id == bindparam("of_id")).values(current=False)
+_ADD = insert(tables.judgements)
+_SET_STATE = update(tables.assignments).where(
+    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(state=bindparam("now"))
+_SET_LASTING = update(tables.assignments).where(
+    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(lasting=bindparam("true"))
+_SEEN = update(tables.study_seats).where(
+    _t.study_id == bindparam("of_study"), _t.number == bindparam("of_seat"),
+).values(
+    seen_at=bindparam("at"), released=False, total=_t.total + bindparam("more_total"),
+    done=_t.done + bindparam("more_done"), unsure=_t.unsure + bindparam("more_unsure"))
+_DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
+
+
+def keep_judgement(
+    connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None, lasting: Collection[str],
+    admit: Admit | None,
+) -> Saved:
+    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownItem``, ``StudyClosed``, ``UsedToken``, and
+    what ``admit`` raises."""
+    mine = _own(connection, judgement.study_id, judgement.item_id, judgement.annotator,
+                _MINE if admit is None else _STANDING)
+    rows = connection.execute(_REVISIONS, {
+        "item_id": judgement.item_id, "seat": mine.number, "token": judgement.token}).all()
+    before = judgement_from(rows[-1]) if rows else None
+    if admit is not None:
+        answer, unsure = admit(_standing(connection, mine, judgement, None if before is None else before.token))
+        judgement = replace(judgement, answer=answer)
+        check_study_texts(judgement)
+    if before is not None and (press := next((row for row in rows if row.token == judgement.token), None)):
+        if not _same(press.answer, judgement.answer, lasting):
+            raise UsedToken("This token was used for another answer to this item. Send a new token with every new "
+                            "answer.")
+        return Saved(before, repeated=True)
+    if not mine.accepting:
+        raise closed(mine.name)
+    kept_answer = _keep_lasting(connection, judgement.item_id, mine, judgement.answer, lasting)
+    repeated = before is not None and _same(before.answer, kept_answer, lasting)
+    if before is None or not repeated:
+        revision = 1 if before is None else before.revision + 1
+        kept = replace(judgement, answer=kept_answer, annotator=mine.annotator, revision=revision)
+        if before is not None:
+            connection.execute(_NOT_CURRENT, {"of_id": before.judgement_id})
+        connection.execute(_ADD, judgement_values(kept, mine.number))
+    else:
+        kept = before
+    of_item = {"of_item": judgement.item_id, "of_seat": mine.number}
+    now = "unsure" if unsure else "done"
+    if now != mine.state:
+        connection.execute(_SET_STATE, of_item | {"now": now})
+    connection.execute(_SEEN, {
+        "of_study": judgement.study_id, "of_seat": mine.number, "at": judgement.created_at,
+        "more_total": int(mine.state == "handed_on"), "more_done": int(mine.state not in _ANSWERED),
+        "more_unsure": int(unsure) - int(mine.state == "unsure")})
+    connection.execute(_DROP_DRAFT, of_item)
+    overtook = not repeated and before is not None and seen_revision is not None and seen_revision < before.revision
+    return Saved(kept, repeated, overtook)
+
+
+def put_draft(connection: Connection, study_id: str, draft: Draft, lasting: Collection[str]) -> None:
+    """Also while the study is closed: what somebody has begun is there when it is opened again."""
+    mine = _own(connection, study_id, draft.item_id, draft.annotator)
+    answer = _keep_lasting(connection, draft.item_id, mine, draft.answer, lasting)
+    connection.execute(_DROP_DRAFT, {"of_item": draft.item_id, "of_seat": mine.number})
+    connection.execute(insert(tables.drafts).values(
+        item_id=draft.item_id, seat=mine.number, study_id=study_id, annotator=mine.annotator,
+        answer=answer, seconds=float(draft.seconds), updated_at=draft.updated_at))
+
+
+def remove_draft(connection: Connection, study_id: str, item_id: str, annotator: str) -> None:
+    mine = _own(connection, study_id, item_id, annotator)
+    connection.execute(_DROP_DRAFT, {"of_item": item_id, "of_seat": mine.number})
+
+
+def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[Draft, Mapping[str, Any] | None]]:
+    """A seat's drafts, each with the answer that counts now."""
+    found = connection.execute(
+        select(tables.drafts, _j.answer.label("answered")).outerjoin(
+            tables.judgements, and_(_j.item_id == _d.item_id, _j.seat == _d.seat, _j.current),
+        ).where(_d.study_id == study_id, _d.seat == seat)).all()
+    return [(draft_from(row), row.answered) for row in found]
+
+
+def _standing(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> Standing:
+    return Standing(
+        study_from(mine), mine.total, mine.done, judgement.item_id, mine.state, mine.extra or {}, token,
+        own_events(connection, {"study_id": judgement.study_id, "seat": mine.number}),
+        lambda: own_assignments(connection, judgement.study_id, judgement.annotator))
+
+
+def _own(
+    connection: Connection, study_id: str, item_id: str, annotator: str, query: Select[Any] = _MINE,
+) -> Any:
+    """The study, the person's seat, and the state of the item for it.
+
+    The seat is locked: answers of one person come one after the other, and none while work is handed on.
+    """
+    seat = {"study_id": study_id, "key": name_key(annotator)}
+    if waits_for_rows(connection):
+        connection.execute(_LOCK, seat)
+    mine = connection.execute(query, seat | {"item_id": item_id}).first()
+    if mine is None:
+        raise not_joined(find_study(connection, study_id).name)
+    if mine.state is None:
+        raise unknown_item(mine.name)
+    return mine
+
+
+def _keep_lasting(
+    connection: Connection, item_id: str, mine: Any, answer: Mapping[str, Any], lasting: Collection[str],
+) -> dict[str, Any]:
+    """``answer`` with all that was true of it at any time, which is noted with the assignment."""
+    known = frozenset(mine.lasting or ())
+    true = known | {name for name in lasting if answer.get(name) is True}
+    if true != known:
+        connection.execute(_SET_LASTING, {"of_item": item_id, "of_seat": mine.number, "true": sorted(true)})
+    return {**answer, **dict.fromkeys(true, True)}
+
+
+def _same(one: Mapping[str, Any], other: Mapping[str, Any], lasting: Collection[str]) -> bool:
+    """As JSON: 1 and true are equal in Python, and a tuple comes back as a list."""
+    return _plain(one, lasting) == _plain(other, lasting)
+
+
+def _plain(answer: Mapping[str, Any], lasting: Collection[str]) -> str:
+    return json.dumps({name: value for name, value in answer.items() if name not in lasting}, sort_keys=True)

@@ -1,0 +1,116 @@
+"""What the store of studies looks up in several places, and its sentences for what is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, ScalarSelect, Select, and_, bindparam, func, select, update
+
+from annotation.records import Assignment, Study, name_key
+from cir_core.errors import NotJoined, UnknownItem, UnknownStudy
+from cir_core.support.texts import quoted
+from storage.mapping import tables
+from storage.mapping.study_rows import assignment_from, study_from
+
+_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_i, _d = tables.study_items.c, tables.decisions.c
+
+# Statements of the way that every judgement takes are built once: building costs as much as running them.
+_SEAT = select(tables.study_seats).where(
+    _t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator"))
+_LOCKED_SEAT = _SEAT.with_for_update()
+_OWN: Select[Any] = select(_a.item_id, _a.seat, _a.position, _a.state, _a.extra, _t.annotator).join(
+    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
+).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).order_by(
+    _a.position, _a.item_id)
+_ANY_OWN = select(_a.item_id).join(
+    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
+).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).limit(1)
+
+
+def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
+    """``lock`` lets one writer at a time into the study; SQLite has locked the whole file already."""
+    query: Select[Any] = select(tables.studies).where(_s.study_id == study_id)
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None:
+        raise unknown_study(study_id)
+    return study_from(row)
+
+
+def find_seat(connection: Connection, study_id: str, annotator: str, *, lock: bool = False) -> Row[Any] | None:
+    """``lock``: the person answers nothing until the transaction has ended."""
+    return connection.execute(
+        _LOCKED_SEAT if lock else _SEAT, {"of_study": study_id, "of_annotator": name_key(annotator)}).first()
+
+
+def known_seat(connection: Connection, study: Study, annotator: str, *, lock: bool = False) -> Row[Any]:
+    seat = find_seat(connection, study.study_id, annotator, lock=lock)
+    if seat is None:
+        raise not_joined(study.name)
+    return seat
+
+
+def own_assignments(connection: Connection, study_id: str, annotator: str) -> Sequence[Assignment]:
+    """A person's, in their order. Raises ``UnknownStudy``, ``NotJoined``."""
+    rows = connection.execute(_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).all()
+    if not rows:   # also of somebody who has a seat, and lost all to others
+        known_seat(connection, find_study(connection, study_id), annotator)
+    return tuple(assignment_from(row, row.annotator) for row in rows)
+
+
+def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
+    """Whether a person has a seat with any item."""
+    return connection.execute(
+        _ANY_OWN, {"of_study": study_id, "of_annotator": name_key(annotator)}).first() is not None
+
+
+def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
+    """By seat, each in its order."""
+    rows = connection.execute(
+        select(tables.assignments, _t.annotator)
+        .join(tables.study_seats, (_t.study_id == _a.study_id) & (_t.number == _a.seat))
+        .where(_a.study_id == study_id).order_by(_a.seat, _a.position, _a.item_id))
+    return tuple(assignment_from(row, row.annotator) for row in rows)
+
+
+def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:
+    """As ``annotation.studies.store.StudyStore.counts`` has it."""
+    items, decisions = (
+        connection.execute(select(func.count()).where(*where)).scalar_one()
+        for where in ((_i.study_id == study_id,), (_d.study_id == study_id, _d.current)))
+    of_seats = connection.execute(select(
+        func.coalesce(func.sum(_t.total), 0).label("assignments"),
+        func.coalesce(func.sum(_t.done), 0).label("done"),
+        func.coalesce(func.sum(_t.unsure), 0).label("unsure"),
+        func.count(_t.annotator_key).label("people"),
+    ).where(_t.study_id == study_id)).one()
+    return {"items": items, **of_seats._mapping, "decisions": decisions}
+
+
+def recount(connection: Connection, study_id: str, seats: set[int] | None = None) -> None:
+    """Count a study's seats anew, all or some of them."""
+    t = tables.study_seats
+    query = update(t).where(t.c.study_id == study_id)
+    if seats is not None:
+        query = query.where(t.c.number.in_(sorted(seats)))
+    connection.execute(query.values(
+        total=_counted(_a.state != "handed_on"), done=_counted(_a.state.in_(("done", "unsure"))),
+        unsure=_counted(_a.state == "unsure")))
+
+
+def unknown_study(name: str) -> UnknownStudy:
+    return UnknownStudy(f"No study {quoted(name)} here. Choose one from the list of studies.")
+
+
+def unknown_item(study_name: str) -> UnknownItem:
+    return UnknownItem(f"That item is not one of yours in {study_name}. Reload the page.")
+
+
+def not_joined(study_name: str) -> NotJoined:
+    return NotJoined(f"You have no items in {study_name} yet. Open the study to get some.")
+
+
+def _counted(states: Any) -> ScalarSelect[Any]:
+    return select(func.count()).select_from(tables.assignments).where(
+        _a.study_id == _t.study_id, _a.seat == _t.number, states).scalar_subquery()

@@ -1,0 +1,90 @@
+"""What metrics give the sets of a preference study."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from sqlalchemy import Connection, delete, insert, select
+
+from annotation.records import Act, MetricScores, Study, name_key
+from annotation.records.scores import NAME_LIMIT
+from cir_core.errors import StorageError, StudyError, UnknownScores
+from cir_core.support.texts import quoted
+from cir_core.types.ids import new_id
+from storage.accounts.audit_log import note_act
+from storage.checks import check_study_texts
+from storage.mapping import tables
+from storage.studies.lookups import find_study
+
+_c, _i = tables.study_scores.c, tables.study_items.c
+
+
+def keep_scores(connection: Connection, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+    """In a writing transaction; replaces those of the same name. Raises ``UnknownStudy``, ``StudyError``."""
+    check_study_texts(scores.name, scores.description, scores.notes, by)
+    study = find_study(connection, study_id, lock=True)
+    if study.kind != "preference":
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score.")
+    key = name_key(scores.name)
+    if not key or len(scores.name) > NAME_LIMIT:
+        raise StudyError(f"Scores need a name of 1 to {NAME_LIMIT} characters. Give them one.")
+    ids = frozenset(connection.execute(select(_i.item_id).where(_i.study_id == study_id)).scalars())
+    packed = _packed(scores, study, ids)
+    connection.execute(delete(tables.study_scores).where(_c.study_id == study_id, _c.name_key == key))
+    connection.execute(insert(tables.study_scores).values(
+        score_id=new_id(), study_id=study_id, name_key=key, name=scores.name.strip(), description=scores.description,
+        notes=list(scores.notes), scores=packed, created_by=by, created_at=at))
+    note_act(connection, Act("scores.added", by, study.name, study_id, {"scores": scores.name.strip()}))
+
+
+def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]:
+    """By name. Raises ``UnknownStudy``, ``StorageError`` for a row that is damaged."""
+    study = find_study(connection, study_id)
+    found = connection.execute(
+        select(_c.score_id, _c.name).where(_c.study_id == study_id).order_by(_c.name_key)).all()
+    return tuple(_read(connection, study, row.score_id, row.name) for row in found)
+
+
+def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> None:
+    """In a writing transaction. Raises ``UnknownStudy``, ``UnknownScores``."""
+    study = find_study(connection, study_id, lock=True)
+    here = (_c.study_id == study_id, _c.name_key == name_key(name))
+    known = connection.execute(select(_c.name).where(*here)).scalar_one_or_none()
+    connection.execute(delete(tables.study_scores).where(*here))
+    if known is None:
+        kept = connection.execute(
+            select(_c.name).where(_c.study_id == study_id).order_by(_c.name_key)).scalars().all()
+        there = f"It has {', '.join(kept)}." if kept else "It has none."
+        raise UnknownScores(f"No scores {quoted(name)} are kept with {study.name}. {there}")
+    note_act(connection, Act("scores.removed", by, study.name, study_id, {"scores": known}))
+
+
+def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str, list[float | None]]:
+    packed: dict[str, list[float | None]] = {}
+    for (item_id, which), value in scores.scores.items():
+        if item_id not in ids or which not in (1, 2):
+            raise StudyError(f"{study.name} has no set {which} of an item {quoted(item_id)}. Score the sets that it "
+                             "has.")
+        if not math.isfinite(value):
+            raise StudyError(f"{scores.name} gives set {which} of the item {quoted(item_id)} {value}, which is no "
+                             "number. Leave sets without a score out.")
+        packed.setdefault(item_id, [None, None])[which - 1] = float(value)
+    return packed
+
+
+def _read(connection: Connection, study: Study, score_id: str, name: str) -> MetricScores:
+    try:
+        row = connection.execute(select(tables.study_scores).where(_c.score_id == score_id)).one()
+        return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
+    except (ValueError, TypeError, AttributeError) as error:   # what its JSON says, or that it is none
+        raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "
+                           f"add them again: cirque report scores {study.name!r} --remove {name!r}",
+                           f"The scores “{name}” are damaged in the database. Remove them and add them again, or tell "
+                           "whoever runs this cirque.") from error
+
+
+def _unpacked(packed: Mapping[str, Sequence[float | None]]) -> dict[tuple[str, int], float]:
+    return {(item_id, which): float(value) for item_id, (one, two) in packed.items()
+            for which, value in ((1, one), (2, two)) if value is not None}

@@ -1,0 +1,190 @@
+"""Taking a seat in a study, and work that goes from one seat to another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from annotation.records import Act, HandOver, OpenWork, Released, Seat, Study, Taken, name_key
+from cir_core.errors import StudyClosed, StudyError
+from storage.accounts.audit_log import note_act
+from storage.checks import check_study_texts
+from storage.mapping import tables
+from storage.mapping.study_rows import assignment_from, assignment_values, seat_from
+from storage.studies.lookups import find_seat, find_study, known_seat, recount
+
+_t, _a, _i = tables.study_seats.c, tables.assignments.c, tables.study_items.c
+_j, _d, _e = tables.judgements.c, tables.drafts.c, tables.study_events.c
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def take_seat(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+    """The person's seat, else the lowest free one, else a new one. In a writing transaction."""
+    check_study_texts(annotator)
+    if not name_key(annotator):
+        raise StudyError("Somebody without a name cannot take part in a study.")
+    study = find_study(connection, study_id, lock=True)
+    seat = find_seat(connection, study_id, annotator)
+    if seat is not None:
+        return seat_from(seat)
+    if not study.accepting:
+        raise closed(study.name)
+    name = annotator.strip()
+    values = {"annotator": name, "annotator_key": name_key(name), "joined_at": at, "seen_at": at}
+    t = tables.study_seats
+    free = connection.execute(select(func.min(_t.number)).where(
+        _t.study_id == study_id, _t.annotator_key.is_(None))).scalar_one()
+    if free is not None:
+        connection.execute(update(t).where(_t.study_id == study_id, _t.number == free).values(**values))
+        return Seat(study_id, free, name, at, at)
+    number = _new_number(connection, study_id)
+    connection.execute(insert(t).values(
+        study_id=study_id, number=number, released=False, total=0, done=0, unsure=0, **values))
+    _hand_over(connection, study, number, at, hand_over)
+    return Seat(study_id, number, name, at, at)
+
+
+def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+    """Nothing for somebody with open work: so a second press on the same button gives nothing more."""
+    study = find_study(connection, study_id, lock=True)
+    if not study.accepting:
+        raise closed(study.name)
+    seat = known_seat(connection, study, annotator, lock=True)
+    if seat.done < seat.total:
+        return 0
+    _mark(connection, seat, released=False)
+    back = _set_block(connection, seat, "handed_on", "open")
+    return back + _hand_over(connection, study, seat.number, at, hand_over)
+
+
+def release_work(connection: Connection, study_id: str, annotator: str, by: str) -> Released:
+    """Mark the seat, so that its open work counts as that of somebody long away. Others have the agreement
+    block anyway, so nobody waits for this seat's. Without any answer the seat is free again."""
+    study = find_study(connection, study_id, lock=True)
+    seat = find_seat(connection, study_id, annotator, lock=True)
+    if seat is None:
+        raise StudyError(f"{annotator} has no seat in {study.name}. Check the name in the list of its people.")
+    if connection.execute(select(_j.seat).where(_j.study_id == study_id, _j.seat == seat.number).limit(1)).first():
+        _mark(connection, seat, released=True)
+        block = _set_block(connection, seat, "open", "handed_on")
+        released = Released(seat.total - seat.done - block, block, freed=False)
+    else:
+        if seat.total:
+            _leave(connection, seat)
+        released = Released(seat.total, 0, freed=seat.total > 0)
+    note_act(connection, Act("study.released", by, study.name, study_id, {
+        "person": seat.annotator, "items": released.items}))
+    return released
+
+
+def closed(name: str) -> StudyClosed:
+    return StudyClosed(f"The study {name} takes no more answers. Ask whoever runs it to open it again.")
+
+
+def _leave(connection: Connection, seat: Row[Any]) -> None:
+    """The seat is free, with all that is open there. What its person has begun, or agreed to, stays theirs: at a
+    new seat without any work."""
+    t, a = tables.study_seats, tables.assignments
+    here = {"study_id": seat.study_id, "seat": seat.number}
+    begun = connection.execute(
+        select(a).join(tables.drafts, (_d.item_id == _a.item_id) & (_d.seat == _a.seat)).where(*_of(_a, here))).all()
+    noted = connection.execute(select(_e.seat).where(*_of(_e, here)).limit(1)).first()
+    connection.execute(update(t).where(_t.study_id == seat.study_id, _t.number == seat.number).values(
+        annotator=None, annotator_key=None, joined_at=None, seen_at=None, released=False))
+    if begun or noted:
+        number = _new_number(connection, seat.study_id)
+        connection.execute(insert(t).values({**seat._mapping, "number": number, "released": True}))
+        if begun:
+            connection.execute(insert(a), [
+                {**one._mapping, "seat": number, "state": "handed_on"} for one in begun])
+        for table, column in ((tables.drafts, _d), (tables.study_events, _e)):
+            connection.execute(update(table).where(*_of(column, here)).values(seat=number))
+        recount(connection, seat.study_id, {number})
+    connection.execute(delete(a).where(*_of(_a, here), _a.state == "handed_on"))
+    connection.execute(update(a).where(*_of(_a, here)).values(lasting=None))
+
+
+def _of(column: Any, seat: dict[str, Any]) -> tuple[Any, Any]:
+    return column.study_id == seat["study_id"], column.seat == seat["seat"]
+
+
+def _mark(connection: Connection, seat: Row[Any], *, released: bool) -> None:
+    connection.execute(update(tables.study_seats).where(
+        _t.study_id == seat.study_id, _t.number == seat.number).values(released=released))
+
+
+def _set_block(connection: Connection, seat: Row[Any], state: str, to: str) -> int:
+    """Of this seat, all of the agreement block that is in one state; how many."""
+    block = select(_i.item_id).where(_i.study_id == seat.study_id, _i.in_block)
+    changed = connection.execute(update(tables.assignments).where(
+        _a.study_id == seat.study_id, _a.seat == seat.number, _a.state == state, _a.item_id.in_(block),
+    ).values(state=to)).rowcount
+    if changed:
+        recount(connection, seat.study_id, {seat.number})
+    return changed
+
+
+def _new_number(connection: Connection, study_id: str) -> int:
+    highest = connection.execute(select(func.max(_t.number)).where(_t.study_id == study_id)).scalar_one()
+    return (highest or 0) + 1
+
+
+def _hand_over(connection: Connection, study: Study, number: int, at: datetime, hand_over: HandOver) -> int:
+    work = _open_work(connection, study, number, at)
+    taken = hand_over(work)
+    _check(work, taken)
+    check_study_texts(*taken)
+    a = tables.assignments
+    if not taken:
+        return 0
+    given = [{"of_item": one.item_id, "of_seat": one.from_seat} for one in taken if one.from_seat is not None]
+    if given:
+        connection.execute(
+            update(a).where(_a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat"))
+            .values(state="handed_on"), given)
+    connection.execute(insert(a), [
+        assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in taken])
+    recount(connection, study.study_id, {number, *(one.from_seat for one in taken if one.from_seat is not None)})
+    return len(taken)
+
+
+def _open_work(connection: Connection, study: Study, number: int, at: datetime) -> OpenWork:
+    of_study = _a.study_id == study.study_id
+    # Locked, so that nobody answers what is just being handed on; SQLite has locked the whole file.
+    seats = connection.execute(select(tables.study_seats).where(_t.study_id == study.study_id)
+                               .order_by(_t.number).with_for_update()).all()
+    names = {seat.number: seat.annotator for seat in seats}
+    still_open = connection.execute(
+        select(tables.assignments).join(tables.study_items, _i.item_id == _a.item_id)
+        .where(of_study, _a.state == "open", _a.seat != number, _i.in_block.is_(False))
+        .order_by(_a.seat, _a.position)).all()
+    mine = connection.execute(select(_a.item_id).where(of_study, _a.seat == number)).scalars()
+    block = connection.execute(select(_i.item_id).where(_i.study_id == study.study_id, _i.in_block)
+                               .order_by(_i.number)).scalars()
+    return OpenWork(
+        study=study, seat=number, seats=tuple(map(_as_seen, seats)),
+        open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
+        mine=frozenset(mine), block=tuple(block), now=at,
+    )
+
+
+def _as_seen(seat: Any) -> Seat:
+    """A seat as the policy sees it: whose work was released has been away for longer than any lease."""
+    found = seat_from(seat)
+    if not seat.released:
+        return found
+    return Seat(found.study_id, found.number, found.annotator, _LONG_AGO, _LONG_AGO)
+
+
+def _check(work: OpenWork, taken: Sequence[Taken]) -> None:
+    """A policy that hands out what is not there, or the same twice, is a defect."""
+    there = {(one.item_id, one.seat) for one in work.open}
+    items = [one.item_id for one in taken]
+    if len(set(items)) != len(items) or not work.mine.isdisjoint(items):
+        raise ValueError(f"seat {work.seat} was to get an item twice")
+    for one in taken:
+        if one.item_id not in work.block if one.from_seat is None else (one.item_id, one.from_seat) not in there:
+            raise ValueError(f"seat {work.seat} was to get {one}, which is not open there")

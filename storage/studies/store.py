@@ -1,0 +1,296 @@
+"""The store of studies, in a SQL database."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Engine, select, update
+from sqlalchemy.exc import IntegrityError
+
+from annotation.records import (
+    LOCAL,
+    Act,
+    ActKind,
+    Admit,
+    Assignment,
+    Decision,
+    Desk,
+    Draft,
+    EventKind,
+    HandOver,
+    Item,
+    Judgement,
+    MetricScores,
+    Place,
+    Released,
+    Saved,
+    Seat,
+    Study,
+    StudyEvent,
+    StudyImage,
+    name_key,
+)
+from cir_core.errors import StorageError, StudyError
+from storage.accounts.audit_log import note_act
+from storage.checks import check_study_texts
+from storage.engine.database import reading, writing
+from storage.mapping import tables
+from storage.mapping.study_rows import image_from, item_from, judgement_from, seat_from, study_from
+from storage.studies.create import check_study, name_taken, put_study
+from storage.studies.decisions import keep_decision, read_decisions
+from storage.studies.events import keep_event, read_events
+from storage.studies.judgements import keep_judgement, put_draft, read_drafts, remove_draft
+from storage.studies.lookups import (
+    all_assignments,
+    count_all,
+    find_seat,
+    find_study,
+    has_items,
+    known_seat,
+    own_assignments,
+    unknown_study,
+)
+from storage.studies.remove import remove_study
+from storage.studies.scores import drop_scores, keep_scores, read_scores
+from storage.studies.seats import release_work, take_more_work, take_seat
+from storage.studies.version_stamp import read_stamp
+from storage.studies.workspace import read_desk
+
+_SEEN_EVERY = timedelta(minutes=1)
+_s, _t, _i = tables.studies.c, tables.study_seats.c, tables.study_items.c
+_j, _m = tables.judgements.c, tables.study_images.c
+
+
+class SqlStudyStore:
+    """``annotation.studies.store.StudyStore`` over an engine of ``open_database``. Thread-safe."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+
+    def create(
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
+    ) -> None:
+        """An imported answer with ``"unsure": true`` is one for an adjudicator."""
+        check_study(study, items, images, places, seats, judgements)
+        try:
+            with writing(self.engine) as connection:
+                put_study(connection, study, items, images, places, seats, judgements)
+        except StorageError as error:
+            if isinstance(error.__cause__, IntegrityError) and self._is_taken(study.name):
+                raise name_taken(study.name) from error
+            raise
+
+    def study(self, name_or_id: str) -> Study:
+        if not name_key(name_or_id):
+            raise unknown_study(name_or_id)
+        with reading(self.engine) as connection:
+            rows = connection.execute(select(tables.studies).where(
+                (_s.study_id == name_or_id) | (_s.name_key == name_key(name_or_id)))).all()
+        if not rows:
+            raise unknown_study(name_or_id)
+        return study_from(max(rows, key=lambda row: row.study_id == name_or_id))
+
+    def studies(self) -> Sequence[Study]:
+        with reading(self.engine) as connection:
+            return tuple(map(study_from, connection.execute(
+                select(tables.studies).order_by(_s.created_at.desc(), _s.study_id))))
+
+    def items(self, study_id: str) -> Sequence[Item]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(item_from, connection.execute(
+                select(tables.study_items).where(_i.study_id == study_id).order_by(_i.number))))
+
+    def images(self, study_id: str) -> Mapping[str, StudyImage]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            rows = connection.execute(select(tables.study_images).where(_m.study_id == study_id))
+            return {row.token: image_from(row) for row in rows}
+
+    def seats(self, study_id: str) -> Sequence[Seat]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(seat_from, connection.execute(
+                select(tables.study_seats).where(_t.study_id == study_id).order_by(_t.number))))
+
+    def assignments(self, study_id: str) -> Sequence[Assignment]:
+        """By seat, each in its order."""
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return all_assignments(connection, study_id)
+
+    def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
+        """By item number and seat; revisions of one answer oldest first."""
+        query = select(tables.judgements).join(tables.study_items, _i.item_id == _j.item_id).where(
+            _j.study_id == study_id).order_by(_i.number, _j.seat, _j.revision)
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return tuple(map(judgement_from, connection.execute(query if history else query.where(_j.current))))
+
+    def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
+        """By seat; none for an item that the study does not have."""
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            rows = connection.execute(  # not by study: SQLite would go through all of its judgements
+                select(tables.judgements).where(_j.item_id == item_id, _j.current).order_by(_j.seat))
+            return tuple(judgement_from(row) for row in rows if row.study_id == study_id)
+
+    def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return read_decisions(connection, study_id, history=history)
+
+    def counts(self, study_id: str) -> Mapping[str, int]:
+        with reading(self.engine) as connection:
+            find_study(connection, study_id)
+            return count_all(connection, study_id)
+
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+        with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
+            seat = find_seat(connection, study_id, annotator)
+        if seat is not None:
+            return seat_from(seat)
+        with writing(self.engine) as connection:
+            return take_seat(connection, study_id, annotator, at, hand_over)
+
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+        """0 for somebody who has open work left."""
+        with writing(self.engine) as connection:
+            return take_more_work(connection, study_id, annotator, at, hand_over)
+
+    def desk(
+        self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
+        after: str | None = None, ahead: int = 2, at: datetime | None = None,
+    ) -> Desk:
+        """Somebody without a seat raises ``NotJoined``."""
+        with reading(self.engine) as connection:
+            desk, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
+                                   after=after, ahead=ahead)
+        if at is not None and (seat.seen_at is None or at - seat.seen_at >= _SEEN_EVERY):
+            with suppress(StorageError), writing(self.engine) as connection:  # a desk can be read on a full disk
+                connection.execute(update(tables.study_seats).where(
+                    _t.study_id == study_id, _t.number == desk.seat).values(seen_at=at))
+        return desk
+
+    def save(
+        self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
+        admit: Admit | None = None,
+    ) -> Saved:
+        check_study_texts(judgement)
+        with writing(self.engine) as connection:
+            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting,
+                                  admit=admit)
+
+    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+        check_study_texts(draft)
+        with writing(self.engine) as connection:
+            put_draft(connection, study_id, draft, lasting)
+
+    def drop_draft(self, study_id: str, item_id: str, annotator: str) -> None:
+        with writing(self.engine) as connection:
+            remove_draft(connection, study_id, item_id, annotator)
+
+    def overview(self, study_id: str, annotator: str) -> Sequence[Assignment]:
+        with reading(self.engine) as connection:
+            return own_assignments(connection, study_id, annotator)
+
+    def is_member(self, study_id: str, annotator: str) -> bool:
+        with reading(self.engine) as connection:
+            return has_items(connection, study_id, annotator)
+
+    def drafts(self, study_id: str, annotator: str) -> Sequence[tuple[Draft, Mapping[str, Any] | None]]:
+        with reading(self.engine) as connection:
+            seat = known_seat(connection, find_study(connection, study_id), annotator)
+            return read_drafts(connection, study_id, seat.number)
+
+    def decide(self, decision: Decision) -> Decision:
+        """Also in a study that takes no more answers. Returns what counts now."""
+        check_study_texts(decision)
+        with writing(self.engine) as connection:
+            return keep_decision(connection, decision)
+
+    def note(self, event: StudyEvent) -> StudyEvent:
+        """Also in a study that takes no more answers."""
+        check_study_texts(event)
+        with writing(self.engine) as connection:
+            return keep_event(connection, event)
+
+    def events(
+        self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
+    ) -> Sequence[StudyEvent]:
+        with reading(self.engine) as connection:
+            return read_events(connection, study_id, annotator, kind)
+
+    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+        """Also in a study that takes no more answers."""
+        with writing(self.engine) as connection:
+            keep_scores(connection, study_id, scores, by, at)
+
+    def scores(self, study_id: str) -> Sequence[MetricScores]:
+        with reading(self.engine) as connection:
+            return read_scores(connection, study_id)
+
+    def drop_scores(self, study_id: str, name: str, *, by: str = LOCAL) -> None:
+        with writing(self.engine) as connection:
+            drop_scores(connection, study_id, name, by)
+
+    def stamp(self, study_id: str) -> str:
+        with reading(self.engine) as connection:
+            return read_stamp(connection, study_id)
+
+    def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study:
+        kind: ActKind = "study.opened" if accepting else "study.closed"
+        with writing(self.engine) as connection:
+            study = find_study(connection, study_id, lock=True)
+            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(accepting=accepting))
+            note_act(connection, Act(kind, by, study.name, study_id))
+        return replace(study, accepting=accepting)
+
+    def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
+        """Until this person saves something again, or takes more, their open work is handed on before any other."""
+        with writing(self.engine) as connection:
+            return release_work(connection, study_id, annotator, by)
+
+    def change_settings(self, study_id: str, settings: Mapping[str, Any], *, by: str = LOCAL) -> Study:
+        check_study_texts(settings)
+        with writing(self.engine) as connection:
+            study = find_study(connection, study_id, lock=True)
+            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(settings=dict(settings)))
+            changed = sorted(name for name in {*settings, *study.settings}
+                             if settings.get(name) != study.settings.get(name))
+            note_act(connection, Act("study.settings", by, study.name, study_id, {"changed": changed}))
+        return replace(study, settings=dict(settings))
+
+    def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
+        check_study_texts(name)
+        if not name_key(name):
+            raise StudyError("A study needs a name. Give it one.")
+        try:
+            with writing(self.engine) as connection:
+                study = find_study(connection, study_id, lock=True)
+                connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
+                    name=name, name_key=name_key(name)))
+                note_act(connection, Act("study.renamed", by, name, study_id, {"from": study.name}))
+        except StorageError as error:
+            if isinstance(error.__cause__, IntegrityError) and self._is_taken(name):
+                raise name_taken(name) from error
+            raise
+        return replace(study, name=name)
+
+    def remove(self, study_id: str, *, by: str = LOCAL) -> None:
+        with writing(self.engine) as connection:
+            remove_study(connection, study_id, by)
+
+    def note_act(self, act: Act) -> None:
+        with writing(self.engine) as connection:
+            note_act(connection, act)
+
+    def _is_taken(self, name: str) -> bool:
+        with reading(self.engine) as connection:
+            return connection.execute(
+                select(_s.study_id).where(_s.name_key == name_key(name))).first() is not None

@@ -1,0 +1,45 @@
+"""Whether anything has changed that a report of a study is made of, without reading what it is made of."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from sqlalchemy import Connection, Select, bindparam, func, select
+
+from storage.mapping import tables
+from storage.studies.lookups import unknown_study
+
+_s, _t, _c = tables.studies.c, tables.study_seats.c, tables.study_scores.c
+
+
+def _of(query: Select[Any]) -> Any:
+    return query.scalar_subquery()
+
+
+# Judgements, decisions and events are only ever added, so their number is enough; and it is exact, which the time
+# of the latest is not where a clock was put back. All of them are counted in an index.
+_COUNTS = [
+    _of(select(func.count()).where(table.c.study_id == bindparam("study_id"))).label(table.name)
+    for table in (tables.judgements, tables.decisions, tables.study_events)]
+# A seat has its answers counted; who sits there shows in the number and the latest of those who came.
+_SEATS = [
+    _of(select(value).where(_t.study_id == bindparam("study_id"))).label(name)
+    for name, value in (("seats", func.count()), ("total", func.sum(_t.total)), ("done", func.sum(_t.done)),
+                        ("unsure", func.sum(_t.unsure)), ("people", func.count(_t.annotator_key)),
+                        ("joined", func.max(_t.joined_at)))]
+_STATE: Select[Any] = select(_s.name, _s.accepting, _s.settings, *_COUNTS, *_SEATS).where(
+    _s.study_id == bindparam("study_id"))
+_SCORES = select(_c.score_id).where(_c.study_id == bindparam("study_id")).order_by(_c.score_id)
+
+
+def read_stamp(connection: Connection, study_id: str) -> str:
+    """Two statements. Raises ``UnknownStudy``."""
+    of_study = {"study_id": study_id}
+    state = connection.execute(_STATE, of_study).first()
+    if state is None:
+        raise unknown_study(study_id)
+    scores = connection.execute(_SCORES, of_study).scalars().all()
+    content = json.dumps([*state, *scores], sort_keys=True, default=str)
+    return hashlib.sha256(content.encode()).hexdigest()[:24]

@@ -1,0 +1,124 @@
+"""What one person has before them: a handful of indexed reads, however much is stored.
+
+The statements are built once: building one costs as much as running it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, bindparam, select
+
+from annotation.records import Desk, Item, StudyImage, name_key
+from storage.mapping import tables
+from storage.mapping.study_rows import draft_from, item_from, judgement_from, study_from
+from storage.studies.events import own_events
+from storage.studies.lookups import find_study, not_joined, unknown_item
+
+_LATEST = 20  # answers whose seconds tell somebody's pace
+_TOKEN_LENGTH = 64  # as the column has it; longer texts are none
+_s, _t, _a, _i = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
+_j, _d, _m = tables.judgements.c, tables.drafts.c, tables.study_images.c
+_WITH_EVENTS = frozenset({"preference"})
+_STATES = ("open", "done", "unsure", "handed_on")
+
+_STUDY_AND_SEAT = select(
+    tables.studies, _t.number, _t.total, _t.done, _t.unsure, _t.seen_at,
+).join(tables.study_seats, _t.study_id == _s.study_id).where(
+    _s.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
+
+_MINE: Select[Any] = select(tables.study_items, _a.position, _a.state, _a.extra).select_from(
+    tables.assignments).join(tables.study_items, _i.item_id == _a.item_id)
+_OF_SEAT = (_a.study_id == bindparam("study_id"), _a.seat == bindparam("seat"))
+_BY_ITEM = _MINE.where(_a.item_id == bindparam("item_id"), *_OF_SEAT)
+_BY_POSITION = _MINE.where(  # all the states, so that the index goes as far as the position
+    *_OF_SEAT, _a.state.in_(_STATES), _a.position == bindparam("position")).order_by(_a.item_id).limit(1)
+_BEHIND, _UP_TO = (
+    _MINE.where(*_OF_SEAT, _a.state == bindparam("state"), where)
+    .order_by(_a.position, _a.item_id).limit(bindparam("limit"))
+    for where in (_a.position > bindparam("position"), _a.position <= bindparam("position")))
+_POSITION = select(_a.position).where(_a.item_id == bindparam("item_id"), *_OF_SEAT)
+
+_JUDGEMENT = select(tables.judgements).where(
+    _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat")).order_by(_j.revision.desc()).limit(1)
+_DRAFT = select(tables.drafts).where(_d.item_id == bindparam("item_id"), _d.seat == bindparam("seat"))
+_SECONDS = select(_j.seconds).where(
+    _j.study_id == bindparam("study_id"), _j.seat == bindparam("seat"), _j.current,
+).order_by(_j.created_at.desc()).limit(_LATEST)
+_IMAGES = select(_m.token, _m.image_id, _m.width, _m.height).where(  # in the order of StudyImage's fields
+    _m.study_id == bindparam("study_id"), _m.token.in_(bindparam("tokens", expanding=True)))
+
+
+def read_desk(
+    connection: Connection, study_id: str, annotator: str, *, item_id: str | None, position: int | None,
+    after: str | None, ahead: int,
+) -> tuple[Desk, Row[Any]]:
+    """The desk, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
+    mine = connection.execute(_STUDY_AND_SEAT, {"study_id": study_id, "key": name_key(annotator)}).first()
+    if mine is None:
+        raise not_joined(find_study(connection, study_id).name)
+    study, seat = study_from(mine), {"study_id": study_id, "seat": mine.number}
+    if item_id is not None or position is not None:
+        asked = {"item_id": item_id} if item_id is not None else {"position": position}
+        row = connection.execute(_BY_ITEM if item_id is not None else _BY_POSITION, seat | asked).first()
+        if row is None:
+            raise unknown_item(study.name)
+        following = _open_behind(connection, seat, row.position, ahead + 1)
+    else:
+        start = -1
+        if after is not None:
+            behind = connection.execute(_POSITION, seat | {"item_id": after}).first()
+            if behind is None:
+                raise unknown_item(study.name)
+            start = behind.position
+        following = _open_behind(connection, seat, start, ahead + 1)
+        row = following[0] if following else None
+    item = None if row is None else item_from(row)
+    later = tuple(item_from(one) for one in following if row is not None and one.item_id != row.item_id)[:ahead]
+    judgement = draft = None
+    if row is not None:
+        of_item = {"item_id": row.item_id, "seat": mine.number}
+        if row.state in ("done", "unsure"):
+            judgement = connection.execute(_JUDGEMENT, of_item).first()
+        draft = connection.execute(_DRAFT, of_item).first()
+    return Desk(
+        study=study, seat=mine.number, total=mine.total, done=mine.done, unsure=mine.unsure, item=item,
+        position=None if row is None else row.position,
+        judgement=None if judgement is None else judgement_from(judgement),
+        draft=None if draft is None else draft_from(draft),
+        ahead=later, images=_images_of(connection, study_id, (item, *later) if item else later),
+        seconds=tuple(connection.execute(_SECONDS, seat).scalars()),
+        extra={} if row is None else row.extra or {},
+        events=own_events(connection, seat) if study.kind in _WITH_EVENTS else (),
+    ), mine
+
+
+def _open_behind(connection: Connection, seat: Mapping[str, Any], position: int, limit: int) -> list[Row[Any]]:
+    """Open items behind ``position``, then from the start up to it. What was handed on is not offered
+    again: with a late answer the item would meet more people than planned."""
+    found: list[Row[Any]] = []
+    for query in (_BEHIND, _UP_TO) if position >= 0 else (_BEHIND,):
+        if len(found) < limit:
+            found += connection.execute(
+                query, {**seat, "state": "open", "position": position, "limit": limit - len(found)})
+    return found
+
+
+def _images_of(connection: Connection, study_id: str, items: Sequence[Item]) -> dict[str, StudyImage]:
+    tokens = {text for item in items for text in _texts_of(item.shown) if len(text) <= _TOKEN_LENGTH}
+    if not tokens:
+        return {}
+    rows = connection.execute(_IMAGES, {"study_id": study_id, "tokens": sorted(tokens)})
+    return {row[0]: StudyImage(*row) for row in rows}  # some dozens at each desk, so not by name
+
+
+def _texts_of(shown: object) -> Iterator[str]:
+    if isinstance(shown, str):
+        yield shown
+    elif isinstance(shown, Mapping):
+        for part in shown.values():
+            yield from _texts_of(part)
+    elif isinstance(shown, list):
+        for part in shown:
+            yield from _texts_of(part)

@@ -1,0 +1,62 @@
+"""The audit log over HTTP: what the log page asks for, and its files. Admins only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from annotation.accounts.audit_log import LOG_FORMS, act_json, every_act, log_file, read_filter
+from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter
+from cir_core.errors import LogError
+from web.http.file_names import disposition
+from web.http.json_api import asked
+from web.http.visitor import Visitor, check
+from web.services import Services
+
+_PAGE = 100
+_TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/x-ndjson"}
+
+
+def log_routes(services: Services) -> APIRouter:
+    """``/log/acts`` and ``/log/file``, both with ``person``, ``kind``, ``since`` and ``until``
+    (:func:`annotation.accounts.audit_log.read_filter`). A page of acts begins ``before`` a number."""
+    log = services.log
+
+    def acts(visitor: Visitor, query: Mapping[str, str]) -> dict[str, Any]:
+        check(visitor, "people")
+        found = log.acts(_filter(query), before=_before(query), limit=_PAGE + 1)
+        return {"acts": [act_json(one) for one in found[:_PAGE]], "more": len(found) > _PAGE,
+                "groups": list(ACT_GROUPS), "kinds": list(ACT_KINDS)}
+
+    def file(visitor: Visitor, query: Mapping[str, str]) -> Response:
+        check(visitor, "people")
+        which, form = _filter(query), next((one for one in LOG_FORMS if one == query.get("form", "csv")), None)
+        if form is None:
+            raise LogError(f"The log is written as one of: {', '.join(LOG_FORMS)}.")
+        content = log_file(every_act(log, which), form)
+        log.note(Act("log.exported", visitor.name, details={"form": form}))
+        return Response(content, media_type=_TYPES[form], headers={
+            "Content-Disposition": disposition(f"cirque log {datetime.now(UTC):%Y-%m-%d}.{form}"),
+            "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
+
+    routes = APIRouter(prefix="/log", include_in_schema=False)
+    routes.add_api_route("/acts", asked(acts), methods=["GET"])
+    routes.add_api_route("/file", asked(file, slow=True), methods=["GET"])
+    return routes
+
+
+def _filter(query: Mapping[str, str]) -> ActFilter:
+    return read_filter(*(query.get(name, "") for name in ("person", "kind", "since", "until")))
+
+
+def _before(query: Mapping[str, str]) -> int | None:
+    text = query.get("before", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise LogError("“before” is the number of an act.")
+    return int(text)

@@ -1,0 +1,111 @@
+"""Who may sign in, over HTTP: what the people page and scripts call. Admins only."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from fastapi import APIRouter
+
+from annotation.accounts.roles import ROLES, SAYS, as_role
+from annotation.accounts.service import PeopleService, link_path
+from annotation.records import Person
+from cir_core.errors import AccessError, CirqueError
+from web.http.json_api import Fields, asked, told
+from web.http.visitor import Visitor
+from web.services import Services
+
+_Given = TypeVar("_Given")
+
+
+def people_routes(services: Services) -> APIRouter:
+    """All are below ``/people``; each answers the list as it is then, as ``/people/all`` does."""
+    routes = APIRouter(prefix="/people", include_in_schema=False)
+    people = services.people
+
+    def everybody(visitor: Visitor, query: Mapping[str, str]) -> dict[str, Any]:
+        return _list(people)
+
+    def add(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        added = people.add(fields["name"], fields["password"], as_role(fields["role"]), by=visitor.name)
+        return {"added": added.name, **_list(people)}
+
+    def role(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        """``withdrawn``: how many open invitations of an admin who is none any more, here and in ``active``."""
+        changed = people.set_role(_text(fields, "name"), as_role(fields["role"]), by=visitor.name)
+        return {"withdrawn": changed.withdrawn, **_list(people)}
+
+    def password(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        people.set_password(_text(fields, "name"), fields["password"], by=visitor.name)
+        return _list(people)
+
+    def active(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        name, wanted = _text(fields, "name"), fields["active"]
+        if not isinstance(wanted, bool):
+            raise AccessError("“active” is true or false.")
+        if wanted:
+            people.reactivate(name, by=visitor.name)
+            return _list(people)
+        return {"withdrawn": people.deactivate(name, by=visitor.name).withdrawn, **_list(people)}
+
+    def invite(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        """``path``: of the link, below the app's root. It is told this once; only its digest is kept."""
+        days, uses = _number(fields, "days", 7), _number(fields, "uses", 1)
+        if not uses.is_integer():
+            raise AccessError("“uses” is a whole number of people.")
+        secret = people.invite(as_role(fields["role"]), days, int(uses), visitor.name)
+        return {"path": link_path(secret), **_list(people)}
+
+    def withdraw(visitor: Visitor, fields: Fields) -> dict[str, Any]:
+        people.withdraw(_text(fields, "invitation"), by=visitor.name)
+        return _list(people)
+
+    routes.add_api_route("/all", asked(_admin(everybody)), methods=["GET"])
+    for path, call, required, optional in (
+        ("/add", add, ("name", "password", "role"), ()), ("/role", role, ("name", "role"), ()),
+        ("/password", password, ("name", "password"), ()), ("/active", active, ("name", "active"), ()),
+        ("/invite", invite, ("role",), ("days", "uses")), ("/withdraw", withdraw, ("invitation",), ()),
+    ):
+        routes.add_api_route(path, told(_admin(call), required, optional), methods=["POST"])
+    return routes
+
+
+def _admin(work: Callable[[Visitor, _Given], dict[str, Any]]) -> Callable[[Visitor, _Given], dict[str, Any]]:
+    def checked(visitor: Visitor, given: _Given) -> dict[str, Any]:
+        # The guard has asked already; this holds should the routes ever be mounted elsewhere.
+        if "people" not in visitor.may:
+            raise AccessError("Only an admin changes who may sign in.")
+        try:
+            return work(visitor, given)
+        except AccessError as error:   # of what was asked for, not of who asks
+            raise CirqueError(str(error)) from error
+
+    return checked
+
+
+def _list(people: PeopleService) -> dict[str, Any]:
+    return {
+        "people": [_shown(person) for person in people.people()],
+        "invitations": [
+            {"invitation": one.handle, "role": one.role, "uses_left": one.uses_left, "created_by": one.created_by,
+             "expires_at": one.expires_at.isoformat()} for one in people.invitations()],
+        "roles": [{"role": role, "says": SAYS[role]} for role in ROLES],
+    }
+
+
+def _shown(person: Person) -> dict[str, Any]:
+    return {"name": person.name, "role": person.role, "active": person.active,
+            "created_at": person.created_at.isoformat()}
+
+
+def _text(fields: Fields, name: str) -> str:
+    if not isinstance(fields[name], str):
+        raise AccessError(f"“{name}” is a text.")
+    return str(fields[name])
+
+
+def _number(fields: Fields, name: str, otherwise: float) -> float:
+    value = fields.get(name, otherwise)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise AccessError(f"“{name}” is a number.")
+    return float(value)

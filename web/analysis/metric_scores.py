@@ -1,0 +1,118 @@
+"""Scores of metrics for preference studies: from a file, from a method in a gallery; and which there are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from fastapi import APIRouter
+
+from annotation.analysis.scores.score_files import read_scores
+from annotation.preference.metric_scoring import checked_name, method_scores
+from annotation.records import MetricScores, Study, name_key
+from annotation.records.scores import NAME_LIMIT
+from annotation.studies import input_limits
+from cir_core.errors import StudyError
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.methods.declared import find_method
+from web.analysis import report_json as present
+from web.analysis.report_cache import Analyses
+from web.analysis.score_jobs import Computation, ScoreRuns, Tell
+from web.http.json_api import Fields, asked, told
+from web.http.long_actions import LiveWatch
+from web.http.visitor import Visitor, check
+from web.services import Services
+
+_MOST_BYTES = 8 * 2**20
+_TOO_LARGE = ("This file is larger than 8 MB. Leave out the columns that are no scores, or add it with the command: "
+              "cirque report scores STUDY --add FILE.csv")
+_LONGEST_NAME = 200
+
+
+def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
+    """``/analysis/scores…``. Whoever may see results sees which scores there are and how a run goes; adding and
+    removing is for those who manage studies."""
+    store = services.study_store
+    runs = ScoreRuns(services.runs)
+
+    def choices(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "results")
+        study = _preference(store.study(input_limits.checked_study(query.get("study", ""))))
+        galleries = [{"name": one.name, "size": one.size} for one in services.search.galleries()
+                     if one.status == "complete"]
+        methods = [{"name": one.name, "title": one.title} for one in services.methods.values()]
+        return {"galleries": galleries, "methods": methods, "gallery": study.source.get("gallery"),
+                "name_limit": NAME_LIMIT}
+
+    def add(visitor: Visitor, sent: Fields) -> object:
+        study = _managing(visitor, sent)
+        found = read_scores(_text(sent, "content", _MOST_BYTES), store.items(study.study_id),
+                            where=_text(sent, "name", _LONGEST_NAME) or "scores.csv")
+        for one in found:
+            _keep(study, one, visitor)
+        return {"added": [one.name for one in found], "scores": present.scores(store.scores(study.study_id))}
+
+    def compute(visitor: Visitor, sent: Fields) -> object:
+        study = _managing(visitor, sent)
+        method = find_method(_text(sent, "method", _LONGEST_NAME), services.methods)
+        gallery = services.search.gallery(_text(sent, "gallery", _LONGEST_NAME)).name
+        name = checked_name(_text(sent, "name", _LONGEST_NAME) or f"{method.name} in {gallery}")
+
+        def work(watch: LiveWatch, tell: Tell) -> None:
+            searcher = services.search.searcher(gallery)
+            tell(method.title, 0, 0)
+            # As evaluation does it: the built-in rules, so that nothing is sent or paid for by surprise.
+            _keep(study, method_scores(
+                store.items(study.study_id), searcher.gallery, searcher.encoder,
+                BuiltinLanguageModel(searcher.encoder), method, name=name, otherwise=services.settings.domain,
+                progress=tell, watch=watch), visitor)
+
+        key = (method.name, gallery, name_key(name))
+        return {"run": runs.begin(study.study_id, Computation(key, name, f"Opening the gallery {gallery}", work))}
+
+    def run(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "results")
+        state = runs.state(query.get("id", ""))
+        if state is None:
+            raise StudyError("Nothing is known of this computation (any more): the server was started anew, or it is "
+                             "long over. Look whether its scores are there, else begin again.")
+        return {"text": state.text, "done": state.done, "total": state.total, "finished": state.finished,
+                "problem": state.problem}
+
+    def drop(visitor: Visitor, sent: Fields) -> object:
+        study = _managing(visitor, sent)
+        store.drop_scores(study.study_id, _text(sent, "name", _LONGEST_NAME), by=visitor.name)
+        analyses.changed(study.study_id)
+        return {"scores": present.scores(store.scores(study.study_id))}
+
+    def _managing(visitor: Visitor, sent: Fields) -> Study:
+        check(visitor, "manage")
+        return _preference(store.study(input_limits.checked_study(sent["study"])))
+
+    def _keep(study: Study, scores: MetricScores, visitor: Visitor) -> None:
+        store.keep_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
+        analyses.changed(study.study_id)
+
+    routes = APIRouter()
+    for path, endpoint, verb in (
+        ("choices", asked(choices, slow=True), "GET"), ("run", asked(run), "GET"),
+        ("compute", told(compute, ("study", "gallery", "method"), ("name",), slow=True), "POST"),
+        ("drop", told(drop, ("study", "name"), slow=True), "POST"),
+    ):
+        routes.add_route(f"/analysis/scores/{path}", endpoint, [verb], include_in_schema=False)
+    adding = told(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE)
+    routes.add_route("/analysis/scores", adding, ["POST"], include_in_schema=False)
+    return routes
+
+
+def _text(sent: Fields, name: str, most: int) -> str:
+    value = sent.get(name, "")
+    if not isinstance(value, str) or len(value) > most:
+        raise StudyError(f"“{name}” is a text of at most {most:,} characters.")
+    return value
+
+
+def _preference(study: Study) -> Study:
+    if study.kind != "preference":
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no sets that a metric could score.")
+    return study

@@ -1,0 +1,158 @@
+"""The reports that pages look at: each is made once for all who ask for the same, and follows a running study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import count
+from time import monotonic
+
+import orjson
+
+from annotation.analysis.composing import compose
+from annotation.analysis.loading import load_answers
+from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
+from annotation.analysis.selection import choices
+from annotation.analysis.validity.disputes import disputed
+from annotation.records import Study, StudyImage, name_key, same_person
+from annotation.studies.lru_cache import Latest
+from annotation.studies.store import StudyStore
+from cir_core.errors import StudyError, UnknownStudy
+from web.analysis import report_json as present
+from web.analysis.polling import Pace
+from web.analysis.query import Asked
+from web.analysis.report import Looked, Report
+from web.analysis.single_flight import Newest, Shared
+
+_KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
+_LARGE = 10_000   # items and answers: a study with more is not read at once
+
+
+@dataclass(frozen=True)
+class _Read:
+    answers: StudyAnswers
+    scores: tuple[MetricScores, ...]
+
+
+@dataclass(frozen=True)
+class Made(Report):
+    """A report with its JSON."""
+
+    @cached_property
+    def _json(self) -> bytes:
+        """Written once for all who look at it."""
+        return orjson.dumps(present.report(self))
+
+    def json_for(self, person: str) -> bytes:
+        """What the page of ``person`` gets."""
+        mine = any(same_person(one, person) for one in self.judges)
+        return b'{"you_judge":%s,' % (b"true" if mine else b"false") + self._json[1:]
+
+
+class Analyses:
+    """Reports of the studies in ``store``, for many threads.
+
+    What is made of a study is kept under the stamp that was there before it was read, so that nothing newer is ever
+    missed: a report may know more than its stamp says, never less. Of a study one copy is kept, and no report of an
+    older stamp.
+    """
+
+    def __init__(self, store: StudyStore, *, clock: Callable[[], float] = monotonic) -> None:
+        self._store = store
+        self._pace = Pace(clock)
+        self._numbers = count(1)
+        self._ids: Latest[str, str] = Latest(_KEPT_NAMES)
+        self._last: Latest[str, Looked] = Latest(_KEPT_NAMES)
+        self._looks: Shared[str, Looked] = Shared(_KEPT_NAMES, lasts=self._pace.seconds, clock=clock)
+        self._studies: Newest[str, _Read] = Newest(_KEPT_STUDIES)
+        self._images: Shared[str, Mapping[str, StudyImage]] = Shared(_KEPT_STUDIES)
+        self._made: Shared[tuple[str, str, Asked], Made] = Shared(_KEPT_REPORTS)
+        self._disputed: Shared[tuple[object, ...], tuple[Disputed, ...]] = Shared(_KEPT_REPORTS)
+
+    def looked(self, name: str) -> Looked:
+        """The study by its name or id, with its stamp. Raises ``UnknownStudy``."""
+        known = self._ids.get(name)
+        if known is not None:
+            try:
+                looked = self._look(known)
+            except UnknownStudy:
+                looked = None
+            if looked is not None and (
+                name == known or name_key(name) == name_key(looked.study.name)):
+                return looked
+        return self._look(self._ids.put(name, self._store.study(name).study_id))
+
+    def changed(self, study_id: str) -> None:
+        """Something of the study has just changed: it is looked at again, however short ago that was."""
+        self._looks.forget(study_id)
+
+    def made(self, name: str, asked: Asked) -> Made:
+        """Raises ``StudyError`` for what the study does not have."""
+        looked = self.looked(name)
+        return self._made.get((looked.study.study_id, looked.stamp, asked), lambda: self._make(looked, asked))
+
+    def at_once(self, name: str, asked: Asked) -> bool:
+        """Whether :meth:`made` needs no draws any more, or none at all, and need not read a large study either."""
+        looked = self.looked(name)
+        if self._made.has((looked.study.study_id, looked.stamp, asked)):
+            return True
+        return not asked.options.draws and self._is_near(looked)
+
+    def is_near(self, name: str) -> bool:
+        """Whether the study's answers are at hand, or are few."""
+        return self._is_near(self.looked(name))
+
+    def disputed(
+        self, name: str, asked: Asked, a: int | None, b: int | None, key: str,
+    ) -> tuple[Looked, tuple[Disputed, ...]]:
+        """Raises ``StudyError``, also for a study in which nothing can be disputed."""
+        looked = self.looked(name)
+        if looked.study.kind != "validity":
+            raise StudyError(f"{looked.study.name} is a {looked.study.kind} study. Only verdicts of validity studies "
+                             "are disputed.")
+        options = asked.options
+        of = (looked.study.study_id, looked.stamp, asked.selection, options.hide_names, a, b, key)
+        found = self._disputed.get(of, lambda: tuple(disputed(
+            self._read(looked).answers, asked.selection, options, a=a, b=b, key=key)))
+        return looked, found
+
+    def images(self, study_id: str) -> Mapping[str, StudyImage]:
+        return self._images.get(study_id, lambda: self._store.images(study_id))
+
+    def _look(self, study_id: str) -> Looked:
+        return self._looks.get(study_id, lambda: self._look_now(study_id))
+
+    def _look_now(self, study_id: str) -> Looked:
+        stamp, last = self._store.stamp(study_id), self._last.get(study_id)
+        if last is not None and last.stamp == stamp:
+            return last
+        counts = self._store.counts(study_id)
+        looked = Looked(self._store.study(study_id), stamp, next(self._numbers),
+                        counts["items"] + counts["done"] > _LARGE)
+        self._pace.news(study_id)
+        # Nobody asks for an older stamp any more.
+        self._made.drop(lambda key: key[0] == study_id and key[1] != stamp)
+        self._disputed.drop(lambda key: key[0] == study_id and key[1] != stamp)
+        return self._last.put(study_id, looked)
+
+    def _is_near(self, looked: Looked) -> bool:
+        return not looked.large or self._studies.has(looked.study.study_id, looked.number)
+
+    def _read(self, looked: Looked) -> _Read:
+        return self._studies.get(looked.study.study_id, looked.number, lambda: self._read_now(looked.study))
+
+    def _read_now(self, study: Study) -> _Read:
+        with self._pace.spending(study.study_id, "reading"):
+            scores = tuple(self._store.scores(study.study_id)) if study.kind == "preference" else ()
+            return _Read(load_answers(self._store, study), scores)
+
+    def _make(self, looked: Looked, asked: Asked) -> Made:
+        read = self._read(looked)
+        with self._pace.spending(looked.study.study_id, "making"):
+            whole = compose(read.answers, asked.selection, asked.options, rules=asked.rules, scores=read.scores,
+                            ks=asked.ks, width=asked.plan)
+            return Made(
+                looked, whole, choices(read.answers, hide_names=asked.options.hide_names),
+                tuple(replace(one, scores={}) for one in read.scores),
+                tuple(seat.annotator for seat in read.answers.seats if seat.annotator))

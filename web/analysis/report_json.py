@@ -1,0 +1,106 @@
+"""Reports as JSON for the analysis screen. Numbers that are not there are null."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from math import isfinite
+from typing import Any
+
+from annotation.analysis.about import about_json
+from annotation.analysis.records import Disputed, Figure, Headline, MetricScores, ReportTable, Section
+from annotation.analysis.rendering.formats import shown_rows
+from annotation.analysis.selection import Choices
+from annotation.records import Study
+from annotation.studies.imports import is_imported
+from web.analysis.report import Report
+from web.studies.image_urls import Images
+
+Json = dict[str, Any]
+
+
+def study(found: Study, counts: Mapping[str, int], *, you_judge: bool) -> Json:
+    """A row of the list. Nobody is waited for in an imported study, so all that was planned is there. ``you_judge``:
+    whether who asks has a seat in it, and is not to see its report by accident."""
+    answered = counts["done"]
+    return {
+        "id": found.study_id, "name": found.name, "kind": found.kind, "accepting": found.accepting,
+        "items": counts["items"], "answered": answered, "people": counts["people"],
+        "planned": answered if is_imported(found) else counts["assignments"], "you_judge": you_judge,
+    }
+
+
+def report(made: Report) -> Json:
+    """``report`` in it is what ``cirque report --json`` prints; ``about`` says with which seed and how many draws."""
+    about = made.whole.report.about
+    return {
+        "stamp": made.looked.stamp, "kind": made.looked.study.kind, "accepting": about.accepting,
+        "about": plain(about_json(about)), "choices": _choices(made.choices), "scores": scores(made.scores),
+        "sections": [_section(one) for one in made.whole.sections], "report": plain(made.whole.json),
+    }
+
+
+def scores(found: Sequence[MetricScores]) -> list[Json]:
+    return [{"name": one.name, "description": one.description, "notes": list(one.notes)} for one in found]
+
+
+def disputed(study_id: str, found: Sequence[Disputed], total: int, images: Images) -> Json:
+    """Pictures by token; "" for one that is not at hand."""
+
+    def at_hand(token: str) -> str:
+        return token if token in images and images[token].width else ""
+
+    return {"total": total, "study": study_id, "items": [{
+        "item": one.item_id, "key": one.key, "dataset": one.dataset, "category": one.category, "text": one.text,
+        "reference": at_hand(one.reference), "target": at_hand(one.target),
+        "answers": [list(answer) for answer in one.answers], "decided": one.decided,
+    } for one in found]}
+
+
+def plain(value: Any) -> Any:
+    """Records, tuples, numbers of numpy and what is not finite as plain JSON has them."""
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, Mapping):
+        return {str(name): plain(one) for name, one in value.items()}
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    return [plain(one) for one in value]
+
+
+def _choices(found: Choices) -> Json:
+    return {
+        "datasets": [list(one) for one in found.datasets], "categories": [list(one) for one in found.categories],
+        "people": [{"seat": one.seat, "name": one.name, "judgements": one.judgements} for one in found.people],
+        "block": found.block,
+    }
+
+
+def _section(found: Section) -> Json:
+    return {
+        "key": found.key, "title": found.title, "intro": found.intro,
+        "headlines": [_headline(one) for one in found.headlines], "figures": [_figure(one) for one in found.figures],
+        "tables": [_table(one) for one in found.tables],
+    }
+
+
+def _headline(found: Headline) -> Json:
+    estimate = plain(found.estimate)
+    return {"label": found.label, **estimate, "kind": found.kind, "unit": found.unit, "note": found.note}
+
+
+def _figure(found: Figure) -> Json:
+    return {"key": found.key, "title": found.title, "alt": found.alt, "spec": plain(found.spec),
+            "cells": plain(found.cells), "note": found.note}
+
+
+def _table(found: ReportTable) -> Json:
+    return {
+        "key": found.key, "title": found.title,
+        "columns": [{"key": one.key, "name": one.name, "kind": one.kind} for one in found.columns],
+        "rows": plain(found.rows), "shown": shown_rows(found), "note": found.note, "empty": found.empty,
+    }

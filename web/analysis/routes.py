@@ -1,0 +1,102 @@
+"""What the analysis screen asks for: the studies, reports of one, its tables and files, what people differ on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from fastapi import APIRouter
+from orjson import Fragment
+from starlette.responses import Response
+
+from annotation.analysis.records import Options
+from annotation.analysis.rendering.formats import FORMS
+from annotation.records import Act, same_person
+from annotation.studies import input_limits
+from cir_core.errors import StudyError
+from web.analysis import report_json as present
+from web.analysis.downloads import FILES, report_file, table_answer
+from web.analysis.metric_scores import scores_routes
+from web.analysis.query import Asked, one_of, read_query, whole
+from web.analysis.report_cache import Analyses, Made
+from web.http.json_api import Later, asked
+from web.http.visitor import Visitor, check
+from web.services import Services
+
+_MOST_DISPUTED = 50
+
+
+def analysis_routes(services: Services, analyses: Analyses | None = None) -> APIRouter:
+    """``/analysis/…``. Reading is for those who may see results.
+
+    All but the list take the parameters of :func:`web.analysis.query.read_query`. ``/report`` with ``since``, a
+    report's stamp, tells no more than ``unchanged`` while nothing is new.
+    """
+    store = services.study_store
+    analyses = analyses or Analyses(store)
+    usual = Options(seed=services.settings.seed)
+
+    def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "results")
+        return {"studies": [
+            present.study(one, store.counts(one.study_id), you_judge=any(
+                same_person(seat.annotator, visitor.name) for seat in store.seats(one.study_id)))
+            for one in store.studies()]}
+
+    def report(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = reading(visitor, query, "since")
+        stamp = analyses.looked(name).stamp
+        if query.get("since") == stamp:
+            return {"stamp": stamp, "unchanged": True}
+        return in_time(name, wanted, lambda: Fragment(analyses.made(name, wanted).json_for(visitor.name)))
+
+    def table(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = reading(visitor, query, "table", "form")
+        form = one_of(query, "form", FORMS, "csv")
+        key = query.get("table", "")
+        return in_time(name, wanted, lambda: noted(
+            visitor, {"table": key, "form": form}, analyses.made(name, wanted), lambda it: table_answer(it, key, form)))
+
+    def file(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = reading(visitor, query, "form")
+        form = one_of(query, "form", FILES, "html")
+        return in_time(name, wanted, lambda: noted(
+            visitor, {"form": form}, analyses.made(name, wanted), lambda it: report_file(it, form)))
+
+    def disputed(visitor: Visitor, query: Mapping[str, str]) -> object:
+        name, wanted = reading(visitor, query, "a", "b", "key", "offset", "limit")
+        offset, limit = whole(query, "offset", 0), whole(query, "limit", 20, least=1, most=_MOST_DISPUTED)
+        a, b = (whole(query, seat, 0, least=1) if seat in query else None for seat in ("a", "b"))
+        if (a is None) != (b is None) or (a is not None and a == b):
+            raise StudyError("“a” and “b” are the seats of two people. Give both, or neither for all that judged.")
+        key = query.get("key", "signature")[:80]
+
+        def page() -> object:
+            looked, found = analyses.disputed(name, wanted, a, b, key)
+            study_id, shown = looked.study.study_id, found[offset:offset + limit]
+            return present.disputed(study_id, shown, len(found), analyses.images(study_id) if shown else {})
+
+        return page() if analyses.is_near(name) else Later(page)
+
+    def reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, Asked]:
+        """The study's name as it was given, and what is asked of it."""
+        check(visitor, "results")
+        return input_limits.checked_study(query.get("study", "")), read_query(query, more, usual)
+
+    def noted(
+        visitor: Visitor, details: Mapping[str, str], made: Made, answer: Callable[[Made], Response],
+    ) -> Response:
+        study, content = made.looked.study, answer(made)   # what cannot be had is no download
+        store.note_act(Act("report.downloaded", visitor.name, study.name, study.study_id, details))
+        return content
+
+    def in_time(name: str, wanted: Asked, work: Callable[[], object]) -> object:
+        """Points come at once, unless a large study has to be read for them; intervals wait for one another."""
+        return work() if analyses.at_once(name, wanted) else Later(work)
+
+    routes = APIRouter()
+    for path, call in (("studies", studies), ("report", report), ("table", table), ("file", file),
+                       ("disputed", disputed)):
+        routes.add_route(f"/analysis/{path}", asked(call, slow=True), ["GET"], include_in_schema=False)
+    routes.include_router(scores_routes(services, analyses))
+    return routes
+

@@ -1,0 +1,134 @@
+"""Scores that are being computed: one computation at a time, the others wait, and a study has no more than one."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from cir_core.errors import CirqueError, StudyError
+from web.http.background import SCORES, LongThreads
+from web.http.long_actions import LiveWatch, Runs
+from web.http.public_errors import said
+from web.http.request_ids import carried
+
+_log = logging.getLogger("cirque.analysis")
+_KEPT = 100   # runs that are over and can still be asked for
+
+
+@dataclass(frozen=True)
+class ScoreRun:
+    """``done`` of ``total`` queries; 0 of 0 until that is known. ``problem``: why it ended without scores."""
+
+    run_id: str
+    text: str
+    done: int = 0
+    total: int = 0
+    finished: bool = False
+    problem: str = ""
+
+
+Tell = Callable[[str, int, int], None]
+"""What is being done, and how many of how many queries are."""
+Compute = Callable[[LiveWatch, Tell], None]
+
+
+@dataclass(frozen=True)
+class Computation:
+    """``key``: the same for the same scores; ``name``: of them, for people; ``text``: what is done first."""
+
+    key: Hashable
+    name: str
+    text: str
+    work: Compute
+
+
+@dataclass(frozen=True)
+class _AtWork:
+    run_id: str
+    of: Computation
+
+
+class ScoreRuns:
+    """``runs`` lets the page stop one, as it stops a search, also one that waits."""
+
+    def __init__(self, runs: Runs, threads: LongThreads = SCORES) -> None:
+        self._runs, self._threads = runs, threads
+        self._lock = threading.Lock()
+        self._states: OrderedDict[str, ScoreRun] = OrderedDict()
+        self._at_work: dict[str, _AtWork] = {}   # by study
+
+    def begin(self, study_id: str, wanted: Computation) -> str:
+        """Returns the run's id at once: that of the one at work, if that computes the same.
+
+        Raises ``StudyError`` while other scores of the study are computed, and where nothing can be begun.
+        """
+        with self._lock:
+            if (there := self._at_work.get(study_id)) is not None:
+                if there.of.key == wanted.key:
+                    return there.run_id
+                raise StudyError(f"“{there.of.name}” is being computed for this study ({self._how_far(there.run_id)}). "
+                                 "Wait until that is done, or stop it, and begin again.")
+            watch = LiveWatch(wanted.text)
+            run_id = watch.progress.run_id
+            self._at_work[study_id] = _AtWork(run_id, wanted)
+            text = "Waiting for another study's computation" if self._threads.busy else wanted.text
+            self._states[run_id] = ScoreRun(run_id, text)
+            self._make_room()
+        stoppable = ExitStack()
+        stoppable.enter_context(self._runs.of(watch))
+        try:
+            self._threads.submit(carried(lambda: self._run(study_id, watch, wanted, stoppable)))
+        except RuntimeError as error:
+            watch.stop()   # a pool that finds no thread for it may find one later
+            stoppable.close()
+            problem = f"No computation can be begun now ({error}). Try again later."
+            self._over(study_id, run_id, problem)
+            raise StudyError(problem) from error
+        return run_id
+
+    def state(self, run_id: str) -> ScoreRun | None:
+        with self._lock:
+            return self._states.get(run_id)
+
+    def _run(self, study_id: str, watch: LiveWatch, wanted: Computation, stoppable: ExitStack) -> None:
+        run_id = watch.progress.run_id
+        problem = "The computation was broken off."
+        try:
+            with stoppable:
+                if watch.stopped:
+                    problem = "It was stopped before it had begun."
+                    return
+                self._tell(run_id, wanted.text)
+                wanted.work(watch, lambda text, done, total: self._tell(run_id, text, done, total))
+            problem = ""
+        except CirqueError as error:
+            problem = said(error)
+        except Exception as error:
+            _log.exception("Scores could not be computed.")
+            problem = f"The scores could not be computed ({type(error).__name__}). The server's log says more."
+        finally:
+            self._over(study_id, run_id, problem)
+
+    def _over(self, study_id: str, run_id: str, problem: str) -> None:
+        with self._lock:
+            if (there := self._at_work.get(study_id)) is not None and there.run_id == run_id:
+                del self._at_work[study_id]
+                self._states[run_id] = replace(self._states[run_id], finished=True, problem=problem)
+
+    def _tell(self, run_id: str, text: str, done: int = 0, total: int = 0) -> None:
+        with self._lock:
+            self._states[run_id] = replace(self._states[run_id], text=text, done=done, total=total)
+
+    def _how_far(self, run_id: str) -> str:
+        state = self._states[run_id]
+        return f"{state.done:,} of {state.total:,} queries" if state.total else state.text[:1].lower() + state.text[1:]
+
+    def _make_room(self) -> None:
+        # What is at work stays: its page asks for it.
+        over = [run_id for run_id, state in self._states.items() if state.finished]
+        for run_id in over[:max(len(over) - _KEPT, 0)]:
+            del self._states[run_id]

@@ -1,0 +1,197 @@
+"""The form of the calls that cirque's own pages make: JSON in, JSON out, a sentence when it does not work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from annotation.records import same_person
+from cir_core.errors import (
+    AccessError,
+    CirqueError,
+    GateStands,
+    IncompleteJudgement,
+    NeedsConfirmation,
+    SignInFailed,
+    StorageError,
+    StudyClosed,
+    TryLater,
+    UnknownItem,
+    UnknownScores,
+    UnknownStudy,
+    UsedToken,
+)
+from cir_core.support.texts import shortened
+from web.http.background import REPORTS
+from web.http.public_errors import retry_after, said, status_of
+from web.http.request_bodies import MOST_AT_WORK, TooLarge, json_object
+from web.http.request_ids import carried
+from web.http.visitor import Visitor, visitor_of
+from web.limits.concurrency_limits import Share, Shares
+
+Fields = dict[str, Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+_TOO_LONG = ("This is too long to keep: more than a megabyte. Shorten the note; what you wrote stays on the page until "
+             "then.")
+_OPENER = "X-Cirque-Person"   # a name, with % where HTTP needs it
+_FRESH = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+_KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
+    (NeedsConfirmation, 422, "confirm"), (IncompleteJudgement, 422, "incomplete"), (GateStands, 409, "gate"),
+    (UnknownItem, 404, "not-yours"), (UnknownStudy, 404, "unknown"), (UnknownScores, 404, "unknown"),
+    (StudyClosed, 409, "closed"), (UsedToken, 409, "token"),
+    (TryLater, 503, "busy"), (SignInFailed, 401, "signed-out"), (AccessError, 403, "forbidden"),
+    (StorageError, 503, "storage"), (CirqueError, 400, "other"),
+)
+# Of their own, so that a save never waits behind a search; few, because one writes at a time.
+_threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")
+_shares = Shares()
+_OF_A_PERSON, _OF_A_STUDY = 3, 8   # threads at a time: a row that somebody holds must not keep all of them
+_slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
+_STILL_THERE_EVERY = 1.0   # seconds
+
+
+def reply(payload: object, status: int = 200) -> Response:
+    """``payload`` as JSON that is never kept by a browser."""
+    return Response(orjson.dumps(payload), status, _FRESH, "application/json")
+
+
+def refused(error: CirqueError) -> Response:
+    """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
+    status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
+    answer = reply({"problem": said(error), "kind": kind}, status_of(error, status))
+    answer.headers.update(retry_after(error))
+    return answer
+
+
+@dataclass(frozen=True)
+class Later:
+    """What a call comes to that takes so long that nothing else may wait behind it: ``work``, which only reads, is
+    done in threads of its own kind. It is not begun when whoever called has gone meanwhile, and given up when the
+    server stops."""
+
+    work: Callable[[], object]
+
+
+def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
+    """An endpoint for GET. ``work`` gets the visitor and the query, in a thread. What reads a whole
+    study is ``slow``: no save waits behind it. It may give back a :class:`Later`."""
+
+    async def endpoint(request: Request) -> Response:
+        return await _answer(request, lambda visitor: work(visitor, request.query_params),
+                             request.query_params.get("study"), slow)
+
+    return endpoint
+
+
+def told(
+    work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
+    slow: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
+) -> Endpoint:
+    """An endpoint for POST. ``work`` gets the visitor and the fields of the JSON object, in a thread.
+
+    The body must say that it is JSON: a form on another site cannot say so. ``too_long``: what to say to one of more
+    than ``most_bytes``.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            fields = _checked(await json_object(request, most_bytes), required, optional)
+        except TooLarge:
+            return refused(IncompleteJudgement(too_long))
+        except CirqueError as error:
+            return refused(error)
+        return await _answer(request, lambda visitor: work(visitor, fields), fields.get("study"), slow)
+
+    return endpoint
+
+
+def check_opener(visitor: Visitor, opener: object) -> None:
+    """Two people may use one browser: a page of one of them neither shows nor keeps anything as the other's.
+
+    ``opener`` is the name of the person whom the page was opened for; None from a script that does not say.
+    Raises ``AccessError``.
+    """
+    if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
+        raise AccessError(f"This page was opened by {shortened(opener, 80)}, and you are signed in as {visitor.name} "
+                          "now. Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
+
+
+async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
+    """Run ``work`` in one of the threads that these calls share."""
+    return await asyncio.get_running_loop().run_in_executor(_slow_threads if slow else _threads, carried(work))
+
+
+async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
+    """As ``in_thread``, for work on a study: neither one person nor one study gets all the threads. Raises
+    ``StorageError`` where so much waits already that one's turn does not come."""
+    shares = [Share("person", person, _OF_A_PERSON)]
+    if isinstance(study, str) and study:
+        shares.append(Share("study", study, _OF_A_STUDY))
+    async with _shares.within(*shares):
+        return await in_thread(work)
+
+
+def finish() -> None:
+    """Wait for the calls that have come in, at the end of the server: what they save is saved."""
+    for threads in (_threads, _slow_threads):
+        threads.shutdown()
+
+
+async def _answer(
+    request: Request, work: Callable[[Visitor], object], study: object, slow: bool = False,
+) -> Response:
+    try:
+        visitor = visitor_of(request)
+    except AccessError as error:
+        return reply({"problem": said(error), "kind": "signed-out"}, 401)
+    try:
+        check_opener(visitor, unquote(opener) if (opener := request.headers.get(_OPENER)) else None)
+    except AccessError as error:
+        return refused(error)
+
+    def answer() -> Response | Later:
+        return _answered(lambda: work(visitor))
+
+    try:
+        found = await (in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
+    except StorageError as error:
+        return refused(error)
+    return await _waited_for(request, found.work) if isinstance(found, Later) else found
+
+
+async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
+    answer = asyncio.wrap_future(REPORTS.submit(carried(lambda: _answered(work))))
+    while not answer.done():
+        await asyncio.wait([answer], timeout=_STILL_THERE_EVERY)
+        if not answer.done() and await request.is_disconnected():
+            answer.cancel()   # what has begun goes on: others may wait for it
+            return Response(status_code=499)
+    found = await answer
+    assert isinstance(found, Response), "what comes later is not put off again"
+    return found
+
+
+def _answered(work: Callable[[], object]) -> Response | Later:
+    try:
+        found = work()
+        return found if isinstance(found, Response | Later) else reply(found)
+    except CirqueError as error:
+        return refused(error)
+
+
+def _checked(found: Fields, required: Collection[str], optional: Collection[str]) -> Fields:
+    if missing := [name for name in required if name not in found]:
+        raise CirqueError(f"This call lacks {', '.join(missing)}. Reload the page.")
+    if unknown := sorted(found.keys() - {*required, *optional}):
+        known = ", ".join([*required, *optional])
+        raise CirqueError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {known}.")
+    return found

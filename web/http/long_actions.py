@@ -1,0 +1,165 @@
+"""Long actions: run in a thread, seen while they run, stopped from the page."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from time import monotonic
+from typing import Any, TypeVar
+
+from cir_core.methods.observer import TurnWatch
+from cir_core.types.composition import ReflectionRound
+from cir_core.types.ids import new_id
+from cir_core.types.records import Hit
+from web.http.request_ids import carried
+
+T = TypeVar("T")
+FIRST_AFTER = 0.35   # seconds: what is faster than this shows no progress at all
+EVERY = 0.12
+SILENT = 1.0         # seconds after which a run that reports nothing is drawn again: its clock goes on
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What can be shown of an action that is still running."""
+
+    run_id: str
+    text: str = ""
+    stage: str = ""
+    partial: Mapping[str, Any] | None = None       # fields of an answer that is coming in
+    rounds: tuple[ReflectionRound, ...] = ()
+    planned: int = 0                               # rounds of reflection, if all of them run
+    looks_at: int = 0                              # images that each round is shown
+    hits: tuple[Hit, ...] = ()
+    done: int = 0                                  # of ``total`` parts, e.g. methods compared
+    total: int = 0
+    stopping: bool = False
+    session_id: str = ""                           # the session it is stored in, once there is one
+    began: float = field(default_factory=monotonic)
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running."""
+        return monotonic() - self.began
+
+
+class LiveWatch(TurnWatch):
+    """Keeps the latest :class:`Progress` for whoever draws it."""
+
+    def __init__(
+        self, text: str = "", total: int = 0, *, planned: int = 0, looks_at: int = 0, secret: bool = False
+    ) -> None:
+        super().__init__()
+        self._secret = secret  # blind: what a method does while it works would name it
+        self._progress = Progress(new_id(), text, total=total, planned=planned, looks_at=looks_at)
+        self._state = threading.Condition()
+        self._changes = 0
+
+    @property
+    def progress(self) -> Progress:
+        return self._progress
+
+    def stored_in(self, session_id: str) -> None:
+        """Known before there is a turn: a page that is loaded again finds its way back."""
+        self._change(session_id=session_id)
+
+    def stage(self, name: str) -> None:
+        self._reveal(stage=name, partial=None)
+
+    def partial(self, role: str, fields: Mapping[str, Any]) -> None:
+        self._reveal(partial=dict(fields))
+
+    def found(self, hits: Sequence[Hit]) -> None:
+        self._reveal(hits=tuple(hits))
+
+    def reflected(self, finished: ReflectionRound) -> None:
+        self._reveal(rounds=(*self._progress.rounds, finished), partial=None)
+
+    def part_done(self) -> None:
+        """One of ``total`` parts is over; the next one begins afresh."""
+        self._change(done=self._progress.done + 1, rounds=(), hits=(), partial=None, stage="")
+
+    def stop(self) -> None:
+        super().stop()
+        self._change(stopping=True)
+
+    def wait(self, seen: int, seconds: float) -> int:
+        """Wait for a change after number ``seen``; returns the number of the last one."""
+        with self._state:
+            self._state.wait_for(lambda: self._changes != seen, seconds)
+            return self._changes
+
+    def over(self) -> None:
+        """Nothing more will change: whoever waits need not."""
+        self._change()
+
+    def _reveal(self, **fields: Any) -> None:
+        if not self._secret:
+            self._change(**fields)
+
+    def _change(self, **fields: Any) -> None:
+        with self._state:
+            self._progress = replace(self._progress, **fields)
+            self._changes += 1
+            self._state.notify_all()
+
+
+class Runs:
+    """The actions that are running, by id, so that a page can stop its own. An id is a secret
+    of the page that was shown it."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, LiveWatch] = {}
+
+    @contextmanager
+    def of(self, watch: LiveWatch) -> Iterator[None]:
+        run_id = watch.progress.run_id
+        self._running[run_id] = watch
+        try:
+            yield
+        finally:
+            self._running.pop(run_id, None)
+
+    def __len__(self) -> int:
+        return len(self._running)
+
+    def stop(self, run_id: str) -> bool:
+        """Ask a run to finish early; False if it is over already."""
+        watch = self._running.get(run_id)
+        if watch is None:
+            return False
+        watch.stop()
+        return True
+
+
+def follow(job: Callable[[], T], watch: LiveWatch, runs: Runs) -> Generator[Progress, None, T]:
+    """Run ``job`` in a thread; yields progress now and then, returns its result or raises its error.
+
+    If nobody listens any more the job still ends, and what it stores is stored.
+    """
+    outcome: list[T] = []
+    failure: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            with runs.of(watch):
+                outcome.append(job())
+        except BaseException as error:  # handed over to the thread that asked
+            failure.append(error)
+        finally:
+            watch.over()
+
+    thread = threading.Thread(target=carried(work), name="cirque-run", daemon=True)
+    thread.start()
+    thread.join(FIRST_AFTER)
+    seen = 0
+    while thread.is_alive():
+        yield watch.progress
+        thread.join(EVERY)
+        if thread.is_alive():
+            seen = watch.wait(seen, SILENT)
+    if failure:
+        raise failure[0]
+    return outcome[0]

@@ -1,0 +1,41 @@
+"""All screens of the app: path, title, permission, script, in the order of the menu.
+
+Routing, access control, the sign-in's first page and the menu in the browser (through ``/me``) all read this table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from annotation.accounts.roles import Capability
+
+
+@dataclass(frozen=True)
+class Page:
+    """``needs``: any one of these capabilities opens it. ``script``: the ES module under ``assets`` whose ``mount``
+    draws the screen into an empty element; "" for the search screen, which Gradio draws."""
+
+    path: str
+    title: str
+    needs: frozenset[Capability]
+    script: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.path.strip("/") or "search"
+
+
+SCREENS = (
+    Page("/", "Search", frozenset({"search"})),
+    Page("/annotate", "Annotate", frozenset({"annotate"}), "js/annotate/annotate.js"),
+    Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/adjudicate.js"),
+    Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/studies.js"),
+    Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/analysis.js"),
+    Page("/people", "People", frozenset({"people"}), "js/admin/people.js"),
+    Page("/log", "Log", frozenset({"people"}), "js/admin/log.js"),
+)
+
+
+def pages_for(may: frozenset[Capability]) -> list[dict[str, str]]:
+    """The menu of a person with these capabilities, as JSON. Paths are relative to the app's root."""
+    return [{"page": page.name, "title": page.title, "path": page.path[1:]} for page in SCREENS if page.needs & may]

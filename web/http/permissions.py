@@ -1,0 +1,88 @@
+"""Which addresses need what. Pure: paths in, capabilities out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from annotation.accounts.roles import Capability
+from web.http.pages import SCREENS
+
+_SEARCH: frozenset[Capability] = frozenset({"search"})
+_JUDGING: frozenset[Capability] = frozenset({"annotate", "adjudicate", "manage", "results"})
+
+PAGES: Mapping[str, frozenset[Capability]] = {page.path: page.needs for page in SCREENS}
+"""The screens, in the order in which a person's first one is looked for."""
+
+# By the first part of the path. What is in none of these is not served, whatever routes there are: a library may
+# bring new ones. Of Gradio, what draws pages and carries calls needs a sign-in only, for its events check for
+# themselves; files are taken for the search call alone, and none are given.
+_CALLS: Mapping[str, frozenset[Capability]] = {
+    **dict.fromkeys(("media", "export", "audit", "runs"), _SEARCH),
+    **{path[1:]: needs for path, needs in PAGES.items() if path != "/"},
+    "study": frozenset({"annotate"}),
+}
+_ANYBODY = frozenset({"me", "config", "theme.css", "assets", "static", "svelte", "robots.txt", "favicon.ico"})
+_GRADIO = "gradio_api"
+_GRADIO_CALLS = frozenset({"queue", "run", "api", "call", "cancel", "reset", "heartbeat", "info", "openapi.json",
+                           "startup-events", "theme.css", "app_id", "user", "token", "login_check", "mcp"})
+_GRADIO_FILES = frozenset({"upload", "upload_progress"})
+# A browser asks for the manifest without cookies.
+_OPEN = frozenset({"/healthz", "/readyz", "/metrics", "/sign-in", "/sign-out", "/login", "/favicon.ico",
+                   "/manifest.json"})
+
+
+def plain(path: str) -> str:
+    """Without a slash at the end, or several at the beginning."""
+    return "/" + path.strip("/")
+
+
+def is_open(path: str) -> bool:
+    """Whether strangers may come here."""
+    match path.split("/"):
+        case ["", "join", secret]:
+            return bool(secret)
+        case ["", "own", _, *_]:
+            return True
+    return plain(path) in _OPEN
+
+
+def is_served(path: str) -> bool:
+    """Whether there can be anything here. A path that climbs is none: nobody needs one."""
+    if "\\" in path or "\0" in path or any(part in (".", "..") for part in path.split("/")):
+        return False
+    first, *rest = plain(path)[1:].split("/")
+    if first == _GRADIO:
+        return bool(rest) and rest[0] in _GRADIO_CALLS | _GRADIO_FILES
+    return first == "" or first in _CALLS or first in _ANYBODY or is_open(path)
+
+
+def needed(path: str) -> frozenset[Capability]:
+    """Any one of these is enough; none are needed where this is empty."""
+    path = plain(path)
+    if path == "/study/image" or path.startswith("/study/image/"):
+        return _JUDGING
+    first, *rest = path[1:].split("/")
+    if first == _GRADIO:
+        return frozenset() if rest and rest[0] in _GRADIO_CALLS else _SEARCH
+    return PAGES["/"] if path == "/" else _CALLS.get(first, frozenset())
+
+
+def first_page(may: frozenset[Capability]) -> str:
+    """Where a person begins."""
+    return next((path for path, needs in PAGES.items() if needs & may), "/")
+
+
+def after_sign_in(wanted: str, may: frozenset[Capability]) -> str:
+    """``wanted`` if it is a path of this site that the person may open, else their first page.
+
+    Only what begins with one slash stays on this site: browsers take "//host" and "/\\host" for
+    another one, and drop tabs and line ends before they look.
+    """
+    unsafe = (not wanted.startswith("/") or wanted.startswith("//") or "\\" in wanted
+              or any(ord(character) <= 32 or ord(character) == 127 for character in wanted))
+    if unsafe:
+        return first_page(may)
+    path = urlsplit(wanted).path
+    needs = needed(path)
+    return wanted if not is_open(path) and (not needs or needs & may) else first_page(may)

@@ -1,0 +1,85 @@
+"""Request bodies: limits of their size and of the time that they take as a whole.
+
+web.limits.connections closes connections on which nothing, or nearly nothing, is transferred.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+from urllib.parse import parse_qsl
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+from cir_core.errors import CirqueError
+
+MOST_AT_WORK = 2**20       # bytes of a call; up to here the study says what is too long
+_MOST_BYTES = 64 * 1024   # of what strangers may send
+_BODY_SECONDS = 60.0       # that any body may take,
+_BODY_RATE = 10_000        # plus one for so many bytes of the largest body that is allowed
+
+
+class Unreadable(CirqueError):
+    """A request that is not what is taken here."""
+
+
+class TooLarge(Unreadable):
+    """A body of more bytes than are read here."""
+
+
+async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[str, Any]:
+    """The object in a JSON body. Raises ``Unreadable``, or ``TooLarge``.
+
+    Only what calls itself JSON is read: forms of other sites cannot say so.
+    """
+    if not is_json(request):
+        raise Unreadable("Send this as JSON, with Content-Type: application/json.")
+    try:
+        value = orjson.loads(await whole_body(request, most_bytes))
+    except orjson.JSONDecodeError:
+        raise Unreadable("This call has no JSON that can be read. Reload the page.") from None
+    if not isinstance(value, dict):
+        raise Unreadable("This call must be a JSON object. Reload the page.")
+    return value
+
+
+async def form(request: Request) -> dict[str, str]:
+    """The fields of an HTML form; the last one counts where a name comes twice. Raises ``Unreadable``."""
+    try:
+        body = await whole_body(request, _MOST_BYTES)
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
+    except ValueError as error:
+        raise Unreadable("This is no form that can be read. Open the page again.") from error
+
+
+def is_json(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == "application/json"
+
+
+async def whole_body(request: Request, most_bytes: int) -> bytes:
+    """Raises ``TooLarge``, or ``Unreadable`` for one that comes in part or too slowly."""
+    if says_more_than(request, most_bytes):
+        raise _too_large(most_bytes)
+    body = bytearray()
+    try:
+        async with asyncio.timeout(_BODY_SECONDS + most_bytes / _BODY_RATE):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > most_bytes:
+                    raise _too_large(most_bytes)
+    except ClientDisconnect:   # nobody hears this; what came is a part of something
+        raise Unreadable("Not all of this call came. Send it again.") from None
+    except TimeoutError:
+        raise Unreadable("This call came too slowly, so it was not waited for. Send it again.") from None
+    return bytes(body)
+
+
+def says_more_than(request: Request, most_bytes: int) -> bool:
+    """Whether the request says of itself that it is too large. One in chunks says nothing."""
+    said = request.headers.get("content-length", "")
+    return said.isascii() and said.isdigit() and int(said[:20]) > most_bytes
+
+
+def _too_large(most_bytes: int) -> TooLarge:
+    return TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")

@@ -1,0 +1,63 @@
+"""Who is asking, as the guard found out. For Starlette's requests and for Gradio's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from annotation.accounts.account_names import LOCAL
+from annotation.accounts.roles import EVERYTHING, Capability, may
+from annotation.records import Person, Role
+from cir_core.errors import AccessError
+
+_DOING = {
+    "search": "search", "annotate": "judge", "adjudicate": "adjudicate", "manage": "run studies",
+    "results": "see results", "people": "change who may sign in",
+}
+
+
+@dataclass(frozen=True)
+class Visitor:
+    name: str                    # what judgements carry
+    role: Role
+    may: frozenset[Capability]
+    open: bool                   # nobody has an account: no sign-in
+
+
+LOCAL_VISITOR = Visitor(LOCAL, "admin", EVERYTHING, open=True)
+
+
+def visitor_from(person: Person) -> Visitor:
+    return Visitor(person.name, person.role, may(person.role), open=False)
+
+
+def visitor_of(request: Any) -> Visitor:
+    """The visitor that the guard put into a ``starlette.requests.Request`` or ``gr.Request``.
+
+    Raises ``AccessError`` when there is none: nothing is done for nobody.
+    """
+    inner = getattr(request, "request", None) or request
+    visitor = getattr(getattr(inner, "state", None), "visitor", None)
+    if not isinstance(visitor, Visitor):
+        raise AccessError("Nobody is signed in here. Open the start page and sign in.")
+    return visitor
+
+
+def require(request: Any, *capabilities: Capability) -> Visitor:
+    """The visitor, who may do at least one of ``capabilities``. Raises ``AccessError`` otherwise."""
+    visitor = visitor_of(request)
+    check(visitor, *capabilities)
+    return visitor
+
+
+def check(visitor: Visitor, *capabilities: Capability) -> None:
+    """Raises ``AccessError`` for a visitor who may do none of ``capabilities``."""
+    if not visitor.may.intersection(capabilities):
+        raise AccessError(refusal(visitor, frozenset(capabilities)))
+
+
+def refusal(visitor: Visitor, capabilities: frozenset[Capability]) -> str:
+    """Why not, and what to do."""
+    doing = " or ".join(_DOING[one] for one in sorted(capabilities))
+    return (f"{visitor.name} is signed in as {visitor.role}, and {visitor.role}s may not {doing}. Ask an admin for "
+            "another role.")

@@ -1,0 +1,147 @@
+"""The named calls as an MCP server (Model Context Protocol), for the setting ``CIRQUE_MCP``.
+
+Streamable HTTP at ``/gradio_api/mcp/``, without sessions: every request is its own and belongs to the person whose
+cookie it brings. The older transport, a stream with a session, is at ``/gradio_api/mcp/sse``; there each message
+belongs to who posts it, and a stream takes messages of its own person alone.
+
+The guard, the limits of bodies and the refusals at a stop stand in front of these addresses as of all others.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+import orjson
+from fastapi import FastAPI
+from mcp import types
+from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
+from mcp.server.auth.provider import AccessToken
+from mcp.server.lowlevel import Server
+from mcp.server.sse import SseServerTransport
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from cir_core.errors import CirqueError
+from cir_core.version import __version__
+from web.http.json_api import reply
+from web.http.public_errors import said
+from web.http.request_bodies import MOST_AT_WORK, is_json
+from web.http.request_ids import go_on_with, id_of, request_id, unexpected
+from web.http.visitor import visitor_of
+from web.limits.url_downloads import ImageFetcher
+from web.mcp.tools import Check, ToolCaller
+from web.middleware.gradio_errors import Screens
+
+Handler = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+_log = logging.getLogger("cirque.events")
+_AT = "/gradio_api/mcp"
+_INSTRUCTIONS = """\
+cirque searches a gallery of images with a reference image and a text that says what should be different, and lets \
+people judge the results in studies. The tools act as the person who is signed in; what they save in a study counts \
+as that person's judgement. Addresses of pictures are relative to the root of this server and are fetched with the \
+same headers."""
+_ONLY_BY = "This address takes MCP requests by {}. Give it to an MCP client; docs/api.md says how."
+_ONLY_JSON = "Send this as JSON, with Content-Type: application/json."
+
+
+class McpServer:
+    """MCP over the named calls of ``demo``."""
+
+    def __init__(self, demo: Screens, images: ImageFetcher, checks: Mapping[str, Check] = MappingProxyType({}),
+                 ) -> None:
+        self._caller = ToolCaller(demo, images, checks)
+        self._server: Server[Any, Any] = Server("cirque", __version__, _INSTRUCTIONS)
+        # One JSON answer instead of a stream: the library ends its streams as soon as a stop of the server begins, and
+        # a request is waited for.
+        self._manager = StreamableHTTPSessionManager(self._server, json_response=True, stateless=True,
+                                                     max_request_body_size=MOST_AT_WORK)
+        self._sse = SseServerTransport(f"{_AT}/messages/", max_request_body_size=MOST_AT_WORK)
+        self._server.list_tools()(self._list)  # type: ignore[no-untyped-call, unused-ignore]
+        # Arguments are checked by the caller, with sentences of its own: the library's quote all that was sent.
+        self._server.call_tool(validate_input=False)(self._call)
+
+    def attach(self, app: FastAPI) -> None:
+        """Let ``app`` serve it. To be done before anything is mounted at the app's root."""
+        post = _Endpoint(self._manager.handle_request)
+        app.router.routes += [
+            *(Route(_AT + path, post, methods=["GET", "POST", "DELETE"]) for path in ("", "/", "/http", "/http/")),
+            Route(f"{_AT}/sse", _Endpoint(self._stream, "GET"), methods=["GET"]),
+            Route(f"{_AT}/messages/", _Endpoint(self._message), methods=["POST"]),
+        ]
+        others = app.router.lifespan_context
+
+        @asynccontextmanager
+        async def lifespan(app: Any) -> AsyncIterator[Any]:
+            async with self._manager.run(), others(app) as state:
+                yield state
+
+        app.router.lifespan_context = lifespan
+
+    async def _list(self) -> list[types.Tool]:
+        return [
+            types.Tool(name=tool.name, description=tool.description, inputSchema=tool.input_schema,
+                       outputSchema=dict(tool.output_schema),
+                       annotations=types.ToolAnnotations(destructiveHint=False, openWorldHint=False))
+            for tool in self._caller.tools.values()
+        ]
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+        """What a tool answers; an error's sentence as an error of the tool, which models read and act on."""
+        request = self._server.request_context.request
+        go_on_with(id_of(request))
+        try:
+            answer = await self._caller.call(name, arguments, request)
+        except gr.Error as error:
+            return _failed(str(error.message))
+        except CirqueError as error:
+            return _failed(said(error))
+        except Exception:
+            _log.error("The tool of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
+            return _failed(unexpected(request_id()))
+        return types.CallToolResult(content=[_text(orjson.dumps(answer).decode())], structuredContent=answer)
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with self._sse.connect_sse(_owned(scope), receive, send) as (reading, writing):
+            await self._server.run(reading, writing, self._server.create_initialization_options())
+
+    async def _message(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._sse.handle_post_message(_owned(scope), receive, send)
+
+
+class _Endpoint:
+    """``handler`` for requests of one method, as an ASGI app. What is posted has to say that it is JSON."""
+
+    def __init__(self, handler: Handler, method: str = "POST") -> None:
+        self._handler, self._method = handler, method
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != self._method:
+            refused = reply({"problem": _ONLY_BY.format(self._method), "kind": "other"}, 405)
+            refused.headers["Allow"] = self._method
+            await refused(scope, receive, send)
+        elif self._method == "POST" and not is_json(Request(scope)):
+            await reply({"problem": _ONLY_JSON, "kind": "other"}, 400)(scope, receive, send)
+        else:
+            await self._handler(scope, receive, send)
+
+
+def _owned(scope: Scope) -> Scope:
+    """``scope`` with its visitor as the library's owner of a session."""
+    name = visitor_of(Request(scope)).name
+    return {**scope, "user": AuthenticatedUser(AccessToken(token="", client_id=name, scopes=[]))}
+
+
+def _failed(sentence: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[_text(sentence)], isError=True)
+
+
+def _text(text: str) -> types.TextContent:
+    return types.TextContent(type="text", text=text)

@@ -1,0 +1,170 @@
+"""In front of everything: finds out who is asking, and turns away who may not.
+
+Plain ASGI, for every picture passes here. The ``Visitor`` it found is in the request's state.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from urllib.parse import quote, urlsplit
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from annotation.accounts.service import PeopleService
+from cir_core.errors import SettingsError, StorageError
+from cir_core.settings import Settings
+from web.http.permissions import PAGES, first_page, is_open, is_served, needed, plain
+from web.http.public_errors import said
+from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
+from web.middleware.cross_site import from_elsewhere
+from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice
+
+MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
+_TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send what is long in the body of a "
+             "call, or choose less.")
+_OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
+               "http://localhost, with its port. To use another name, make an account: cirque user add NAME "
+               "--role admin.")
+
+
+class Guard:
+    """Middleware. Without any account everybody is the local person, who may do everything, if they asked
+    for this machine by a name of its own: a loopback one, or one of ``hosts``."""
+
+    def __init__(self, app: ASGIApp, people: PeopleService, hosts: Collection[str] = ()) -> None:
+        self._app, self._people = app, people
+        self._hosts = frozenset(host.casefold() for host in hosts if host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        asked = HTTPConnection(scope)
+        try:
+            refused = refuse(asked, 414, _TOO_LONG, "too-long") if _is_too_long(scope) else await self._let_in(asked)
+        except StorageError as error:
+            refused = refuse(asked, 503, said(error), "storage")
+        if refused is None:
+            await self._app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await receive()   # the handshake, which has to be taken before it can be refused
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refused(scope, receive, send)
+
+    async def _let_in(self, asked: HTTPConnection) -> Response | None:
+        """None to go on, or the answer to who may not."""
+        path = path_of(asked.scope)
+        if from_elsewhere(asked):
+            return refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
+                          "forbidden")
+        served = is_served(path)
+        if served and is_open(path):
+            return None
+        visitor = await self._visitor(asked.cookies.get(cookie_of(asked.scope)))
+        if visitor is None:
+            return _ask_to_sign_in(asked, path)
+        if visitor.open and not self._is_ours(asked.headers.get("host", "")):
+            return refuse(asked, 403, _OTHER_NAME, "forbidden")
+        if not served:   # said after the sign-in, so that strangers learn nothing of what there is
+            return refuse(asked, 404, "There is nothing at this address. Check it, or begin at the start page.",
+                          "unknown", visitor)
+        asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
+        needs = needed(path)
+        if not needs or needs & visitor.may:
+            return None
+        if path == "/" and first_page(visitor.may) != "/":
+            return RedirectResponse(asked.scope.get("root_path", "") + first_page(visitor.may), 303, headers=FRESH)
+        return refuse(asked, 403, refusal(visitor, needs), "forbidden", visitor)
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether a ``Host`` header names this machine. Another site may let its own name lead to this address,
+        and its page would then count as ours (DNS rebinding); only the name tells."""
+        try:
+            name = urlsplit(f"//{host}").hostname or ""
+        except ValueError:
+            return False
+        return is_loopback(name) or name in self._hosts
+
+    async def _visitor(self, secret: str | None) -> Visitor | None:
+        standing = self._people.glance(secret)
+        if standing is None:
+            standing = await run_in_threadpool(self._people.look, secret)
+        if standing.open:
+            return LOCAL_VISITOR
+        return visitor_from(standing.person) if standing.person is not None else None
+
+
+def check_open(settings: Settings, people: PeopleService) -> None:
+    """Raises ``SettingsError`` where nobody has an account and others could come in."""
+    if people.is_open() and not is_loopback(settings.host):
+        raise SettingsError(
+            "Nobody has an account yet, so cirque only opens on this machine. Make one: cirque user add NAME "
+            "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
+        )
+
+
+def greeting(people: PeopleService) -> str:
+    """What to say at the start of a server that asks nobody to sign in; empty otherwise."""
+    return ("Open without a sign-in, on this machine only. The first account closes it: "
+            "cirque user add NAME --role admin") if people.is_open() else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on ``host`` is only reached from this machine."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.casefold() == "localhost"
+
+
+def path_of(scope: Scope) -> str:
+    """Below the app's root."""
+    path, root = str(scope["path"]), str(scope.get("root_path", ""))
+    return path[len(root):] or "/" if root and path.startswith(root + "/") else path
+
+
+def _is_too_long(scope: Scope) -> bool:
+    path = scope.get("raw_path") or scope["path"].encode("utf-8", "replace")
+    return len(path) + len(scope.get("query_string", b"")) > MOST_ADDRESS
+
+
+def _is_page(asked: HTTPConnection, path: str) -> bool:
+    """Whether a person looks at the answer. Over plain http browsers do not say that they navigate."""
+    looked_at = asked.scope.get("method") in ("GET", "HEAD") and (
+        plain(path) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+    return looked_at or (is_open(path) and asked.headers.get("accept", "").startswith("text/html"))
+
+
+def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
+    if not _is_page(asked, path):
+        return JSONResponse({"problem": "You are not signed in, or no longer. Sign in and try again.",
+                             "kind": "signed-out"}, 401, headers=FRESH)
+    query = asked.url.query
+    wanted = quote(path + (f"?{query}" if query else ""), safe="/")
+    if len(wanted) > MOST_ADDRESS // 2:     # quoted again it is longer, and must not be refused after the sign-in
+        wanted = "/"
+    return RedirectResponse(f"{asked.scope.get('root_path', '')}/sign-in?next={wanted}", 303, headers=FRESH)
+
+
+def refuse(
+    asked: HTTPConnection, status: int, problem: str, kind: str, visitor: Visitor | None = None, *,
+    retry_after: int = 0,
+) -> Response:
+    """``problem`` for a page's script or for a person, who gets a page. It asks again ``retry_after`` seconds
+    later, if any, without a script."""
+    path, root = path_of(asked.scope), asked.scope.get("root_path", "")
+    wait = {"Retry-After": str(retry_after)} if retry_after else {}
+    if not _is_page(asked, path):
+        return JSONResponse({"problem": problem, "kind": kind}, status, headers={**FRESH, **wait})
+    if status != 503:
+        return HTMLResponse(notice(problem, visitor, root), status, headers=OWN_PAGE)
+    again = f"{root}/" if plain(path) == "/sign-out" else ""   # nobody can look at that address
+    if retry_after:
+        wait["Refresh"] = f"{retry_after}; url={again}" if again else str(retry_after)
+    shown = notice(problem, visitor, root, title="Not now", again=again, by_itself=bool(retry_after))
+    return HTMLResponse(shown, status, headers={**OWN_PAGE, **wait})

@@ -1,0 +1,62 @@
+"""Gradio's events: an error that nobody foresaw goes into the log, and a sentence with its id to the page."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import gradio as gr
+
+from web.http.request_ids import go_on_with, id_of, request_id, unexpected
+
+_log = logging.getLogger("cirque.events")
+_CHECK = "Check it against docs/api.md, or reload the page."
+# How Gradio refuses a value: not of the form it takes (ValueError has pydantic's, and those for files that were not
+# uploaded and for addresses inside), or a file that is gone.
+_REFUSED = (ValueError, TypeError, LookupError, AttributeError, FileNotFoundError)
+
+
+class Screens(gr.Blocks):
+    """Gradio would send the text of such an error to the page, and print it, and what was sent, past the log."""
+
+    @property
+    def unfinished(self) -> int:
+        """Events that were accepted and have not ended, those that wait for their turn included. A named call's request
+        is answered when its event has only been accepted."""
+        waiting = list(self._queue.event_queue_per_concurrency_id.values())   # a copy: metrics ask from a thread
+        return sum(len(one.queue) for one in waiting) + self._queue.get_active_worker_count()
+
+    async def process_api(self, *given: Any, **named: Any) -> dict[str, Any]:
+        """An event is worked on later than it was asked for, and elsewhere: here its request is known again."""
+        go_on_with(id_of(named.get("request")) or request_id())
+        try:
+            return await super().process_api(*given, **named)
+        except gr.Error as error:
+            error.print_exception = False
+            raise
+        except Exception as error:
+            _log.error("An event of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
+            raise gr.Error(unexpected(request_id()), print_exception=False, title="That did not work") from error
+
+    async def preprocess_data(self, block_fn: Any, inputs: Any, *given: Any, **named: Any) -> Any:
+        """What was sent, before anything is done with it: that it does not fit is a mistake of who sent it."""
+        wanted = len(block_fn.inputs)
+        if block_fn.fn is None:
+            raise _mistake("There is no such call.", "no function")
+        if len(inputs) < wanted:
+            raise _mistake(f"This call takes {wanted} values, and {len(inputs)} came.", "too few values")
+        try:
+            return await super().preprocess_data(block_fn, inputs, *given, **named)
+        except gr.Error:
+            raise
+        except _REFUSED as error:
+            cause = error.__cause__ if isinstance(error, gr.exceptions.ComponentProcessingError) else error
+            if not isinstance(cause, _REFUSED):
+                raise
+            raise _mistake("A value of this call cannot be taken: it has another form, or is a file that was not "
+                           "uploaded here, or an address that cannot be opened.", type(cause).__name__) from error
+
+
+def _mistake(problem: str, kind: str) -> gr.Error:
+    _log.info("An event of request %s was refused: %s.", request_id(), kind)
+    return gr.Error(f"{problem} {_CHECK}", print_exception=False, title="That did not work")

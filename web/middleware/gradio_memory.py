@@ -1,0 +1,79 @@
+"""What Gradio keeps in memory of sessions and events: made small, and released when it is no longer needed."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import gradio as gr
+from fastapi import FastAPI
+from gradio import caching
+from gradio.routes import App
+from gradio.state_holder import SessionState, StateHolder
+
+# Queues of results that wait to be fetched. Beyond that Gradio drops the oldest queue, even that of an open page. There
+# are fewer: web.limits.session_limits keeps 3,000 sessions, web.middleware.gradio_sessions 5,000 unfetched results of other calls.
+_MOST_PENDING = 10_000
+_NEVER = 10**12
+
+
+class LightState(SessionState):
+    """The state of a session without the configuration of every component.
+
+    Gradio copies those for deep links, which cirque does not serve. They take 8 ms and 110 kB a session.
+    """
+
+    def __init__(self, blocks: gr.Blocks) -> None:
+        super().__init__(SimpleNamespace(default_config=blocks.default_config, blocks=()))  # type: ignore[arg-type]
+
+    def _update_config(self, key: int) -> None: ...
+
+    def _update_value_in_config(self, key: int, value: Any) -> None: ...
+
+
+class LightStates(StateHolder):
+    """Gradio's table of sessions, each a :class:`LightState`."""
+
+    def __getitem__(self, session_id: str) -> SessionState:
+        if session_id not in self.session_data:
+            self.session_data[session_id] = LightState(self.blocks)
+        return super().__getitem__(session_id)
+
+
+class GradioMemory:
+    """Sessions and events of one mounted Gradio app. For its event loop."""
+
+    def __init__(self, app: App) -> None:
+        self._blocks, self._queue = app.get_blocks(), app.get_blocks()._queue
+        app.state_holder = self._states = LightStates()
+        self._states.set_blocks(self._blocks)
+        self._queue.pending_messages_per_session.max_size = _MOST_PENDING
+        # After every event Gradio would compute statistics over the last 10,000 of them for a page that is turned off.
+        self._queue.ANAYLTICS_CACHE_FREQUENCY = _NEVER
+        self._queue.ANALYTICS_MAX_EVENTS = 1
+
+    @classmethod
+    def of(cls, app: FastAPI) -> GradioMemory:
+        """Of the Gradio app that is mounted on ``app``."""
+        return cls(next(found for route in app.routes if isinstance(found := getattr(route, "app", None), App)))
+
+    def is_running(self, event: str) -> bool:
+        """Whether ``event`` waits for its turn or is being worked on."""
+        return event in self._queue.event_ids_to_events
+
+    def is_busy(self, session: str) -> bool:
+        """Whether an event of ``session`` is running."""
+        return any(map(self.is_running, self._queue.pending_event_ids_session.get(session, ())))
+
+    def is_delivered(self, event: str) -> bool:
+        """Whether the result of ``event``, one with a session of its own, has been sent to whoever asked for it."""
+        return self._queue.pending_event_ids_session.get(event) == set()
+
+    def release(self, session: str) -> None:
+        """Let go of everything that is kept of ``session``, which is not busy."""
+        self._states.delete_state(session)
+        for kept in (self._states.session_data, self._states.time_last_used, self._queue.pending_messages_per_session,
+                     self._queue.pending_event_ids_session, self._blocks.pending_streams,
+                     self._blocks.pending_diff_streams):
+            kept.pop(session, None)
+        caching.clear_session_caches(session)

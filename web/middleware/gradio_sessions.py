@@ -1,0 +1,110 @@
+"""Whose Gradio's sessions and events are, and how long they are kept. Gradio gives them to anybody with their names."""
+
+from __future__ import annotations
+
+import secrets
+from collections import OrderedDict, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from hashlib import blake2b
+
+from web.limits.session_limits import SessionTable, TooManyRequests
+from web.middleware.gradio_memory import GradioMemory
+
+_MOST = 1000    # events of a person that are remembered: each is asked for soon or never. No more may be unfinished
+_MOST_UNFETCHED = 5000   # events with a session of their own, of all people, whose result has not been fetched
+_AGAIN = 10     # seconds after which to look whether some have ended
+
+
+class Sessions:
+    """What a page or a program calls its session, Gradio gets under another name, which is this person's own: under
+    the same name two people have two sessions.
+
+    Events are named by Gradio, so those of each person are remembered. Of one process, as Gradio's queue is. With
+    ``memory``, which is known once Gradio is mounted, what is no longer needed is released.
+    """
+
+    def __init__(self) -> None:
+        self._key = secrets.token_bytes(32)
+        self._events: defaultdict[str, OrderedDict[str, None]] = defaultdict(OrderedDict)
+        self._unfetched: OrderedDict[str, str] = OrderedDict()    # event to person, the oldest first
+        self._table = SessionTable()
+        self.memory: GradioMemory | None = None
+
+    def of(self, person: str, session: str) -> str:
+        """Gradio's name for what ``person`` calls ``session``."""
+        both = f"{person}\0{session}".encode("utf-8", "surrogatepass")
+        return blake2b(both, key=self._key, digest_size=16).hexdigest()
+
+    def used(self, person: str, session: str) -> str:
+        """Gradio's name for a session in which something is done now. Raises ``TooManyRequests`` for one that begins
+        too soon after many others."""
+        name = self.of(person, session)
+        self._table.use(person, name)
+        if self.memory is not None:
+            for surplus in self._table.surplus(self.memory.is_busy):
+                self.memory.release(surplus)
+        return name
+
+    def opened(self, person: str, session: str) -> AbstractContextManager[None]:
+        """While a stream of this session is open; such sessions are kept before others."""
+        return self._table.opened(self.of(person, session))
+
+    @contextmanager
+    def for_one_call(self) -> Iterator[str]:
+        """The name of a session that nobody else has and that ends with the call."""
+        name = secrets.token_hex(16)
+        try:
+            yield name
+        finally:
+            if self.memory is not None:
+                self.memory.release(name)
+
+    def check_room(self, person: str) -> None:
+        """Raises ``TooManyRequests`` while too many calls of ``person``, or of everybody, are unfinished."""
+        if self.memory is None:
+            return
+        events = self._events.get(person, ())
+        if len(events) >= _MOST and all(map(self.memory.is_running, events)):
+            raise TooManyRequests(f"{_MOST:,} of your calls wait for their turn or are being worked on. Fetch their "
+                                  "results before you make more.", _AGAIN)
+        if len(self._unfetched) >= _MOST_UNFETCHED and all(map(self.memory.is_running, self._unfetched)):
+            raise TooManyRequests(f"{_MOST_UNFETCHED:,} calls of all people are waiting or running. Call again in "
+                                  f"{_AGAIN} s.", _AGAIN)
+
+    def began(self, person: str, event: str, *, own_session: bool = False) -> None:
+        """Remember ``event``, in place of the oldest finished one of this person, or of all people. ``own_session``:
+        Gradio keeps its result under the event's own name until it is fetched."""
+        events = self._events[person]
+        events[event] = None
+        if own_session:
+            self._unfetched[event] = person
+        if len(events) > _MOST:
+            self._drop(self._oldest_finished(events) or next(iter(events)), person)
+        if len(self._unfetched) > _MOST_UNFETCHED and (oldest := self._oldest_finished(self._unfetched)):
+            self._drop(oldest, self._unfetched[oldest])
+
+    def _oldest_finished(self, events: Iterable[str]) -> str | None:
+        memory = self.memory
+        return next((one for one in events if memory is None or not memory.is_running(one)), None)
+
+    def _drop(self, event: str, person: str) -> None:
+        self._events[person].pop(event, None)
+        self._unfetched.pop(event, None)
+        if self.memory is not None and not self.memory.is_running(event):
+            self.memory.release(event)
+
+    def has(self, person: str, event: str) -> bool:
+        """Whether ``person`` began this event, not too long ago."""
+        return person in self._events and event in self._events[person]
+
+    @contextmanager
+    def fetched(self, event: str) -> Iterator[None]:
+        """While the result of ``event``, which was begun without a session, is fetched. Once it has been, nothing is
+        kept of it."""
+        try:
+            yield
+        finally:
+            if self.memory is not None and self.memory.is_delivered(event):
+                self._unfetched.pop(event, None)
+                self.memory.release(event)

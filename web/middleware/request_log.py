@@ -1,0 +1,99 @@
+"""Around every request: its line in the log, what metrics hear of it, and the answer to an error nobody foresaw."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from time import perf_counter
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter
+from starlette.datastructures import MutableHeaders
+from starlette.requests import ClientDisconnect, HTTPConnection
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from web.http.meter import Meter
+from web.http.permissions import PAGES, plain
+from web.http.request_ids import HEADER, unexpected, with_id
+from web.ui.plain_pages import FRESH, OWN_PAGE, notice
+
+_log = logging.getLogger("cirque.requests")
+_LEFT = 499           # nginx's number for who went away before the answer
+_MOST = 200           # letters of a path
+# What follows these is a secret of its own, or long.
+_SECRET_AFTER = frozenset({"join", "runs", "heartbeat", "call"})
+
+
+class RequestLog:
+    """Middleware, outside of the guard."""
+
+    def __init__(self, app: ASGIApp, meter: Meter, templates: Mapping[Any, str]) -> None:
+        self._app, self._meter, self._templates = app, meter, templates
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        identity, began, status = with_id(scope), perf_counter(), 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                MutableHeaders(scope=message)[HEADER] = identity
+            await send(message)
+
+        try:
+            await self._app(scope, receive, answer)
+        except ClientDisconnect:
+            status = _LEFT
+        except Exception:
+            _log.error("Request %s ended in an error that nobody foresaw.", identity, exc_info=True)
+            if not status:   # what has begun cannot be taken back, and the server cuts it off
+                await problem(scope, identity)(scope, receive, answer)
+        finally:
+            self._note(scope, status or _LEFT, perf_counter() - began)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"]
+        route = self._templates.get(scope.get("endpoint")) or str(getattr(scope.get("route"), "path", "none"))
+        self._meter.answered(route, method, status, seconds)
+        if not _log.isEnabledFor(logging.INFO):
+            return
+        visitor = scope.get("state", {}).get("visitor")
+        said = {"method": method, "path": shown_path(scope["path"]), "status": status, "ms": round(seconds * 1000, 1),
+                "person": getattr(visitor, "name", None)}
+        _log.info("%s %s %s %s ms %s", *[said[name] for name in ("method", "path", "status", "ms")],
+                  said["person"] or "-", extra=said)
+
+
+def templates_of(routers: Iterable[APIRouter]) -> dict[Any, str]:
+    """The path of each endpoint, such as ``/join/{secret}``."""
+    return {route.endpoint: route.path for router in routers for route in router.routes if isinstance(route, Route)}
+
+
+def problem(scope: Scope, identity: str) -> Response:
+    """The answer to an error that nobody foresaw."""
+    said = unexpected(identity)
+    asked = HTTPConnection(scope)
+    looks = scope["method"] in ("GET", "HEAD") and (
+        plain(scope["path"]) in PAGES or asked.headers.get("sec-fetch-mode") == "navigate")
+    if looks:
+        return HTMLResponse(notice(said, None, scope.get("root_path", "")), 500, headers=OWN_PAGE)
+    return JSONResponse({"problem": said, "kind": "unexpected"}, 500, headers=FRESH)
+
+
+def shown_path(path: str) -> str:
+    """A path as the log has it: nothing that lets somebody in, no file of the server, no end of the line."""
+    parts = quote(path, safe="/=@:+,~").split("/")
+    for number, part in enumerate(parts):
+        if part in _SECRET_AFTER and number + 1 < len(parts):
+            parts[number + 1:] = ["…"]
+            break
+        if "=" in part:   # Gradio's file=/some/where
+            parts[number:] = [part.partition("=")[0] + "=…"]
+            break
+    return "/".join(parts)[:_MOST]

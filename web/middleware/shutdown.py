@@ -1,0 +1,78 @@
+"""Stopping without cutting anybody off: what has begun is finished, what comes is asked to come again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from time import monotonic
+
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from storage.engine.schema_watch import OTHER
+from web.middleware.auth import refuse
+
+RETRY_AFTER = 5   # seconds; a restart takes about as long
+_STOPPING = "cirque is being stopped or started again. Nothing that was saved is lost; try again in a few seconds."
+# Streams that end only with the page.
+_ENDLESS = ("/gradio_api/heartbeat/", "/gradio_api/mcp/sse")
+# Whoever was let in fetches what came of it by these; the others tell how cirque is.
+_STILL = ("/gradio_api/queue/data", "/gradio_api/call/")
+_ALWAYS = ("/healthz", "/readyz", "/metrics")
+
+
+class Doors:
+    """Whether new requests are let in, and how many are inside. For one event loop.
+
+    A request may leave behind what goes on without it: ``left_behind`` tells how much of that there is.
+    """
+
+    def __init__(self, left_behind: Callable[[], int] = lambda: 0) -> None:
+        self.closed = False
+        self.inside = 0
+        self.left_behind = left_behind
+        # Whether this process no longer fits the database: then nobody is let in, until it is started again.
+        self.outdated: Callable[[], bool] = lambda: False
+
+    @property
+    def unfinished(self) -> int:
+        """What a stop waits for."""
+        return self.inside + self.left_behind()
+
+    async def close(self, patience: float, hurry: Callable[[], bool] = lambda: False) -> bool:
+        """Let nobody in any more, and wait until nothing is unfinished: for ``patience`` seconds, or less if there is
+        ``hurry``. Whether all is finished."""
+        self.closed = True
+        until = monotonic() + patience
+        while self.unfinished and monotonic() < until and not hurry():
+            await asyncio.sleep(0.02)
+        return not self.unfinished
+
+
+class DoorKeeper:
+    """Middleware that counts at ``doors``."""
+
+    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+        self._app, self._doors = app, doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or any(part in scope["path"] for part in _ENDLESS):
+            await self._app(scope, receive, send)
+        elif (self._doors.closed and not _may_still(scope)) or (
+                self._doors.outdated() and not scope["path"].endswith(_ALWAYS)):
+            problem = _STOPPING if self._doors.closed else OTHER
+            # "storage" is the kind of problem after which pages keep what was typed and try again.
+            refused = refuse(HTTPConnection(scope), 503, problem, "storage", retry_after=RETRY_AFTER)
+            refused.headers["Connection"] = "close"
+            await refused(scope, receive, send)
+        else:
+            self._doors.inside += 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._doors.inside -= 1
+
+
+def _may_still(scope: Scope) -> bool:
+    path = scope["path"]
+    return path.endswith(_ALWAYS) or (scope["method"] == "GET" and any(part in path for part in _STILL))

@@ -1,0 +1,146 @@
+"""``/healthz``: the process is alive. ``/readyz``: people can be sent to it. ``/metrics``: its numbers.
+
+Load balancers ask without signing in, so nothing is told but which check fails; the log has the rest.
+"""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from cir_core.errors import StorageError
+from cir_core.settings import Settings
+from storage.engine.readiness import Readiness
+from web.http.meter import Meter
+from web.http.networks import Networks
+from web.middleware.shutdown import RETRY_AFTER, Doors
+from web.ops.checks import Check, Checks
+from web.ops.warming import Warming
+from web.ui.plain_pages import FRESH
+
+_log = logging.getLogger("cirque.health")
+_MB = 2**20
+# Of what may soon go wrong somebody has to hear; people go on working meanwhile. All processes share the disk, so
+# none could take over for the others.
+_WARNINGS = frozenset({"disk"})
+
+
+def health_routes(
+    settings: Settings, database: Readiness, doors: Doors, meter: Meter, warming: Warming | None = None,
+) -> APIRouter:
+    routes = APIRouter(include_in_schema=False)
+    checks = Checks(_checks(settings, database))
+    noted: dict[str, str] = {}
+
+    @routes.head("/healthz")
+    @routes.get("/healthz")
+    async def healthz() -> dict[str, str]:
+        return {"status": "ok"}
+
+    @routes.head("/readyz")
+    @routes.get("/readyz")
+    async def readyz() -> Response:
+        found = {**await checks.look(), "open": "cirque is being stopped" if doors.closed else ""}
+        told = {name: _told(name, reason) for name, reason in found.items()}
+        if warming is not None:
+            told["model"] = _model(warming)
+        ready = all(check["ok"] for check in told.values())
+        for name in _WARNINGS:
+            if found[name] and found[name] != noted.get(name):
+                _log.warning("Ready, but %s (CIRQUE_MIN_FREE_MB is %g).", found[name], settings.min_free_mb)
+            noted[name] = found[name]
+        headers = FRESH if ready else {**FRESH, "Retry-After": str(RETRY_AFTER)}
+        return JSONResponse({"ready": ready, "checks": told}, 200 if ready else 503, headers=headers)
+
+    @routes.get("/metrics")
+    def metrics(request: Request) -> Response:
+        if not settings.metrics:
+            return JSONResponse({"problem": "There are no metrics here."}, 404, headers=FRESH)
+        if not _may_count(request, settings):
+            return JSONResponse({"problem": "Metrics are for those whom this cirque's settings name."}, 401,
+                                headers={**FRESH, "WWW-Authenticate": "Bearer"})
+        content, kind = meter.page()
+        return Response(content, headers=FRESH, media_type=kind)
+
+    return routes
+
+
+def _told(name: str, reason: str) -> dict[str, object]:
+    if not reason:
+        return {"ok": True}
+    return {"ok": True, "warn": reason} if name in _WARNINGS else {"ok": False, "reason": reason}
+
+
+def _model(warming: Warming) -> dict[str, object]:
+    """A process that loads is not ready: others, if there are any, answer sooner. One that cannot load is: whoever
+    judges needs no model, and the others could not load it either."""
+    found = warming.found
+    told: dict[str, object] = {"ok": not warming.delays_readiness, "state": found.state}
+    if found.state == "warming":
+        told["reason" if warming.delays_readiness else "warn"] = "the model of the default gallery is being loaded"
+    elif found.state == "failed":
+        told["warn"] = found.reason
+    return told
+
+
+def _may_count(request: Request, settings: Settings) -> bool:
+    token = settings.metrics_token.get_secret_value()
+    kind, _, sent = request.headers.get("authorization", "").partition(" ")
+    if token and kind.lower() == "bearer" and hmac.compare_digest(sent.strip().encode(), token.encode()):
+        return True
+    return request.client is not None and request.client.host in Networks(settings.metrics_from)
+
+
+def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
+    folders = {settings.home, database.folder or settings.home}
+
+    def schema() -> str:
+        if not database.is_in_place():
+            return "the database file was moved, replaced or deleted"
+        if not database.is_current():
+            return "the database has the schema of another version"
+        try:
+            # Undone, so no disk has to have room for it; the file grows where it lies.
+            written = database.can_be_written() and (database.folder is None or not _write_into(database.folder))
+        except (OSError, StorageError) as error:
+            _log.warning("Not ready: the database cannot be written (%s: %s)", type(error).__name__, error)
+            return "the database cannot be written"
+        return "" if written else "the database cannot be written"
+
+    return {
+        "database": _logged(schema, "the database does not answer"),
+        "home": _logged(lambda: _write_into(settings.home), "the home folder cannot be written"),
+        "disk": _logged(lambda: _room_in(folders, settings.min_free_mb), "the disk cannot be looked at"),
+    }
+
+
+def _logged(check: Check, reason: str) -> Check:
+    """``reason`` for strangers where ``check`` cannot be made; why, for the log."""
+
+    def checked() -> str:
+        try:
+            return check()
+        except (OSError, StorageError) as error:
+            _log.warning("Not ready: %s (%s: %s)", reason, type(error).__name__, error)
+            return reason
+
+    return checked
+
+
+def _write_into(home: Path) -> str:
+    with tempfile.TemporaryFile(dir=home) as probe:
+        probe.write(b"cirque" * 1000)
+    return ""
+
+
+def _room_in(folders: set[Path], least_mb: float) -> str:
+    return "the disk is nearly full" if any(
+        shutil.disk_usage(folder).free < least_mb * _MB for folder in folders) else ""

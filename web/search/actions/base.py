@@ -1,0 +1,214 @@
+"""What a person can do on the search screen: each action makes the next :class:`View`.
+
+No gradio here. Values in ``data`` come from a browser and are checked like any input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from cir_core.errors import CirqueError, SearchError, Stopped, UnknownSession
+from cir_core.search.searcher import clean_text
+from cir_core.sessions.service import SearchService
+from cir_core.support.texts import quoted
+from cir_core.types.composition import Marks
+from cir_core.types.records import SearchSession, Turn
+from web.http.long_actions import LiveWatch
+from web.http.public_errors import said
+from web.search.actions.adjust import ADJUSTING, kept, marks_of
+from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
+from web.search.actions.parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, text_of
+from web.search.actions.settings import apply_settings
+from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
+from web.search.view import DEFAULT_K, View
+from web.services import Services
+
+# --- arriving ----------------------------------------------------------------------
+
+
+def arrive(service: SearchService, view: View, session_id: str, mine: Sequence[object]) -> View:
+    """The first view of a tab: the session in the address, or a proposal to start from."""
+    known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
+    view = replace(view, mine=known[:200], loaded=True)
+    if session_id:
+        try:
+            return open_session(service, view, {"session": session_id})
+        except UnknownSession:
+            view = replace(view, notice="There is no session at this address (any more). Here is a fresh start; "
+                                        "your own sessions are under “Sessions”.")
+        except CirqueError as error:
+            view = replace(view, notice=said(error))
+    return propose(service, view)
+
+
+def resume(service: SearchService, view: View, session_id: str, data: Data) -> View:
+    """The view of a page that was open when the server restarted, from what the page shows."""
+    view = arrive(service, view, session_id, ())
+    if view.session_id and (turn_id := text_of(data, "shown_turn")):
+        view = open_turn(service, view, {"turn": turn_id})
+    if image_id := text_of(data, "shown_reference"):
+        view = set_reference(service, view, {"image": image_id})
+    return view
+
+
+def open_session(service: SearchService, view: View, data: Data) -> View:
+    session = service.session(text_of(data, "session"))
+    service.searcher(session.gallery)  # a gallery that is gone is said now, not at the next click
+    latest = session.latest
+    view = replace(
+        fresh(view), gallery=session.gallery, method=session.method, session_id=session.session_id,
+        target_live=session.target_live, mine=view.remember(session.session_id),
+    )
+    if latest is None:
+        return propose(service, view)
+    return replace(view, turn_id=latest.turn_id, branch_id=latest.branch_id, reference_id=latest.reference_id,
+                   k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
+
+
+def new_session(service: SearchService, view: View, data: Data) -> View:
+    return propose(service, fresh(view))
+
+
+# --- searching ---------------------------------------------------------------------
+
+
+def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+    """Check the request; the search itself is left to the job."""
+    text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
+    if view.reference_id is None:
+        raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
+    marks = marks_of(data) if view.turn_id else Marks()
+    reflection = view.method.reflection
+    watch = LiveWatch(text, planned=reflection.rounds if reflection else 0,
+                      looks_at=reflection.images if reflection else 0)
+    return watch, lambda: search(services.search, view, text, marks, watch)
+
+
+def search(service: SearchService, view: View, text: str, marks: Marks, watch: LiveWatch) -> View:
+    before, session_id = view, view.session_id
+    if session_id is None:
+        session_id = service.start(view.gallery, method=view.method).session_id
+        view = replace(view, session_id=session_id, mine=view.remember(session_id))
+        watch.stored_in(session_id)
+    # What the person saw is what the next turn goes on from, so it becomes a turn first.
+    view, place = kept(service, view)
+    try:
+        turn = service.run_turn(
+            session_id, text, reference_id=view.reference_id, parent_id=view.turn_id, marks=marks, k=view.k,
+            watch=watch,
+        )
+    except Stopped:
+        return replace(view if place else before, notice="Stopped before there was a query to search with.")
+    except CirqueError as error:
+        if not place:
+            raise
+        return replace(view, problem=said(error))  # a second try must not keep the changes twice
+    if place:
+        view = replace(view, notice=f"Your changes became {place} first; this search goes on from there.")
+    return shown(view, turn)
+
+
+def set_reference(service: SearchService, view: View, data: Data) -> View:
+    image_id = text_of(data, "image")
+    service.image_path(view.gallery, image_id)
+    return replace(view, reference_id=image_id, compare=None)
+
+
+def surprise(service: SearchService, view: View, data: Data) -> View:
+    found = service.random_images(view.gallery, 2)
+    others = [image_id for image_id in found if image_id != view.reference_id] or found
+    if not others:
+        raise SearchError(f"Gallery {quoted(view.gallery)} is empty. Index some images first.")
+    return replace(view, reference_id=others[0])
+
+
+# --- turns and branches ------------------------------------------------------------
+
+
+def open_turn(service: SearchService, view: View, data: Data) -> View:
+    session = session_of(service, view)
+    turn = session.turn(text_of(data, "turn"))
+    if turn is None:
+        raise UnknownSession("That turn is not part of this session. Reload the page.")
+    branch_id = text_of(data, "branch") or view.branch_id
+    on_branch = {t.turn_id for t in _line(session, branch_id)}
+    return replace(leave(view, turn), reference_id=turn.reference_id,
+                   branch_id=branch_id if turn.turn_id in on_branch else turn.branch_id)
+
+
+def back(service: SearchService, view: View, data: Data) -> View:
+    session = session_of(service, view)
+    turn = session.turn(view.turn_id or "")
+    if turn is None or turn.parent_id is None:
+        return replace(view, notice="This is the first turn; there is nothing before it.")
+    return open_turn(service, view, {"turn": turn.parent_id})
+
+
+def open_branch(service: SearchService, view: View, data: Data) -> View:
+    session = session_of(service, view)
+    tip = session.tip_of(text_of(data, "branch"))
+    if tip is None:
+        raise UnknownSession("That branch is not part of this session. Reload the page.")
+    return replace(leave(view, tip), reference_id=tip.reference_id)
+
+
+def name_branch(service: SearchService, view: View, data: Data) -> View:
+    service.name_branch(session_of(service, view).session_id, text_of(data, "branch"), text_of(data, "name")[:80])
+    return view
+
+
+def compare(service: SearchService, view: View, data: Data) -> View:
+    """Two branches side by side: those named, or the current one and the newest other."""
+    session = session_of(service, view)
+    ids = [branch.branch_id for branch in session.branches]
+    if len(ids) < 2:
+        raise SearchError("There is one branch so far. Go back to an earlier turn and search from there.")
+    current = view.branch_id if view.branch_id in ids else ids[0]
+    other = next(item for item in reversed(ids) if item != current)
+    left, right = sorted((current, other), key=ids.index)
+    left, right = text_of(data, "left") or left, text_of(data, "right") or right
+    if left not in ids or right not in ids:
+        raise UnknownSession("That branch is not part of this session. Reload the page.")
+    return replace(view, compare=(left, right))
+
+
+def close_compare(service: SearchService, view: View, data: Data) -> View:
+    return replace(view, compare=None)
+
+
+def _line(session: SearchSession, branch_id: str | None) -> tuple[Turn, ...]:
+    tip = session.tip_of(branch_id) if branch_id else None
+    return session.path_to(tip.turn_id) if tip else ()
+
+
+LONG: dict[str, Begin] = {"search": begin_search, **COLUMN_LONG}
+"""Actions that run in a thread and are watched meanwhile."""
+
+ACTIONS: dict[str, Action] = {
+    "reference": set_reference, "surprise": surprise, "new": new_session,
+    "open_session": open_session, "turn": open_turn, "back": back, "branch": open_branch,
+    "name_branch": name_branch, "compare": compare, "close_compare": close_compare,
+    "deal": deal_target, "target": choose_target, "found": found_it, "give_up": give_up, "live": set_live,
+    **ADJUSTING,
+}
+
+WITH_SERVICES: dict[str, Callable[[Services, View, Data], View]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+"""Actions that need more than searching."""
+
+
+def perform(services: Services, view: View, name: str, data: Data) -> View:
+    """The view after the action ``name``. Raises ``CirqueError``."""
+    view = replace(view, problem="", notice="")
+    if name in WITH_SERVICES:
+        return WITH_SERVICES[name](services, view, data)
+    if name not in ACTIONS:
+        raise SearchError("The page is out of date. Reload it.")
+    return ACTIONS[name](services.search, view, data)
+
+
+def begin(services: Services, view: View, name: str, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+    """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
+    return LONG[name](services, replace(view, problem="", notice=""), data)
+
+

@@ -1,0 +1,80 @@
+"""What the actions of the search screen share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from cir_core.errors import SearchError
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment
+from cir_core.types.records import SearchSession, Turn
+from web.http.long_actions import LiveWatch
+from web.search.view import View
+from web.services import Services
+
+WALL = 24
+
+Data = Mapping[str, Any]
+Action = Callable[[SearchService, View, Data], View]
+Begin = Callable[[Services, View, Data], tuple[LiveWatch, Callable[[], View]]]
+
+
+def text_of(data: Data, key: str) -> str:
+    value = data.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def number_of(data: Data, key: str) -> float:
+    """Raises ``SearchError`` for anything that is no finite number."""
+    try:
+        value = float(data.get(key, "nan"))
+    except (TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise SearchError(f"{key} must be a number.")
+    return value
+
+
+def fraction_of(data: Data, key: str, most: float = 1) -> float:
+    """A number from 0 to ``most``."""
+    value = number_of(data, key)
+    if not 0 <= value <= most:
+        raise SearchError(f"{key} is {value:g}; it goes from 0 to {most:g}.")
+    return value
+
+
+def propose(service: SearchService, view: View) -> View:
+    wall = tuple(service.random_images(view.gallery, WALL + 1))
+    if not wall:
+        return replace(view, wall=(), reference_id=None)
+    return replace(view, wall=wall[1:] or wall, reference_id=wall[0])
+
+
+def fresh(view: View) -> View:
+    """The same person, gallery and method, nothing searched yet."""
+    return replace(view, session_id=None, turn_id=None, branch_id=None, compare=None, comparison_id=None,
+                   adjustment=Adjustment(), undo=(), problem="", notice="")
+
+
+def shown(view: View, turn: Turn) -> View:
+    """The same person looking at ``turn`` as it was stored."""
+    return replace(view, turn_id=turn.turn_id, branch_id=turn.branch_id, compare=None, comparison_id=None,
+                   adjustment=Adjustment(), undo=())
+
+
+def leave(view: View, turn: Turn) -> View:
+    """:func:`shown`, saying so where changes to the turn before are given up for it."""
+    if view.adjustment and turn.turn_id != view.turn_id:
+        view = replace(view, notice="Your changes to the turn before were not kept.")
+    elif turn.turn_id == view.turn_id:
+        return replace(view, compare=None, comparison_id=None)
+    return shown(view, turn)
+
+
+def session_of(service: SearchService, view: View) -> SearchSession:
+    if view.session_id is None:
+        raise SearchError("There is no session yet. Choose a reference, say what should differ, and search.")
+    return service.session(view.session_id)

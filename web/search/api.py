@@ -1,0 +1,155 @@
+"""The named call ``/search``: a turn for a program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+
+from annotation.accounts.account_names import LOCAL
+from cir_core.errors import CirqueError, SearchError
+from cir_core.methods.declared import find_method
+from cir_core.search.searcher import clean_text
+from cir_core.support.texts import quoted
+from cir_core.types.composition import Marks, Usage
+from cir_core.types.methods import MethodSettings
+from cir_core.types.records import SearchSession
+from web.http.call_answers import ModelUsage, SearchAnswer
+from web.http.long_actions import LiveWatch
+from web.http.public_errors import said
+from web.http.visitor import require
+from web.search.actions.adjust import marks_of
+from web.search.events import ENCODER
+from web.search.presenters.results import media_url
+from web.services import Services
+
+
+def wire_api(services: Services) -> None:
+    """The public call ``/search``; everything else on this screen is private."""
+
+    def search(
+        reference: str = "", image: str | None = None, text: str = "", session_id: str = "", k: float = 10,
+        method: str = "", more: list[str] | None = None, less: list[str] | None = None,
+        request: gr.Request | None = None,
+    ) -> SearchAnswer:
+        """Search a gallery of images with a reference image and a modification text.
+
+        Several calls with the same session id refine one search turn by turn.
+
+        Args:
+            reference: Id of a gallery image to start from. Leave empty when an image is given,
+                or to go on with the reference of the session's last turn.
+            image: An image to start from instead of a gallery image: an http or https URL, a data: URL,
+                or the path that an upload to this server answered.
+            text: What should be different from the reference, e.g. "in red, with long sleeves".
+            session_id: Session to continue; empty begins a new one.
+            k: How many results to return, a whole number from 1 to 1000 (default 10).
+            method: Name of a method, e.g. "cirevl", "soft", "corr"; empty takes the usual one.
+                A session keeps the method it began with.
+            more: Ids of earlier results of this session that are close to what is wanted, besides the
+                reference; at most 50.
+            less: Ids of earlier results of this session that are not what is wanted; at most 50.
+
+        Returns:
+            The session id for the next call, the id of this turn, the digest of the protocol, the hits, best first,
+            each with image_id, score, rank and the address of its picture, relative to this server; the text that
+            was searched for (merged_text), notes about what was done otherwise than asked, and what language models
+            did (usage).
+        """
+        try:
+            visitor = require(request, "search")
+            marks = marks_of({"more": more or [], "less": less or []})
+            with services.runs.of(LiveWatch()):
+                return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name)
+        except CirqueError as error:
+            raise gr.Error(said(error), print_exception=False) from error
+
+    inputs = [
+        # An initial value makes a parameter optional for the clients.
+        gr.Textbox("", label="Reference id", visible=False),
+        gr.File(label="Reference image", visible=False, type="filepath"),
+        gr.Textbox("", label="Modification text", visible=False),
+        gr.Textbox("", label="Session id", visible=False),
+        gr.Number(10, label="How many results", visible=False),
+        gr.Textbox("", label="Method", visible=False),
+        gr.JSON([], label="More like these ids", visible=False),
+        gr.JSON([], label="Less like these ids", visible=False),
+    ]
+    gr.Button(visible=False).click(search, inputs, gr.JSON(visible=False), api_name="search", **ENCODER)
+
+
+def check_search(services: Services, person: str, given: Mapping[str, Any]) -> None:
+    """What can be told of the arguments of ``/search`` before its image is there. Raises ``CirqueError``."""
+    marks_of({"more": given["more"] or [], "less": given["less"] or []})
+    wanted = (given["session_id"] or "").strip()
+    settings = _method(services, (given["method"] or "").strip(), services.search.session(wanted) if wanted else None)
+    clean_text(given["text"], required=settings.base != "image-only")
+    _whole(given["k"])
+    services.quota.check_pictures(person)
+
+
+def run_search(
+    services: Services, reference: str, image: str | None, text: str, session_id: str, k: float,
+    method: str = "", marks: Marks = Marks(), person: str = LOCAL,
+) -> SearchAnswer:
+    """One turn for a program. Raises ``CirqueError``."""
+    service, gallery = services.search, services.settings.gallery
+    reference_id: str | None = (reference or "").strip() or None
+    session = service.session(session_id.strip()) if (session_id or "").strip() else None
+    settings = _method(services, (method or "").strip(), session)
+    clean_text(text, required=settings.base != "image-only")  # before anything is stored
+    count = _whole(k)
+    if image:
+        services.quota.add_picture(person)
+        reference_id = service.add_upload(Path(image), Path(image).name)
+    elif reference_id:
+        service.image_path(session.gallery if session else gallery, reference_id)
+    elif session is None or session.latest is None:
+        raise SearchError("Give a reference: the id of a gallery image, or an image.")
+    if marks and (session is None or session.latest is None):
+        raise SearchError("“more” and “less” name results of an earlier turn. Give the session they belong to.")
+    if session is None:
+        session = service.start(gallery, method=settings)
+    parent = session.latest
+    turn = service.run_turn(
+        session.session_id, text, reference_id=reference_id,
+        parent_id=parent.turn_id if parent else None, marks=marks, k=count,
+    )
+    shown = service.gallery(session.gallery)
+    return {
+        "session_id": session.session_id, "turn_id": turn.turn_id, "protocol_digest": turn.protocol_digest,
+        "hits": [{"image_id": h.image_id, "score": h.score, "rank": h.rank,
+                  "picture": media_url("thumb", session.gallery, h.image_id, shown.digest[:8])} for h in turn.hits],
+        "merged_text": turn.merged_text, "notes": list(turn.notes),
+        "usage": _usage(turn.composition.usage if turn.composition else Usage()),
+    }
+
+
+def _usage(used: Usage) -> ModelUsage:
+    return {"calls": used.calls, "cached": used.cached, "prompt_tokens": used.prompt_tokens,
+            "completion_tokens": used.completion_tokens, "cost": used.cost}
+
+
+def _method(services: Services, name: str, session: SearchSession | None) -> MethodSettings:
+    if not name:
+        return session.method if session else MethodSettings()
+    wanted = find_method(name, services.methods).settings
+    if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
+        raise SearchError(f"A session keeps its method, and this one was not begun with {quoted(name)}. Leave the "
+                          "method out, or begin a new session.")
+    return wanted
+
+
+def _whole(k: object) -> int:
+    try:
+        number = int(k)  # type: ignore[call-overload]
+    except (TypeError, ValueError, OverflowError):
+        raise SearchError("k must be a whole number, 1 to 1000.") from None
+    if isinstance(k, bool) or (isinstance(k, float) and k != number):
+        raise SearchError(f"k is {k}; it must be a whole number, 1 to 1000.")
+    if not 1 <= number <= 1000:
+        raise SearchError(f"k is {number}; ask for 1 to 1000 results.")
+    return int(number)

@@ -1,0 +1,34 @@
+"""The live audit of a turn, asked for by the page once the results stand: nobody waits for it."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+
+from cir_core.audit.live import LiveAudits
+from cir_core.errors import CirqueError
+from web.http.public_errors import said
+from web.search.presenters import audit as present_audit
+from web.services import Services
+from web.ui.templating import fill
+
+_FRESH = {"Cache-Control": "no-store"}  # who may know the target changes
+
+
+def audit_routes(services: Services) -> APIRouter:
+    routes = APIRouter(prefix="/audit", include_in_schema=False)
+    audits = LiveAudits(services.search)
+
+    @routes.get("/{session_id}/{turn_id}")
+    def audit(session_id: str, turn_id: str) -> Response:
+        """``{"html", "ranks"}``, or ``{"problem"}``: why it cannot be told, which is no error of the
+        page (the gallery may have changed). A hidden target is neither named nor ranked."""
+        try:
+            session, found = audits.of(session_id, turn_id)
+            version = services.search.gallery(session.gallery).digest[:8]
+        except CirqueError as error:
+            return JSONResponse({"problem": said(error)}, headers=_FRESH)
+        shown = present_audit.audit(found, session.gallery, version)
+        return JSONResponse({"html": fill("audit.html", audit=shown), "ranks": shown["ranks"]}, headers=_FRESH)
+
+    return routes

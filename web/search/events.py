@@ -1,0 +1,107 @@
+"""Events of the search screen: unpack, act, draw."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import gradio as gr
+
+from cir_core.errors import CirqueError
+from web.http.long_actions import follow
+from web.http.public_errors import said
+from web.http.visitor import require
+from web.search.actions.base import LONG, arrive, begin, perform, resume
+from web.search.screen import PANELS, Screen
+from web.search.view import View
+from web.services import Services
+
+# Events that may run the encoder share one queue. Most of a slow search is waiting for a
+# language model, so there is room for more of them than there are cores.
+ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
+
+_READ_MINE = """(view) => {
+  try { return [view, JSON.parse(localStorage.getItem("cirque.sessions") || "[]")]; }
+  catch { return [view, []]; }
+}"""
+
+
+def wire_screen(
+    demo: gr.Blocks, services: Services, screen: Screen, view_state: gr.State, mine: gr.JSON,
+    bus: gr.HTML, outputs: Sequence[gr.components.Component],
+) -> None:
+    """``bus`` is the panel through which the page sends its actions."""
+    service = services.search
+
+    def draw(view: View) -> list[Any]:
+        drawn, panels = screen.draw(view)
+        return [drawn, *(panels[name] for name in PANELS)]
+
+    def on_load(view: View, known: object, request: gr.Request) -> list[Any]:
+        wanted = _session_asked(request)
+        known = known if isinstance(known, list) else []
+        _check_searcher(request)
+        try:
+            return draw(arrive(service, view, wanted, known))
+        except CirqueError as error:
+            return draw(replace(view, problem=said(error), loaded=True))
+
+    def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
+        data = event._data if isinstance(event._data, dict) else {}
+        _check_searcher(request)
+        try:
+            if not view.loaded:  # the server was restarted under an open page
+                view = resume(service, view, _session_asked(request), data)
+            name = str(data.get("do", ""))
+            if name in LONG:
+                view = yield from on_long(name, view, data)
+            else:
+                view = perform(services, view, name, data)
+            yield draw(view)
+        except CirqueError as error:
+            yield draw(replace(view, problem=said(error), notice=""))
+            raise as_error(error) from error
+
+    def on_long(name: str, view: View, data: dict[str, Any]) -> Generator[list[Any], None, View]:
+        watch, job = begin(services, view, name, data)
+        running = follow(job, watch, services.runs)
+        told = view.session_id or ""
+        while True:
+            try:
+                progress = next(running)
+            except StopIteration as over:
+                done: View = over.value
+                return done
+            panels = {"results": screen.draw_progress(view, progress)}
+            if progress.session_id and progress.session_id != told:
+                told = progress.session_id
+                panels["top"] = screen.draw_top(replace(view, session_id=told))
+            yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
+
+    demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
+              api_visibility="private", **ENCODER)
+    # "multiple": the page itself sends one action at a time, and may send the next one when this
+    # one is drawn, a moment before Gradio counts it as over ("once" would swallow that one).
+    acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
+                    trigger_mode="multiple", **ENCODER)
+    acted.failure(None, js="() => { window.cirque?.done(); }")
+
+
+def _check_searcher(request: gr.Request) -> None:
+    """Whoever may not search is shown no panel, not even one with the reason: panels name galleries."""
+    try:
+        require(request, "search")
+    except CirqueError as error:
+        raise as_error(error) from error
+
+
+def _session_asked(request: gr.Request) -> str:
+    """The session in the page's address, which Gradio passes on with every event."""
+    return str(request.query_params.get("session", ""))[:64]
+
+
+def as_error(error: CirqueError) -> gr.Error:
+    """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
+    return gr.Error(escape(said(error), quote=False), print_exception=False, title="That did not work", duration=5)

@@ -1,0 +1,147 @@
+"""Pictures over HTTP: gallery images and uploads by id, and nothing else.
+
+An address names a gallery and an id; which file that is, only the gallery knows.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, BinaryIO, cast
+from urllib.parse import unquote
+
+from fastapi import APIRouter, Request
+from fastapi.responses import FileResponse, JSONResponse, Response
+from PIL import Image
+from starlette.concurrency import run_in_threadpool
+
+from cir_core.errors import CirqueError, ImageUnreadable
+from cir_core.images.decode_budget import PATIENCE
+from cir_core.images.load import process_image
+from web.http.public_errors import retry_after, said, status_of
+from web.http.request_bodies import TooLarge, says_more_than
+from web.http.visitor import visitor_of
+from web.limits.decoding_threads import in_decoding_thread
+from web.search.presenters import results
+from web.services import Services
+
+_SHOWN_AS_THEY_ARE = {"JPEG": "image/jpeg", "PNG": "image/png", "WEBP": "image/webp", "GIF": "image/gif"}
+_FULL_EDGE = 2048
+_PICKED = 36
+_IN_MEMORY = 2**20   # bytes of an upload: many wait for their turn, and larger ones wait on the disk
+# ``v`` in the address changes with the gallery, so what is cached is never stale.
+_HEADERS = {
+    "Cache-Control": "private, max-age=604800, immutable", "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+}
+
+
+def media_routes(services: Services) -> APIRouter:
+    routes = APIRouter(prefix="/media", include_in_schema=False)
+    service, settings = services.search, services.settings
+
+    @routes.get("/thumb")
+    def thumb(gallery: str, image: str) -> Response:
+        return _picture(partial(service.image_path, gallery, image, thumbnail=True))
+
+    @routes.get("/full")
+    def full(gallery: str, image: str) -> Response:
+        return _picture(partial(service.image_path, gallery, image))
+
+    @routes.get("/find")
+    def find(gallery: str, text: str = "") -> JSONResponse:
+        """Pictures for the gallery picker: the closest to ``text``, or random ones."""
+        try:
+            images = service.gallery(gallery)
+            ids = ([hit.image_id for hit in service.find_images(gallery, text, _PICKED)] if text.strip()
+                   else service.random_images(gallery, _PICKED))
+            version = images.digest[:8]
+            return JSONResponse({"images": [
+                results.picture(gallery, image_id, version, images.caption_of(image_id)) for image_id in ids
+            ]})
+        except CirqueError as error:
+            return _refused(error, status_of(error, 404))
+
+    @routes.post("/upload")
+    async def upload(request: Request) -> JSONResponse:
+        person, limit = visitor_of(request).name, settings.max_upload_mb * 2**20
+        name = Path(unquote(request.headers.get("x-file-name", ""))).name[:200]
+        with SpooledTemporaryFile(_IN_MEMORY) as content:
+            try:
+                await run_in_threadpool(services.quota.check, person)
+                await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
+                reference_id = await in_decoding_thread(partial(_kept, person, content, name), PATIENCE)
+            except TooLarge:
+                return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
+            except CirqueError as error:
+                return _refused(error, status_of(error, 422))
+            finally:
+                await run_in_threadpool(services.quota.end_bytes, person)
+        return JSONResponse({"reference_id": reference_id})
+
+    def _kept(person: str, content: IO[bytes], name: str, patience: float) -> str:
+        services.quota.add_picture(person)
+        content.seek(0)
+        return service.add_upload(cast(BinaryIO, content), name, patience=patience)
+
+    def _picture(find_path: Any) -> Response:
+        try:
+            path: Path = find_path()
+            kind = _format_of(path)
+            if kind in _SHOWN_AS_THEY_ARE:
+                return FileResponse(path, media_type=_SHOWN_AS_THEY_ARE[kind], headers=_HEADERS)
+            return _converted(path, settings.max_image_megapixels)
+        except CirqueError as error:
+            return _refused(error, status_of(error, 404))
+
+    return routes
+
+
+async def _received(request: Request, content: IO[bytes], most: int, counted: Callable[[int], None]) -> None:
+    """The body into ``content``. Raises ``TooLarge``, ``QuotaExceeded``."""
+    came = 0
+    if says_more_than(request, most):
+        raise TooLarge("too large")
+    async for piece in request.stream():
+        came += len(piece)
+        counted(len(piece))
+        if came > most:
+            raise TooLarge("too large")
+        content.write(piece)
+
+
+def _format_of(path: Path) -> str:
+    """What the file is by its content: names may lie."""
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(16)
+    except OSError as error:
+        raise ImageUnreadable("The picture's file is not there (any more).") from error
+    if head.startswith(b"\xff\xd8\xff"):
+        return "JPEG"
+    if head.startswith(b"\x89PNG"):
+        return "PNG"
+    if head.startswith(b"GIF8"):
+        return "GIF"
+    return "WEBP" if head[:4] == b"RIFF" and head[8:12] == b"WEBP" else ""
+
+
+def _converted(path: Path, max_megapixels: float) -> Response:
+    """HEIC, TIFF and whatever else a browser does not show, as JPEG."""
+    def shown(image: Image.Image) -> Image.Image:
+        image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
+        return image
+
+    image = process_image(path, shown, max_megapixels=max_megapixels, name="The picture")
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=90)
+    return Response(buffer.getvalue(), media_type="image/jpeg", headers=_HEADERS)
+
+
+def _refused(error: CirqueError | str, status: int) -> JSONResponse:
+    problem = error if isinstance(error, str) else said(error)
+    after = {} if isinstance(error, str) else retry_after(error)
+    return JSONResponse({"error": problem}, status_code=status, headers={"Cache-Control": "no-store", **after})

@@ -1,0 +1,75 @@
+"""A live audit in words and pictures."""
+
+from __future__ import annotations
+
+from cir_core.audit.live import Alone, LiveAudit
+from cir_core.audit.records import CUTOFF
+from web.search.presenters.results import Dict, picture
+
+PICTURES = 5
+
+
+def audit(found: LiveAudit, gallery: str, version: str) -> Dict:
+    """``rows``: with both, the text alone, the image alone. ``ranks``: a result's rank by each."""
+    rows = [_row("This turn" if found.later_turn else "Both", found.best, (), found.target_rank, "", gallery, version)]
+    for name, alone in (("Text alone", found.text), ("Image alone", found.image)):
+        if alone is not None:
+            same = f"{alone.shared} of {found.depth} the same"
+            rows.append(_row(name, alone.best, found.best, alone.target_rank, same, gallery, version))
+    text = found.text.ranks if found.text else {}
+    return {
+        "sentence": sentence(found), "rows": rows, "needs_both": found.finding == "both",
+        "later": found.later_turn, "depth": found.depth,
+        "ringed": any(shown["both"] for row in rows for shown in row["pictures"]),
+        "ranks": {image_id: [text.get(image_id), rank] for image_id, rank in found.image.ranks.items()},
+    }
+
+
+def sentence(found: LiveAudit) -> str:
+    """What the audit means, in one plain sentence."""
+    return _of_target(found) if found.target_rank is not None else _of_results(found)
+
+
+def _of_target(found: LiveAudit) -> str:
+    lost = "" if (found.target_rank or 0) <= CUTOFF else ", but both together lose it"
+    if found.finding == "either":
+        return f"The text alone finds the target, and so does the image{lost}: this query does not need both."
+    if found.finding == "text":
+        return f"The text alone already finds the target{lost}: the image is not needed."
+    if found.finding == "image":
+        return f"The image alone already finds the target{lost}: the text is not needed."
+    if found.finding == "both":
+        if found.later_turn:
+            return "Neither alone finds the target, this turn does: it takes both, with the turns before."
+        return "Neither alone finds the target, both together do: this query needs both."
+    return "Nothing has the target among its first 10 yet, neither alone nor together."
+
+
+def _of_results(found: LiveAudit) -> str:
+    if found.finding == "either":
+        return "The text alone brings nearly these results, and so does the image: they say the same."
+    if found.finding == "text":
+        return _nearly("text", "image", found.text, found.depth)
+    if found.finding == "image":
+        return _nearly("image", "text", found.image, found.depth)
+    shared = max(alone.shared for alone in (found.text, found.image) if alone is not None)
+    needed = "it takes both, with the turns before." if found.later_turn else "it takes both."
+    if not shared:
+        return f"Neither alone brings any of these results: {needed}"
+    return f"Neither alone brings more than {shared} of these first {found.depth}: {needed}"
+
+
+def _nearly(one: str, other: str, alone: Alone | None, depth: int) -> str:
+    shared = alone.shared if alone else 0
+    if shared == depth:
+        return f"The {one} alone already brings these results: the {other} changes nothing among the first {depth}."
+    return f"The {one} alone already brings {shared} of these first {depth}: the {other} changes little."
+
+
+def _row(name: str, best: tuple[str, ...], turn: tuple[str, ...], rank: int | None, same: str,
+         gallery: str, version: str) -> Dict:
+    return {
+        "name": name, "same": same, "rank": None if rank is None else f"{rank:,}",
+        "hit": rank is not None and rank <= CUTOFF,
+        "pictures": [picture(gallery, i, version) | {"both": i in turn} for i in best[:PICTURES]],
+    }

@@ -1,0 +1,165 @@
+"""Comparisons of methods to plain dictionaries. No gradio, no HTML.
+
+What a blind comparison must not tell before the vote is not in the dictionary at all:
+names, texts, scores, ledgers, times and cost would each give a method away.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from annotation.records import MethodVote
+from annotation.votes import tally
+from cir_core.methods.declared import Method, name_of
+from cir_core.sessions.comparisons import Column, Comparison
+from cir_core.types.composition import Usage
+from cir_core.types.records import Hit
+from web.search.presenters import methods as present_methods
+from web.search.presenters import results
+from web.search.presenters.results import Captions, Dict
+from web.search.view import View
+
+SHOWN = 10
+LETTERS = "ABCDEF"
+
+
+def columns(
+    comparison: Comparison, votes: Sequence[MethodVote], annotator: str, methods: Mapping[str, Method],
+    version: str, captions: Captions,
+) -> Dict:
+    """Everything the panel shows. ``votes`` are those on this comparison."""
+    own = next((vote for vote in votes if vote.annotator == annotator), None)
+    judged = sum(not column.problem for column in comparison.columns)
+    # With fewer than two results there is nothing to vote on, so nothing to hide either.
+    open_names = not comparison.blind or own is not None or judged < 2
+    tops = [column.hits[:SHOWN] for column in comparison.columns]
+    sides = [
+        _column(i, column, comparison, tops, methods, version, captions, named=open_names)
+        for i, column in enumerate(comparison.columns)
+    ]
+    for i, side in enumerate(sides):
+        side["chosen"] = own is not None and own.chosen == comparison.columns[i].method
+    return {
+        "id": comparison.comparison_id, "text": comparison.modification_text or "Like the reference",
+        "words": comparison.modification_text,
+        "columns": sides, "blind": comparison.blind, "named": open_names, "voted": own is not None,
+        "neither": own is not None and own.chosen is None, "overlaps": _overlaps(tops, sides), "k": SHOWN,
+        "votes": len(votes) if open_names else 0,
+        "reference": results.picture(comparison.gallery, comparison.reference_id, version),
+        "continued": comparison.parent_id is not None, "judged": judged,
+        "marked": _marked(comparison), "away": not open_names and any(_warnings(c) for c in comparison.columns),
+    }
+
+
+def chooser(
+    view: View, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
+    comparison: Comparison | None = None,
+) -> Dict:
+    """The form that starts a comparison, filled in as ``comparison`` was, if there is one; else
+    the person's own method and two others are ticked. ``cannot`` is why no encoder composes."""
+    own = name_of(view.method, methods)
+    ticked = list(dict.fromkeys([own or "cirevl", "cirevl", "soft", "corr"]))[:3]
+    if comparison is not None:
+        ticked = [column.method for column in comparison.columns]
+    return {
+        "text": comparison.modification_text if comparison else "", "turn": view.turn_id is not None,
+        "blind": comparison is not None and comparison.blind, "tally": tally_rows(votes, methods),
+        "custom": own is None,
+        "methods": [{"name": method.name, "title": method.title, "chosen": method.name in ticked,
+                     "source": cannot if method.settings.base == "joint" and cannot else method.source,
+                     "disabled": method.settings.base == "joint" and bool(cannot)} for method in methods.values()],
+    }
+
+
+def tally_rows(votes: Sequence[MethodVote], methods: Mapping[str, Method]) -> list[Dict]:
+    """The standing of every method over all votes here."""
+    return [
+        {"name": _title(row.method, methods), "wins": row.wins, "losses": row.losses, "ties": row.ties}
+        for row in tally(votes)
+    ]
+
+
+def usage_text(usage: Usage) -> str:
+    """Calls, tokens and cost in one line; empty when no server was asked."""
+    if not usage.calls and not usage.cached:
+        return ""
+    parts = [f"{usage.calls} call{'' if usage.calls == 1 else 's'}"] if usage.calls else []
+    if usage.cached:
+        parts.append(f"{usage.cached} from the cache")
+    if usage.prompt_tokens or usage.completion_tokens:
+        parts.append(f"{usage.prompt_tokens + usage.completion_tokens:,} tokens")
+    if usage.cost is not None and usage.calls:
+        parts.append(f"cost {usage.cost:.4f}")
+    return ", ".join(parts)
+
+
+def _column(
+    place: int, column: Column, comparison: Comparison, tops: Sequence[Sequence[Hit]],
+    methods: Mapping[str, Method], version: str, captions: Captions, *, named: bool,
+) -> Dict:
+    shown: Dict = {
+        "place": place, "letter": LETTERS[place], "failed": bool(column.problem),
+        "tiles": [_tile(hit, place, tops, comparison.gallery, version, captions) for hit in tops[place]],
+    }
+    if not named:
+        return shown
+    composition = column.composition
+    constraints = composition.constraints if composition else None
+    return shown | {
+        "method": column.method, "title": _title(column.method, methods), "problem": column.problem,
+        "caption": column.caption, "merged": column.merged_text,
+        "notes": [note for note in column.notes if note not in _warnings(column)],
+        "rounds": [{"number": one.number, "query": one.query, "problems": list(one.problems)}
+                   for one in (composition.rounds if composition else ()) if one.query],
+        "must": list(constraints.prescriptive) if constraints else [],
+        "must_not": list(constraints.proscriptive) if constraints else [],
+        "timings": results.timing_rows(column.timings_ms),
+        "total": results.milliseconds(column.timings_ms.get("total", 0.0)),
+        "usage": usage_text(composition.usage) if composition else "", "warnings": _warnings(column),
+        "digest": column.protocol.digest,
+    }
+
+
+def _tile(
+    hit: Hit, place: int, tops: Sequence[Sequence[Hit]], gallery: str, version: str, captions: Captions
+) -> Dict:
+    elsewhere = {
+        LETTERS[other]: there.rank
+        for other, top in enumerate(tops) if other != place for there in top if there.image_id == hit.image_id
+    }
+    shown = results.picture(gallery, hit.image_id, version, captions(hit.image_id))
+    best = min(elsewhere.values(), default=None)
+    return shown | {
+        "rank": hit.rank, "only": not elsewhere, "up": best is not None and hit.rank < best,
+        "elsewhere": [f"{letter} {rank}" for letter, rank in elsewhere.items()],
+        "alt": f"Rank {hit.rank}: {shown['alt']}",
+    }
+
+
+def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict]:
+    """overlap@10 of every pair of columns that has results."""
+    rows = []
+    for a, b in combinations(range(len(tops)), 2):
+        size = max(len(tops[a]), len(tops[b]))
+        if tops[a] and tops[b]:
+            shared = len({hit.image_id for hit in tops[a]} & {hit.image_id for hit in tops[b]})
+            same = [hit.image_id for hit in tops[a]] == [hit.image_id for hit in tops[b]]
+            rows.append({"pair": f"{sides[a]['letter']} and {sides[b]['letter']}", "shared": shared, "size": size,
+                         "value": f"{shared / size:.2f}", "same": same})
+    return rows
+
+
+def _warnings(column: Column) -> list[str]:
+    """Notes that change what the column stands for, e.g. that a server was away."""
+    return present_methods.warnings(column.notes)
+
+
+def _marked(comparison: Comparison) -> int:
+    """How many marks counted in some column."""
+    marks = [column.composition.marks for column in comparison.columns if column.composition]
+    return max((len(one.more_like) + len(one.less_like) for one in marks), default=0)
+
+
+def _title(name: str, methods: Mapping[str, Method]) -> str:
+    return methods[name].title if name in methods else name

@@ -1,0 +1,159 @@
+"""Methods in words: for the rail, the settings, the protocol card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from cir_core.methods.declared import Method, builtin_methods, name_of
+from cir_core.types.composition import Usage
+from cir_core.types.methods import MethodSettings, Reflection, method_to_dict
+
+Dict = dict[str, Any]
+
+BASES = {
+    "cirevl": "CIReVL", "text-only": "Text only", "image-only": "Image only", "slerp": "Slerp",
+    "joint": "Joint encoder",
+}
+BASES_AT_LENGTH = {
+    "cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
+    "slerp": "Slerp of image and text", "joint": "An encoder that composes",
+}
+HISTORIES = {
+    "feedback": "eq. 9, what was picked and marked", "latest": "the latest turn alone",
+    "average": "the average of the turns", "weighted": "the turns, later ones weigh more",
+}
+MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
+FUSIONS = {
+    "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
+    "pseudo-feedback": "Mean of the best, no language model",
+}
+GROUPS = ("Base methods", "History", "SoFT", "CoRR", "Yours")
+
+
+def method_title(settings: MethodSettings, methods: Mapping[str, Method]) -> str:
+    name = name_of(settings, methods)
+    return methods[name].title if name else "Custom"
+
+
+def method_line(settings: MethodSettings, methods: Mapping[str, Method]) -> str:
+    """The method in one line, e.g. for the button that opens the settings."""
+    title = method_title(settings, methods)
+    start = f"Custom: {_steps(settings)}" if title == "Custom" else title
+    return " · ".join([start, *_numbers(settings)])
+
+
+def _steps(settings: MethodSettings) -> str:
+    steps = [BASES[settings.base]]
+    if settings.reflection:
+        steps.append("pseudo-feedback" if settings.reflection.fusion == "pseudo-feedback" else "CoRR")
+    if settings.soft_filter:
+        steps.append("SoFT")
+    return " + ".join(steps)
+
+
+def _numbers(settings: MethodSettings) -> list[str]:
+    found = []
+    if settings.base == "slerp":
+        found.append(f"text {settings.text_weight:g}")
+    if settings.history == "feedback":
+        found.append(f"α {settings.alpha:g} · β {settings.beta:g} · γ {settings.gamma:g}")
+    elif settings.history == "weighted":
+        found.append(f"decay {settings.decay:g}")
+    if settings.reflection:
+        found.append(f"{settings.reflection.rounds} round{'' if settings.reflection.rounds == 1 else 's'}")
+    if settings.soft_filter:
+        found.append(f"λ {settings.soft_filter.weight:g}")
+    return found
+
+
+def method_rows(settings: MethodSettings) -> list[tuple[str, str]]:
+    """What a protocol card says of the method."""
+    base = BASES_AT_LENGTH[settings.base]
+    rows = [("Method", f"{base}, text {settings.text_weight:g}" if settings.base == "slerp" else base)]
+    if settings.history == "feedback":
+        rows.append(("Feedback", f"α {settings.alpha:g}, β {settings.beta:g}, γ {settings.gamma:g}, "
+                                 f"K {settings.feedback_depth}"))
+    else:
+        decay = f" (decay {settings.decay:g})" if settings.history == "weighted" else ""
+        rows.append(("History", HISTORIES[settings.history] + decay))
+    if settings.reflection:
+        rows.append(("Reflection", _reflection_text(settings.reflection)))
+    if settings.soft_filter:
+        rows.append(("Filter", f"SoFT, λ {settings.soft_filter.weight:g}, {MODES[settings.soft_filter.mode].lower()}"))
+    return rows
+
+
+def _reflection_text(reflection: Reflection) -> str:
+    rounds = f"{reflection.rounds} round{'' if reflection.rounds == 1 else 's'}"
+    if reflection.fusion == "pseudo-feedback":
+        return f"mean of the best {reflection.images}, {rounds}, history {reflection.history_weight:g}"
+    seen = ", sees its query" if reflection.show_query else ""
+    return (f"CoRR, {rounds}, {reflection.images} pictures, {reflection.captions} captions, "
+            f"{reflection.fusion}, history {reflection.history_weight:g}{seen}")
+
+
+def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str = "") -> list[Dict]:
+    """The methods of the settings drawer in their groups. ``cannot`` says why a method that
+    needs a composing encoder does not work here; "" if it does."""
+    current = name_of(settings, methods)
+    rows = [{
+        "name": method.name, "title": method.title, "source": method.source, "group": _group(method),
+        "chosen": method.name == current, "settings": method_to_dict(method.settings),
+        "reason": cannot if method.settings.base == "joint" else "",
+    } for method in methods.values()]
+    groups = [{"title": title, "methods": [row for row in rows if row["group"] == title]} for title in GROUPS]
+    if current is None:
+        groups.insert(0, {"title": "In use", "methods": [{
+            "name": "custom", "title": "Custom", "source": method_line(settings, methods).removeprefix("Custom: "),
+            "chosen": True, "settings": method_to_dict(settings), "reason": "",
+        }]})
+    return [group for group in groups if group["methods"]]
+
+
+def _group(method: Method) -> str:
+    if method.name not in _own():
+        return "Yours"
+    if method.settings.reflection:
+        return "CoRR"
+    if method.settings.soft_filter:
+        return "SoFT"
+    return "Base methods" if method.settings.history == "feedback" else "History"
+
+
+@lru_cache(maxsize=1)
+def _own() -> frozenset[str]:
+    return frozenset(builtin_methods())
+
+
+def usage(used: Usage, language_model: str) -> Dict:
+    """What language models did for a turn, ready to be shown."""
+    asked = bool(used.calls or used.cached)
+    return {
+        "asked": asked, "calls": used.calls, "cached": used.cached, "model": language_model,
+        "prompt": f"{used.prompt_tokens:,}", "answer": f"{used.completion_tokens:,}",
+        "tokens": used.prompt_tokens + used.completion_tokens > 0,
+        "cost": "" if used.cost is None else f"{used.cost:.4f}".rstrip("0").rstrip(".") or "0",
+        "models": [name for name in used.models if name != language_model],
+        "rules": not asked and language_model.startswith("built-in"),
+    }
+
+
+_WARNINGS = (
+    "the built-in language model answered instead", "stopped after", "there are no constraints to filter by",
+    "the marks were not used", "this session began with",
+)
+
+
+def warnings(notes: Sequence[str]) -> list[str]:
+    """Notes that the person must not miss: what was asked for was not done, or not by whom.
+    Of each kind the first: a server that is away is away for every role."""
+    found: dict[str, str] = {}
+    for note in notes:
+        kind = next((kind for kind in _WARNINGS if note.startswith(kind)), "")
+        if not kind and note.startswith("round ") and "failed" in note:
+            kind = "round"
+        if kind:
+            found.setdefault(kind, note)
+    return list(found.values())

@@ -1,0 +1,101 @@
+"""Rounds of reflection to plain dictionaries, while they run and afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cir_core.types.composition import ReflectionRound
+from cir_core.types.records import Turn
+from web.http.long_actions import Progress
+from web.search.presenters.results import Captions, Dict, media_url, milliseconds, tile
+
+SHOWN_LIVE = 12  # of the best so far
+
+_COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_STAGES = {
+    "encode image": "Looking at your picture…", "caption": "Putting the reference into words…",
+    "merge": "Joining the reference and what you said…", "compose": "Joining picture and words…",
+    "encode text": "Finding what fits the words…", "constraints": "Working out what must and must not be there…",
+    "encode constraints": "Ranking the gallery…", "search": "Ranking the gallery…",
+}
+
+
+def progress(shown: Progress, gallery: str, version: str, captions: Captions) -> Dict:
+    """A run that is still going on."""
+    number, writing = len(shown.rounds) + 1, None
+    if shown.stage == "reflect" and shown.hits:
+        pictures = [_small(gallery, hit.image_id, version) for hit in shown.hits[: shown.looks_at]]
+        writing = _partial(shown.partial or {}) | {
+            "number": number, "pictures": pictures, "read": len(shown.hits), "edited": False, "notes": [], "time": "",
+        }
+    return {
+        "run": shown.run_id, "text": shown.text or "Like the reference", "seconds": f"{shown.seconds:.0f} s",
+        "stage": _stage(shown), "stopping": shown.stopping, "done": shown.done, "total": shown.total,
+        "round": f"Round {number} of {shown.planned}" if shown.planned and shown.stage == "reflect" else "",
+        "rounds": [round_card(one, gallery, version) for one in shown.rounds],
+        "writing": writing,
+        "tiles": [tile(hit, gallery, version, captions(hit.image_id)) for hit in shown.hits[:SHOWN_LIVE]],
+    }
+
+
+def _stage(shown: Progress) -> str:
+    if shown.stopping:
+        return "Stopping…"
+    if shown.total:
+        return f"{shown.done} of {shown.total} methods done"
+    if shown.stage == "reflect":
+        count = _COUNTS[shown.looks_at] if shown.looks_at < len(_COUNTS) else str(shown.looks_at)
+        return f"Looking at the best {count}…"
+    return _STAGES.get(shown.stage, "Searching…")
+
+
+def _partial(fields: Mapping[str, Any]) -> Dict:
+    """The answer so far. It comes from a language model, piece by piece: nothing is certain."""
+    return {
+        "intent": _text(fields.get("intent")), "satisfied": _texts(fields.get("satisfied")),
+        "problems": _texts(fields.get("problems")), "strategy": _text(fields.get("strategy")),
+        "query": _text(fields.get("query")),
+    }
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _texts(value: object) -> list[str]:
+    return [text for text in value if isinstance(text, str) and text] if isinstance(value, list | tuple) else []
+
+
+def round_card(one: ReflectionRound, gallery: str, version: str) -> Dict:
+    return {
+        "number": one.number, "intent": one.intent, "satisfied": list(one.satisfied), "problems": list(one.problems),
+        "strategy": one.strategy, "query": one.query, "edited": one.edited, "notes": list(one.notes),
+        "time": _time(one.milliseconds),
+        "pictures": [_small(gallery, image_id, version) for image_id in one.looked_at[: one.pictures]],
+        "read": len(one.looked_at),
+    }
+
+
+def _time(ms: float) -> str:
+    return "" if not ms else milliseconds(ms) if ms < 1000 else f"{ms / 1000:.1f} s"
+
+
+def _small(gallery: str, image_id: str, version: str) -> Dict:
+    return {"thumb": media_url("thumb", gallery, image_id, version),
+            "full": media_url("full", gallery, image_id, version), "id": image_id}
+
+
+def reflection(stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
+    """The rounds of a turn: ``shown`` is what counts of ``stored`` after a person's changes."""
+    if stored.composition is None or not stored.composition.rounds or shown.composition is None:
+        return None
+    counting: Sequence[ReflectionRound] = shown.composition.rounds
+    cards = []
+    for i, one in enumerate(stored.composition.rounds):
+        counts = i < len(counting)
+        card = round_card(counting[i] if counts else one, gallery, version)
+        cards.append(card | {"counts": counts, "last": i == len(counting) - 1})
+    last = counting[-1].query if counting else shown.merged_text
+    return {"cards": cards, "count": len(counting), "all": len(cards), "base": stored.merged_text,
+            "query": last or "the mean of the best images"}

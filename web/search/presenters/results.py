@@ -1,0 +1,206 @@
+"""Records to plain dictionaries for the templates. No gradio, no HTML, no services."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlencode
+
+from cir_core.search.protocol import card_to_dict
+from cir_core.sessions.store import SessionSummary
+from cir_core.types.composition import Marks
+from cir_core.types.records import UPLOAD_PREFIX, Hit, ProtocolCard, SearchSession, Turn
+from web.search.presenters.methods import method_rows, usage
+
+Dict = dict[str, Any]
+Captions = Callable[[str], str | None]
+
+COMPARED = 10
+EXCLUDE_NAMES = {
+    "reference": "Hide the current reference", "history": "Hide every reference so far",
+    "none": "Show everything (CIRCLED)",
+}
+_LEFT_OUT = {"none": "nothing", "reference": "the reference", "history": "all references"}
+STAGES = {
+    "encode image": "Encode image", "caption": "Caption", "merge": "Merge", "compose": "Compose",
+    "encode text": "Encode text", "reflect": "Reflect", "constraints": "Constraints",
+    "encode constraints": "Encode them", "search": "Search", "total": "Total",
+}
+_GARMENT_TEXTS = (
+    "in red", "with long sleeves", "striped and longer", "the same but sleeveless", "in navy with white dots",
+    "with a collar",
+)
+_OTHER_TEXTS = ("in black and white", "with more colour", "seen from closer", "outdoors", "with fewer things in it")
+
+
+def media_url(kind: str, gallery: str, image_id: str, version: str = "") -> str:
+    """Address of a picture, relative to the page. ``kind`` is ``thumb`` or ``full``."""
+    query = {"gallery": gallery, "image": image_id} | ({"v": version} if version else {})
+    return f"media/{kind}?{urlencode(query)}"
+
+
+def picture(gallery: str, image_id: str, version: str, caption: str | None = None) -> Dict:
+    upload = image_id.startswith(UPLOAD_PREFIX)
+    return {
+        "id": image_id, "thumb": media_url("thumb", gallery, image_id, version),
+        "full": media_url("full", gallery, image_id, version), "upload": upload,
+        "name": "your picture" if upload else image_id,
+        "alt": caption or ("Your picture" if upload else f"Image {image_id}"),
+    }
+
+
+def score_text(score: float) -> str:
+    return f"{score:.3f}".replace("-", "−")
+
+
+def tile(hit: Hit, gallery: str, version: str, caption: str | None = None) -> Dict:
+    shown = picture(gallery, hit.image_id, version, caption)
+    return shown | {
+        "rank": hit.rank, "score": score_text(hit.score), "raw_score": hit.score,
+        "parts": [[name, value] for name, value in hit.parts],
+        "alt": f"Rank {hit.rank}: {shown['alt']}",
+    }
+
+
+def suggestions(gallery: str) -> tuple[str, ...]:
+    return _GARMENT_TEXTS if gallery.startswith("atelier") else _OTHER_TEXTS
+
+
+def strip(session: SearchSession, branch_id: str, turn_id: str, version: str, max_turns: int) -> Dict:
+    """The turns of one branch as cards, and all branches as rows of dots when there are several."""
+    tip = session.tip_of(branch_id)
+    path = session.path_to(tip.turn_id) if tip else ()
+    viewed = next((turn.number for turn in path if turn.turn_id == turn_id), len(path))
+    return {
+        "session": session.session_id, "branch": branch_id, "viewed": viewed, "length": len(path),
+        "long": max_turns if len(path) > max_turns else 0,
+        "turns": [
+            {
+                "id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
+                "merged": turn.merged_text, "current": turn.turn_id == turn_id, "later": turn.number > viewed,
+                "reference": picture(session.gallery, turn.reference_id, version),
+                "top": [picture(session.gallery, hit.image_id, version) for hit in turn.hits[:3]],
+            }
+            for turn in path
+        ],
+        "branches": branch_rows(session, branch_id, turn_id),
+    }
+
+
+def branch_name(session: SearchSession, branch_id: str) -> str:
+    branch = next(item for item in session.branches if item.branch_id == branch_id)
+    return branch.name or f"Branch {branch.number}"
+
+
+def branch_rows(session: SearchSession, branch_id: str, turn_id: str) -> list[Dict]:
+    """One row per branch: its own turns stand at their depth, so forks line up."""
+    rows = []
+    for branch in session.branches:
+        own = [turn for turn in session.turns if turn.branch_id == branch.branch_id]
+        if own:
+            rows.append({
+                "id": branch.branch_id, "number": branch.number,
+                "name": branch.name or f"Branch {branch.number}", "named": branch.name,
+                "current": branch.branch_id == branch_id, "forked": own[0].number - 1 if own[0].parent_id else 0,
+                "dots": [
+                    {"id": turn.turn_id, "number": turn.number, "text": turn.modification_text or "(image only)",
+                     "current": turn.turn_id == turn_id}
+                    for turn in own
+                ],
+            })
+    return rows if len(rows) > 1 else []
+
+
+def timings(turn: Turn) -> list[Dict]:
+    return timing_rows(turn.timings_ms)
+
+
+def timing_rows(timings_ms: Mapping[str, float]) -> list[Dict]:
+    """Stages in the order they ran; ``share`` is of the whole turn, in per cent."""
+    total = timings_ms.get("total") or sum(timings_ms.values()) or 1.0
+    order = list(STAGES)
+    stages = sorted(timings_ms.items(), key=lambda item: order.index(item[0]) if item[0] in order else 99)
+    return [
+        {"name": STAGES.get(name, name), "ms": milliseconds(ms), "share": round(min(100.0, 100 * ms / total), 1),
+         "total": name == "total"}
+        for name, ms in stages
+    ]
+
+
+def milliseconds(ms: float) -> str:
+    return f"{ms:.1f} ms" if ms < 10 else f"{ms:.0f} ms" if ms < 10_000 else f"{ms / 1000:.1f} s"
+
+
+def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
+    return [
+        ("Gallery", f"{card.gallery}, {card.gallery_size:,} images" + (f", {card.split}" if card.split else "")),
+        ("Gallery digest", card.gallery_digest),
+        ("Encoder", f"{card.encoder.spec}, revision {card.encoder.revision}, {card.encoder.dim} dim"),
+        ("Language model", card.language_model),
+        *method_rows(card.method),
+        ("Left out", _LEFT_OUT[card.method.exclude]),
+        ("Captions", card.caption_mode + (f", optimised {card.captions}" if card.captions else "")),
+        ("Ties", card.tie_rule),
+        ("Seed", "none" if card.seed is None else str(card.seed)),
+        ("cirque", card.version),
+    ]
+
+
+def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
+    card, made = session.protocol, turn.composition
+    if made is not None and turn.protocol_digest != card.digest:  # kept from changes to another turn
+        card = replace(card, method=replace(card.method, soft_filter=made.soft_filter), digest=turn.protocol_digest)
+    return {
+        "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
+        "notes": list(turn.notes), "timings": timings(turn), "digest": card.digest,
+        "rows": protocol_rows(card), "card": card_to_dict(card), "excluded": len(turn.excluded_ids),
+        "number": turn.number, "base": session.method.base, "session": session.session_id, "turn": turn.turn_id,
+        "target_shown": "yes" if session.target_live or session.target_revealed else "",
+        "rounds": [one.query for one in made.rounds if one.query] if made else [],
+        "marks": _marks(made.marks, session.gallery, version) if made else None,
+        "usage": usage(made.usage, card.language_model) if made else None,
+    }
+
+
+def _marks(marks: Marks, gallery: str, version: str) -> Dict | None:
+    if not marks:
+        return None
+    return {"more": [picture(gallery, image_id, version) for image_id in marks.more_like],
+            "less": [picture(gallery, image_id, version) for image_id in marks.less_like]}
+
+
+def comparison(session: SearchSession, left: str, right: str, version: str, captions: Captions) -> Dict:
+    """The best ten of two branches and how far they agree."""
+    tips = [tip for branch in (left, right) if (tip := session.tip_of(branch)) is not None]
+    tops = [tip.hits[:COMPARED] for tip in tips]
+    sets = [{hit.image_id for hit in top} for top in tops]
+    shared = len(sets[0] & sets[1])
+    columns = []
+    for tip, branch_id, top, other in zip(tips, (left, right), tops, (tops[1], tops[0]), strict=True):
+        places = {hit.image_id: hit.rank for hit in other}
+        columns.append({
+            "branch": branch_id, "name": branch_name(session, branch_id), "turn": tip.number,
+            "text": tip.modification_text, "merged": tip.merged_text,
+            "tiles": [
+                tile(hit, session.gallery, version, captions(hit.image_id))
+                | {"only": hit.image_id not in places, "there": places.get(hit.image_id)}
+                for hit in top
+            ],
+        })
+    size = max((len(top) for top in tops), default=0)
+    return {"columns": columns, "shared": shared, "size": size, "k": COMPARED,
+            "overlap": f"{shared / size:.2f}" if size else "–",
+            "branches": [{"id": b.branch_id, "name": b.name or f"Branch {b.number}"} for b in session.branches
+                         if session.tip_of(b.branch_id)],
+            "left": left, "right": right}
+
+
+def summary(item: SessionSummary, version: str, current: str | None) -> Dict:
+    kind = "" if not item.has_target else "target found" if item.target_revealed else "target open"
+    return {
+        "id": item.session_id, "title": item.title or item.last_text or "No turn yet",
+        "gallery": item.gallery, "kind": kind, "turns": item.turns, "branches": item.branches,
+        "current": item.session_id == current, "when": f"{item.updated_at:%d %b, %H:%M}",
+        "picture": picture(item.gallery, item.first_reference_id, version) if item.first_reference_id else None,
+    }

@@ -1,0 +1,60 @@
+"""The search screen: six panels of HTML, drawn by :mod:`web.search.screen`, wired in ``search_events``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import gradio as gr
+
+from web.search.api import wire_api
+from web.search.events import wire_screen
+from web.search.screen import PANELS, Screen
+from web.search.view import View
+from web.services import Services
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The components of the screen. ``outputs`` is the one list every event draws to."""
+
+    view: gr.State
+    mine: gr.JSON
+    panels: dict[str, gr.HTML]
+
+    @property
+    def outputs(self) -> list[gr.components.Component]:
+        return [self.view, *(self.panels[name] for name in PANELS)]
+
+
+def build_search_tab(demo: gr.Blocks, services: Services) -> None:
+    screen = Screen(services)
+    first = screen.empty()
+    panels = {"top": _panel("top", first)}
+    with gr.Row(elem_id="bench"):
+        with gr.Column(elem_id="side", scale=0, min_width=0):
+            panels["rail"] = _panel("rail", first)
+        with gr.Column(elem_id="main", min_width=0):
+            panels["strip"] = _panel("strip", first)
+            panels["results"] = _panel("results", first)
+        with gr.Column(elem_id="aside", scale=0, min_width=0):
+            panels["how"] = _panel("how", first)
+    panels["drawers"] = _panel("drawers", first)
+    parts = Parts(
+        view=gr.State(View(gallery=services.settings.gallery)),
+        mine=gr.JSON(value=[], visible=False), panels=panels,
+    )
+    wire_screen(demo, services, screen, parts.view, parts.mine, panels["top"], parts.outputs)
+    wire_api(services)
+
+
+def _panel(name: str, first: dict[str, str]) -> gr.HTML:
+    # A panel hands itself to assets/js/search/core.js, which may load after it. "act" is the one
+    # event; Gradio knows it because the quoted word stands in this script.
+    script = (
+        f"const me = [element, trigger, watch, '{name}', 'act'];"
+        "window.cirque?.mount ? window.cirque.mount(...me) : (window.cirquePending ??= []).push(me);"
+    )
+    return gr.HTML(
+        first[name], html_template="${value}", js_on_load=script, apply_default_css=False,
+        elem_id=name, elem_classes="cq-panel",
+    )

@@ -1,0 +1,46 @@
+"""What one browser tab looks at: ids and choices, never records. Frozen, small, no gradio."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cir_core.types.composition import Adjustment
+from cir_core.types.records import MethodSettings
+
+DEFAULT_K = 60
+MINE_KEPT = 200
+
+
+@dataclass(frozen=True)
+class View:
+    """Everything the screen shows follows from this and the store.
+
+    ``turn_id`` is the turn whose results are shown and from which the next search goes on;
+    ``branch_id`` the line of turns the strip shows (a turn may be on several).
+    """
+
+    gallery: str
+    method: MethodSettings = MethodSettings()
+    k: int = DEFAULT_K
+    session_id: str | None = None
+    turn_id: str | None = None
+    branch_id: str | None = None
+    reference_id: str | None = None
+    target_live: bool = False
+    compare: tuple[str, str] | None = None   # two branch ids, side by side
+    adjustment: Adjustment = Adjustment()    # what the person changed of the shown turn, not kept yet
+    undo: tuple[Adjustment, ...] = ()        # the changes before it, the latest last
+    moves: bool = False                      # show how the filter moved the results
+    comparison_id: str | None = None         # methods side by side
+    asked_at: float = 0.0                    # when the comparison was shown first, seconds since the epoch
+    annotator: str = ""                      # who votes: a random id this browser keeps
+    wall: tuple[str, ...] = ()               # gallery images shown before the first search
+    mine: tuple[str, ...] = ()               # sessions this browser began or opened, newest first
+    problem: str = ""
+    notice: str = ""
+    loaded: bool = False
+    beat: int = 0                            # counts renderings, so that the page sees each one
+
+    def remember(self, session_id: str) -> tuple[str, ...]:
+        """``mine`` with ``session_id`` in front."""
+        return (session_id, *(known for known in self.mine if known != session_id))[:MINE_KEPT]

@@ -1,0 +1,74 @@
+"""What the adjudication screen asks for and tells, as JSON. Nobody's name, nothing hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi import APIRouter
+
+from annotation.records import Decision, same_person
+from annotation.validity.adjudication import Adjudication, OpenCase
+from annotation.validity.answers import Validity
+from web.http.json_api import Fields, asked, told
+from web.http.visitor import Visitor, check
+from web.services import Services
+from web.studies import annotate_json as present
+
+Json = dict[str, object]
+
+
+def adjudicate_routes(services: Services) -> APIRouter:
+    """``/adjudicate/…``, for those who may adjudicate."""
+    store = services.study_store
+    adjudication = Adjudication(store, {"validity": Validity()})
+
+    def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "adjudicate")
+        found = [it for it in store.studies() if it.kind == "validity"]
+        counts = [store.counts(it.study_id) for it in found]
+        return {"studies": [{"name": it.name, "accepting": it.accepting, "done": of["done"],
+                             "decisions": of["decisions"]} for it, of in zip(found, counts, strict=True)]}
+
+    def queue(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "adjudicate")
+        found = adjudication.cases(query.get("study", ""))
+        return {"cases": [{"item": it.item_id, "number": it.number, "why": it.why, "decided": it.decided}
+                          for it in found.cases], "counts": dict(found.counts)}
+
+    def case(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "adjudicate")
+        return case_json(adjudication.case(query.get("study", ""), query.get("item", ""), visitor.name), visitor.name)
+
+    def decide(visitor: Visitor, sent: Fields) -> object:
+        check(visitor, "adjudicate")
+        decided = adjudication.decide(
+            sent["study"], sent["item"], visitor.name, sent["answer"], sent["reason"], sent["token"],
+            seen_revision=sent.get("seen_revision"))
+        return {"decision": decision_json(decided.decision, visitor.name), "overtook": decided.overtook}
+
+    routes = APIRouter()
+    for path, endpoint, verb in (
+        ("/adjudicate/studies", asked(studies, slow=True), "GET"),
+        ("/adjudicate/queue", asked(queue, slow=True), "GET"),
+        ("/adjudicate/case", asked(case, slow=True), "GET"),
+        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",),
+                                     slow=True), "POST"),
+    ):
+        routes.add_route(path, endpoint, [verb], include_in_schema=False)
+    return routes
+
+
+def case_json(found: OpenCase, adjudicator: str) -> Json:
+    """A case for the browser: judges are letters."""
+    return {
+        "item": present.item(found.item, None, found.images), "number": found.number, "why": found.why,
+        "judgements": [{"label": it.label, "answer": it.answer, "seconds": round(it.seconds, 1)}
+                       for it in found.judgements],
+        "judged_by_you": found.own,
+        "decision": None if found.decision is None else decision_json(found.decision, adjudicator),
+    }
+
+
+def decision_json(decision: Decision, adjudicator: str) -> Json:
+    return {"answer": decision.answer, "reason": decision.reason, "revision": decision.revision,
+            "by_you": same_person(decision.adjudicator, adjudicator)}

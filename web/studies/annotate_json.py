@@ -1,0 +1,82 @@
+"""What of a study goes to the browser of a judge. Of an item only its ``shown`` part, never more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from annotation.records import Assignment, Desk, Item, Saved, Study
+from annotation.studies.progress import Progress, progress_of
+from annotation.studies.service import MyStudy
+from web.studies import survey_json
+from web.studies.image_urls import Images, addresses, picture
+
+Json = dict[str, Any]
+
+
+def mine(studies: Sequence[MyStudy]) -> Json:
+    return {"studies": [
+        {"name": each.study.name, "kind": each.study.kind, "accepting": each.study.accepting, "joined": each.joined,
+         "done": each.done, "total": each.total}
+        for each in studies
+    ]}
+
+
+def desk(found: Desk) -> Json:
+    """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead.
+    Of somebody who has not joined, ``progress["total"]`` is about what they would get."""
+    parts = survey_json.parts if found.study.kind == "preference" else _validity_parts
+    return {"study": study(found.study), "joined": found.joined, "progress": progress(progress_of(found)),
+            **parts(found)}
+
+
+def _validity_parts(found: Desk) -> Json:
+    study_id, images = found.study.study_id, found.images
+    return {
+        "item": None if found.item is None else item(found.item, found.position, images),
+        "answer": None if found.judgement is None else found.judgement.answer,
+        "revision": 0 if found.judgement is None else found.judgement.revision,
+        "seconds": 0 if found.judgement is None else found.judgement.seconds,
+        "draft": None if found.draft is None else {"answer": found.draft.answer, "seconds": found.draft.seconds},
+        "ahead": [{"images": _addresses(study_id, each, images)} for each in found.ahead],
+    }
+
+
+def study(found: Study) -> Json:
+    return {"id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
+            "accepting": found.accepting}
+
+
+def progress(found: Progress) -> Json:
+    pace, left = found.median_seconds, found.seconds_left
+    return {"done": found.done, "total": found.total, "unsure": found.unsure,
+            "median_seconds": None if pace is None else round(pace, 1),
+            "seconds_left": None if left is None else round(left)}
+
+
+def item(found: Item, position: int | None, images: Images) -> Json:
+    shown, study_id = found.shown, found.study_id
+    return {
+        "id": found.item_id, "position": position, "text": shown["text"],
+        "reference": picture(study_id, shown["reference"], images),
+        "target": picture(study_id, shown["target"], images),
+        "panel": [picture(study_id, token, images) for token in shown["panel"]],
+    }
+
+
+def saved(found: Saved) -> Json:
+    return {"revision": found.judgement.revision, "repeated": found.repeated, "overtook": found.overtook,
+            "unsure": bool(found.judgement.answer.get("unsure"))}
+
+
+def overview(found: Sequence[Assignment], begun: Collection[str]) -> Json:
+    """``begun``: items with something that is not saved."""
+    return {"places": [{"item": a.item_id, "position": a.position, "state": a.state, "draft": a.item_id in begun}
+                       for a in found]}
+
+
+def _addresses(study_id: str, found: Item, images: Images) -> list[str]:
+    """What a person will look at first: reference and target large, the panel small."""
+    shown = found.shown
+    wanted = [(shown["reference"], "l"), (shown["target"], "l"), *((token, "s") for token in shown["panel"])]
+    return addresses(study_id, wanted, images)

@@ -1,0 +1,193 @@
+"""The named calls of studies: a script can judge and rate as the person it has signed in as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradio as gr
+
+from cir_core.errors import CirqueError
+from web.http.call_answers import GateAnswer, ProgressAnswer, SaveAnswer
+from web.http.json_api import in_shared_thread
+from web.http.public_errors import said
+from web.http.visitor import require
+from web.services import Services
+from web.studies import annotate_json as present
+
+_AT_ONCE = 8   # of each call; they share the threads of json_calls with the screens
+
+
+def wire_study_calls(services: Services) -> None:
+    """For the one who is signed in: ``/next_item`` and ``/save_judgement``, ``/next_question``, ``/pass_gate`` and
+    ``/save_rating``, and ``/progress``. Inside a ``gr.Blocks``."""
+    studies = services.studies
+
+    async def look(request: gr.Request, study: str, item: str) -> Any:
+        name = _who(request)
+        return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)), name, study)
+
+    async def keep(
+        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
+    ) -> Any:
+        name = _who(request)
+
+        def save() -> dict[str, Any]:
+            saved, desk = studies.save(study, name, item, answer, token, seconds=seconds)
+            if not saved.repeated:
+                services.meter.judged(saved.judgement.protocol)
+            return {"saved": present.saved(saved), "desk": present.desk(desk)}
+
+        return await _run(save, name, study)
+
+    async def next_item(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
+        """Get the next item to judge in a validity study, or one of one's own items again. The first call joins the
+        study.
+
+        Args:
+            study: The study's name or id.
+            item: Id of an item of one's own to look at again; empty takes the first open one.
+
+        Returns:
+            The study, one's progress, the item (null when nothing is left) with its id, its text and the
+            addresses of its pictures, relative to this server, one's answer to it if there is one
+            with its revision, and one's draft.
+        """
+        return await look(request, study, item)
+
+    async def save_judgement(
+        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
+    ) -> SaveAnswer:
+        """Save one's judgement of an item; it is on disk when the call returns. Saving an item again revises it.
+
+        Args:
+            study: The study's name or id.
+            item: The item's id, as next_item gives it.
+            answer: The judgement. In a validity study an object of validated (true, false or null), flags (codes
+                such as "INVALID_TEXT_QUERY"; none where validated is true), reasons (such as "1a"), note (text),
+                alternatives (tokens of panel pictures that fit just as well) and unsure (true leaves the item to
+                an adjudicator).
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every judgement. A call that
+                is repeated with the same token is saved once.
+            seconds: How long one looked at the item, in seconds (default 0, not measured).
+
+        Returns:
+            What was saved (its revision; repeated, if nothing was new) and the desk with the next
+            open item, as next_item gives it.
+        """
+        return await keep(request, study, item, answer, token, seconds)
+
+    async def next_question(request: gr.Request, study: str, item: str = "") -> dict[str, Any]:
+        """Get the next question of a preference study, or one of one's own again. The first call joins the study.
+
+        Args:
+            study: The study's name or id.
+            item: Id of a question of one's own to look at again; empty takes the first open one.
+
+        Returns:
+            As next_item; the item has the reference, its text and two sets, A and B. Where something comes
+            first the item is null and gate says what: guidelines, consent, a check (pass_gate), or that one
+            has finished, with the code.
+        """
+        return await look(request, study, item)
+
+    async def save_rating(
+        request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float = 0,
+    ) -> SaveAnswer:
+        """Save one's answer to a question; it is on disk when the call returns. Saving again revises it.
+
+        Args:
+            study: The study's name or id.
+            item: The question's id, as next_question gives it.
+            answer: An object of ratings ({"A": 1 to 5, "B": 1 to 5}), preferred ("A", "B", or "tie" where the study
+                allows it), irrelevant ({"image": false, "text": false}), reason (text); and confirmed, true to
+                save a preference for the set that is rated lower.
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer. A call that is
+                repeated with the same token is saved once.
+            seconds: How long one looked at the question, in seconds (default 0, not measured).
+
+        Returns:
+            What was saved (its revision; repeated, if nothing was new) and the desk with what comes
+            next, as next_question gives it.
+        """
+        return await keep(request, study, item, answer, token, seconds)
+
+    async def pass_gate(
+        request: gr.Request, study: str, kind: str, token: str, number: int | None = None,
+        attempt: int | None = None, answer: bool | int | str | None = None,
+    ) -> GateAnswer:
+        """Answer what comes before the next question of a preference study: the gate that next_question names.
+
+        Args:
+            study: The study's name or id.
+            kind: The gate's kind: "guidelines" (one has read them), "consent", or "check".
+            token: 8 to 64 letters, digits, hyphens and underscores, new for every answer.
+            number: For a check, its number, as the gate gives it.
+            attempt: For a check, its attempt, as the gate gives it.
+            answer: To consent, true; to a check, the number; nothing to guidelines.
+
+        Returns:
+            Whether it is passed, and the desk with what comes next, as next_question gives it.
+        """
+        name = _who(request)
+
+        def answer_it() -> dict[str, Any]:
+            passed, desk = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt, answer=answer)
+            return {"passed": passed, "desk": present.desk(desk)}
+
+        return await _run(answer_it, name, study)
+
+    async def progress(request: gr.Request, study: str) -> ProgressAnswer:
+        """Tell how far one is in a study. Asking does not join it.
+
+        Args:
+            study: The study's name or id.
+
+        Returns:
+            Whether one has joined, how many of one's items are done, how many there are, how many one was
+            unsure of, the median of the seconds per item and the seconds left at that pace (null before
+            three answers).
+        """
+        name = _who(request)
+
+        def ask() -> dict[str, Any]:
+            desk, how_far = studies.progress(study, name)
+            return {"study": present.study(desk.study), "joined": desk.joined, **present.progress(how_far)}
+
+        return await _run(ask, name, study)
+
+    def text(label: str) -> gr.Textbox:
+        return gr.Textbox(label=label, visible=False)
+
+    # An initial value makes a parameter optional for the clients.
+    again, seconds = gr.Textbox("", label="Item", visible=False), gr.Number(0, label="Seconds", visible=False)
+    number, attempt = (gr.Number(0, label=label, visible=False, precision=0) for label in ("Number", "Attempt"))
+    answer, given = gr.JSON(label="Answer", visible=False), gr.JSON({}, label="Answer", visible=False)
+    saving = [text("Study"), text("Item"), answer, text("Token"), seconds]
+    calls: list[tuple[Callable[..., Any], list[Any]]] = [
+        (next_item, [text("Study"), again]),
+        (save_judgement, saving),
+        (next_question, [text("Study"), again]),
+        (save_rating, saving),
+        (pass_gate, [text("Study"), text("Kind"), text("Token"), number, attempt, given]),
+        (progress, [text("Study")]),
+    ]
+    for call, inputs in calls:
+        # Clients that ask by /call stand in a queue all the same: not each of them behind one who waits.
+        gr.Button(visible=False).click(
+            call, inputs, gr.JSON(visible=False), api_name=call.__name__, queue=False, show_progress="hidden",
+            concurrency_limit=_AT_ONCE)
+
+
+def _who(request: gr.Request) -> str:
+    try:
+        return require(request, "annotate").name
+    except CirqueError as error:
+        raise gr.Error(said(error), print_exception=False) from error
+
+
+async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> Any:
+    try:
+        return await in_shared_thread(work, name, study)
+    except CirqueError as error:
+        raise gr.Error(said(error), print_exception=False) from error

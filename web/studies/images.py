@@ -1,0 +1,60 @@
+"""Pictures of studies, as they were frozen when the study was made: for its members alone, and for browsers to keep."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from annotation.studies.lru_cache import Latest
+from cir_core.errors import AccessError, StorageError
+from web.http.json_api import in_shared_thread, in_thread, refused, reply
+from web.http.study_members import StudyMembers
+from web.http.visitor import visitor_of
+
+_STUDY = re.compile(r"[0-9a-z]{8,64}")
+_NAME = re.compile(r"[0-9a-f]{24}-[sl]\.webp")
+_KEPT_BYTES = 64 * 2**20
+_HEADERS = {
+    # By cookie: who signs in at the same browser later gets nothing that was kept for somebody else.
+    "Cache-Control": "private, max-age=31536000, immutable", "Vary": "Cookie", "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+}
+
+
+def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaitable[Response]]:
+    """The endpoint for ``{study_id}/{name}``. What was shown lately is answered from memory at once.
+
+    Who is no member gets the answer to a picture that is not there, so that nobody learns which studies there are.
+    """
+    kept: Latest[tuple[str, str], Response] = Latest(_KEPT_BYTES, lambda answer: len(answer.body))
+
+    def read(study_id: str, name: str) -> Response | None:
+        try:
+            content = (home / "studies" / study_id / name).read_bytes()
+        except OSError:
+            return None
+        return kept.put((study_id, name), Response(content, headers=_HEADERS, media_type="image/webp"))
+
+    async def endpoint(request: Request) -> Response:
+        study_id, name = request.path_params["study_id"], request.path_params["name"]
+        missing = reply({"problem": "This picture is not here (any more).", "kind": "unknown"}, 404)
+        if not (_STUDY.fullmatch(study_id) and _NAME.fullmatch(name)):
+            return missing
+        try:
+            visitor = visitor_of(request)
+
+            def ask() -> bool:
+                return members.knows(visitor, study_id) or members.look(visitor, study_id)
+
+            # Of a page of pictures the first ones ask; the others wait, and know by then.
+            if not members.knows(visitor, study_id) and not await in_shared_thread(ask, visitor.name, study_id):
+                return missing
+        except (AccessError, StorageError) as error:
+            return refused(error)
+        return kept.get((study_id, name)) or await in_thread(lambda: read(study_id, name)) or missing
+
+    return endpoint

@@ -1,0 +1,137 @@
+"""What the studies screen asks for and tells, as JSON; results and exports for whoever may see them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, cast, get_args
+
+from fastapi import APIRouter
+
+from annotation.records import Act, Study, same_person
+from annotation.studies import input_limits
+from annotation.studies.accepting import set_accepting
+from annotation.studies.overview import seat_progress
+from annotation.studies.planner import plan_study
+from annotation.studies.releasing import release as release_work
+from annotation.validity.labels import LabelRule, final_labels, queue
+from annotation.validity.rubric import load_rubric
+from annotation.validity.subset import count_subset
+from cir_core.errors import StudyError
+from cir_core.support.texts import quoted
+from web.http.json_api import Fields, asked, told
+from web.http.visitor import Visitor, check
+from web.services import Services
+from web.studies import manage_json as present
+from web.studies.downloads import download, download_preferences
+
+_PLAN = {"people": 5, "items": 500, "overlap": 1, "block": 0}
+
+
+def studies_routes(services: Services) -> APIRouter:
+    """``/studies/…``. Reading is for those who manage studies or may see results, changing for managers."""
+    store = services.study_store
+
+    def everything(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        return {"studies": [present.study(it, store.counts(it.study_id)) for it in store.studies()]}
+
+    def one(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        seats, judgements = store.seats(study.study_id), store.judgements(study.study_id)
+        progress = seat_progress(study, seats, store.assignments(study.study_id), judgements, datetime.now(UTC),
+                                 store.events(study.study_id, kind="finish"))
+        cases = ([] if study.kind == "preference" else
+                 queue(store.items(study.study_id), judgements, store.decisions(study.study_id),
+                       rubric=load_rubric(study.protocol)))
+        return {
+            "study": present.study(study, store.counts(study.study_id)), "people": present.people(progress),
+            "queue": present.queue(cases),
+            "you_judge": any(same_person(seat.annotator, visitor.name) for seat in seats),
+        }
+
+    def counts(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        return {"counts": dict(store.counts(study.study_id)), "accepting": study.accepting}
+
+    def results(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _validity(_reading(visitor, query))
+        rule, rubric = rule_of(query), load_rubric(study.protocol)
+        items, judgements = store.items(study.study_id), store.judgements(study.study_id)
+        decisions = store.decisions(study.study_id)
+        labels = final_labels(items, judgements, decisions, rule, rubric=rubric)
+        return present.results(count_subset(items, labels, rubric=rubric), rubric, rule,
+                               queue(items, judgements, decisions, rubric=rubric))
+
+    def export(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
+        made = (download_preferences(store, study, form) if study.kind == "preference"
+                else download(store, study, form, table, rule_of(query)))
+        store.note_act(Act("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
+        return made
+
+    def plan(visitor: Visitor, query: Mapping[str, str]) -> object:
+        check(visitor, "manage", "results")
+        people, items, overlap, block = (_whole(query, name, usual) for name, usual in _PLAN.items())
+        return asdict(plan_study(people, items, overlap, block, seconds_per_item=_whole(query, "seconds", 60)))
+
+    def accept(accepting: bool) -> Any:
+        def change(visitor: Visitor, sent: Fields) -> object:
+            study = _managing(visitor, sent)
+            changed = set_accepting(store, study, accepting, by=visitor.name)
+            return {"study": present.study(changed, store.counts(study.study_id))}
+        return told(change, ("study",))
+
+    def release(visitor: Visitor, sent: Fields) -> object:
+        study = _managing(visitor, sent)
+        name = sent["annotator"]
+        if not isinstance(name, str) or not any(
+            same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
+            raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
+        released = release_work(store, study, name, by=visitor.name)
+        services.study_members.forget(study.study_id)
+        return {"released": released.items, "block": released.block, "freed": released.freed}
+
+    def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
+        check(visitor, "manage", "results")
+        return store.study(input_limits.checked_study(query.get("study", "")))
+
+    def _managing(visitor: Visitor, sent: Fields) -> Study:
+        check(visitor, "manage")
+        return store.study(input_limits.checked_study(sent["study"]))
+
+    routes = APIRouter()
+    for path, endpoint, verb in (
+        ("/studies/all", asked(everything, slow=True), "GET"),
+        ("/studies/one", asked(one, slow=True), "GET"),
+        ("/studies/counts", asked(counts), "GET"),
+        ("/studies/results", asked(results, slow=True), "GET"),
+        ("/studies/export", asked(export, slow=True), "GET"),
+        ("/studies/plan", asked(plan, slow=True), "GET"),
+        ("/studies/close", accept(False), "POST"),
+        ("/studies/open", accept(True), "POST"),
+        ("/studies/release", told(release, ("study", "annotator")), "POST"),
+    ):
+        routes.add_route(path, endpoint, [verb], include_in_schema=False)
+    return routes
+
+
+def rule_of(query: Mapping[str, str]) -> LabelRule:
+    rule = query.get("rule") or "majority"
+    if rule not in get_args(LabelRule):
+        raise StudyError(f"There is no rule {quoted(rule)}. Take one of: {', '.join(get_args(LabelRule))}.")
+    return cast(LabelRule, rule)
+
+
+def _validity(study: Study) -> Study:
+    if study.kind != "validity":
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. Its results are its methods'.")
+    return study
+
+
+def _whole(query: Mapping[str, str], name: str, usual: int) -> int:
+    text = query.get(name, str(usual)).strip()
+    if not (text.isascii() and text.isdigit() and len(text) < 8):
+        raise StudyError(f"“{name}” must be a whole number of at most seven digits.")
+    return int(text)

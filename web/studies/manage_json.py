@@ -1,0 +1,91 @@
+"""Studies as JSON for those who run them or read their results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from annotation.preference.survey.texts import SETTINGS
+from annotation.records import Study
+from annotation.studies.overview import SeatProgress
+from annotation.validity.labels import Case
+from annotation.validity.rubric import INVALID_UNSPECIFIED, Flag, Rubric
+from annotation.validity.subset import Subset, SubsetRow
+
+Json = dict[str, Any]
+_LONGEST = 300
+_SURVEY = ("set_names", "per_person", "form_size", "shared_every", "shared_by", "check", "check_every", "reason_every",
+           "allow_tie", "consent")
+_SOURCE = {"form": "Made from", "file": "File", "files": "Files", "dataset": "Data set", "gallery": "Gallery",
+           "retrievers": "Retrievers", "methods": "Methods", "runs": "Runs"}
+
+
+def study(found: Study, counts: Mapping[str, int]) -> Json:
+    """``survey``, of preference studies: what its owner has set; of the consent only whether there is one."""
+    survey = {**SETTINGS, **found.settings, "consent": bool(found.settings.get("consent"))}
+    return {
+        "id": found.study_id, "name": found.name, "kind": found.kind, "protocol": found.protocol,
+        "accepting": found.accepting, "created_at": found.created_at.isoformat(), "created_by": found.created_by,
+        "seats": found.plan.seats, "plan": asdict(found.plan), "counts": dict(counts),
+        "source": [[words, _short(found.source[name])] for name, words in _SOURCE.items() if found.source.get(name)],
+        **({"survey": {name: survey.get(name) for name in _SURVEY}} if found.kind == "preference" else {}),
+    }
+
+
+def people(rows: Sequence[SeatProgress]) -> list[Json]:
+    return [{
+        "seat": row.seat, "name": row.annotator, "done": row.done, "unsure": row.unsure, "open": row.open,
+        "total": row.total, "median_seconds": None if row.median_seconds is None else round(row.median_seconds, 1),
+        "seen_at": row.seen_at.isoformat() if row.seen_at else None, "away": row.away,
+        "finished_at": row.finished_at.isoformat() if row.finished_at else None, "code": row.code,
+    } for row in rows]
+
+
+def results(subset: Subset, rubric: Rubric, rule: str, cases: Sequence[Case]) -> Json:
+    """Table 2 of CIRCUS over this study, by the categories of its rubric."""
+    names = {rubric.valid.code: rubric.valid.name, **{flag.code: flag.name for flag in rubric.flags},
+             INVALID_UNSPECIFIED: "Not valid, no common flag"}
+    order = [rubric.valid.code, *rubric.severity, INVALID_UNSPECIFIED]
+    total = subset.total
+    return {
+        "rule": rule,
+        "rows": [_row(row) for row in subset.rows], "total": _row(total),
+        "categories": [{"code": code, "name": names[code]} for code in order
+                       if code != INVALID_UNSPECIFIED or total.primary[code]],
+        "reasons": [reason for flag in rubric.flags for reason in _reasons(flag, total)],
+        "flags": [{"code": flag.code, "name": flag.name, "count": total.flags[flag.code]} for flag in rubric.flags],
+        "queue": queue(cases),
+    }
+
+
+def queue(cases: Sequence[Case]) -> Json:
+    waiting = sum(not case.decided for case in cases)
+    return {"open": waiting, "decided": len(cases) - waiting}
+
+
+def _reasons(flag: Flag, total: SubsetRow) -> list[Json]:
+    of = [{"code": reason.code, "name": reason.name, "flag": flag.name, "count": total.reasons[reason.code]}
+          for reason in flag.reasons]
+    if count := total.reasons_differ.get(flag.code):
+        of.append({"code": "", "name": "Reasons differ", "flag": flag.name, "count": count})
+    return of
+
+
+def _row(row: SubsetRow) -> Json:
+    return {
+        "dataset": row.dataset, "audited_required": row.audited_required, "validated_solved": row.validated_solved,
+        "audited_unresolved": row.audited_unresolved, "validated_unsolved": row.validated_unsolved,
+        "audited_other": row.audited_other, "validated_other": row.validated_other,
+        "audited": row.audited, "validated": row.validated, "unlabelled": row.unlabelled,
+        "undecided": row.undecided, "adjudicated": row.adjudicated, "primary": dict(row.primary),
+    }
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list | tuple):
+        whole = any(isinstance(each, dict | list) for each in value)
+        return f"{len(value):,}" if whole else ", ".join(map(str, value))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else text[:_LONGEST - 1] + "…"

@@ -1,0 +1,73 @@
+"""What the studies screen asks of preference studies: how people answered, what rules leave out, the methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fastapi import APIRouter
+
+from annotation.preference.exclusion import Rules, parse_rules, rules_of
+from annotation.preference.method_results import method_results
+from annotation.preference.review import review
+from annotation.records import Study
+from annotation.studies import input_limits
+from cir_core.errors import StudyError
+from web.http.json_api import Fields, asked, told
+from web.http.visitor import Visitor, check
+from web.services import Services
+from web.studies import quality_json as present
+
+_MOST_RULES = 20
+
+
+def quality_routes(services: Services) -> APIRouter:
+    """``/studies/quality`` and ``/studies/methods?study=[&rules=irrelevant,failed-checks=2]``: under the study's own
+    rules, else under these (``none``: all answers count). ``POST /studies/rules {study, rules}`` keeps rules with the
+    study; exports follow them."""
+    store = services.study_store
+
+    def quality(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        found = review(store, study, _rules(query))
+        return present.quality(found, rules_of(study.settings))
+
+    def methods(visitor: Visitor, query: Mapping[str, str]) -> object:
+        study = _reading(visitor, query)
+        found = review(store, study, _rules(query))
+        return present.methods(*method_results(store.items(study.study_id), found.removed.kept))
+
+    def rules(visitor: Visitor, sent: Fields) -> object:
+        check(visitor, "manage")
+        study = _preference(store.study(input_limits.checked_study(sent["study"])))
+        given = sent["rules"]
+        if not isinstance(given, list) or len(given) > _MOST_RULES or not all(isinstance(one, str) for one in given):
+            raise StudyError("“rules” is a list of texts, such as failed-checks=2.")
+        kept = parse_rules(given)
+        store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()},
+                              by=visitor.name)
+        return {"rules": present.typed(kept)}
+
+    def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:
+        check(visitor, "manage", "results")
+        return _preference(store.study(input_limits.checked_study(query.get("study", ""))))
+
+    routes = APIRouter()
+    for path, endpoint, verb in (
+        ("/studies/quality", asked(quality, slow=True), "GET"),
+        ("/studies/methods", asked(methods, slow=True), "GET"),
+        ("/studies/rules", told(rules, ("study", "rules")), "POST"),
+    ):
+        routes.add_route(path, endpoint, [verb], include_in_schema=False)
+    return routes
+
+
+def _rules(query: Mapping[str, str]) -> Rules | None:
+    """None where the study's own are meant."""
+    text = query.get("rules")
+    return None if text is None else parse_rules([part for part in text.split(",") if part.strip()])
+
+
+def _preference(study: Study) -> Study:
+    if study.kind != "preference":
+        raise StudyError(f"{study.name} is a {study.kind} study: it has no ratings of sets.")
+    return study

@@ -1,0 +1,49 @@
+"""A sample study at the press of a button, so that the screens can be tried before there is a study."""
+
+from __future__ import annotations
+
+import threading
+
+from fastapi import APIRouter
+
+from cir_core.errors import StudyError, UnknownStudy
+from web.http.json_api import Fields, told
+from web.http.visitor import Visitor, check
+from web.services import Services
+
+_NAME = "Sample study"
+
+
+def sample_routes(services: Services) -> APIRouter:
+    """``POST /studies/sample`` → ``{"name"}``: takes some seconds."""
+    at_work = threading.Lock()
+
+    def make(visitor: Visitor, sent: Fields) -> object:
+        from annotation.validity.sample_study import make_sample_study  # what draws pictures is large
+
+        check(visitor, "manage")
+        if not at_work.acquire(blocking=False):
+            raise StudyError("The sample study is being made already. It will stand here in a moment.")
+        try:
+            created = make_sample_study(
+                services.study_store, services.audits, services.settings.home, _free(services),
+                load_encoder=services.load_encoder, created_by=visitor.name, seed=services.settings.seed)
+        finally:
+            at_work.release()
+        return {"name": created.study.name}
+
+    routes = APIRouter()
+    routes.add_route("/studies/sample", told(make, (), slow=True), ["POST"], include_in_schema=False)
+    return routes
+
+
+def _free(services: Services) -> str:
+    """The first of "Sample study", "Sample study 2", … that is not taken."""
+    number = 1
+    while True:
+        name = _NAME if number == 1 else f"{_NAME} {number}"
+        try:
+            services.study_store.study(name)
+        except UnknownStudy:
+            return name
+        number += 1

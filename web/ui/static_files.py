@@ -1,0 +1,90 @@
+"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/*.css``, under addresses that never change.
+
+The version in an address is made of what the files hold, so a browser may keep them for good. Beside them stands
+``plotly.js``, as the plotly package has it: large, so it is read when somebody asks for it, and sent compressed.
+"""
+
+from __future__ import annotations
+
+import gzip
+from functools import lru_cache
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from cir_core.version import __version__
+from web.http.json_api import in_thread
+from web.ui.theme import ASSETS
+
+_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+_PLOTLY = "plotly.js"
+
+
+@lru_cache(maxsize=1)
+def _files() -> dict[str, Response]:
+    """Ready answers by path. All are read once, so that a page never mixes two versions."""
+    paths = sorted([*ASSETS.glob("*.css"), *(ASSETS / "js").rglob("*.js")])
+    return {path.relative_to(ASSETS).as_posix(): Response(path.read_bytes(), media_type=_TYPES[path.suffix])
+            for path in paths}
+
+
+@lru_cache(maxsize=1)
+def own_version() -> str:
+    digest = sha256(version("plotly").encode())
+    for name, file in _files().items():
+        digest.update(f"{name}\0{len(file.body)}\0".encode() + bytes(file.body))
+    return f"{__version__}-{digest.hexdigest()[:12]}"
+
+
+def own(path: str, *, depth: int = 0) -> str:
+    """The address of ``js/annotate/annotate.js`` or ``study.css``, relative to a page ``depth`` folders
+    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path.
+
+    In a script that Gradio runs, resolve it against ``document.baseURI``: a bare ``import()``
+    there would start from the folder of Gradio's own script.
+    """
+    if path not in _files() and path != _PLOTLY:
+        raise KeyError(f"assets/{path} is not a script or style of cirque's")
+    return f"{'../' * depth}own/{own_version()}/{path}"
+
+
+def own_routes() -> APIRouter:
+    routes = APIRouter()
+
+    async def own_file(request: Request) -> Response:
+        path = request.path_params["path"]
+        file = await in_thread(_plotly) if path == _PLOTLY else _files().get(path)
+        if file is None:
+            return JSONResponse({"problem": "No such file.", "kind": "unknown"}, 404, {"Cache-Control": "no-store"})
+        # A page that was open during an upgrade still asks under the old version.
+        current = request.path_params["version"] == own_version()
+        headers = {"Cache-Control": "public, max-age=31536000, immutable" if current else "no-cache",
+                   "X-Content-Type-Options": "nosniff"}
+        body = bytes(file.body)
+        if path == _PLOTLY:
+            headers["Vary"] = "Accept-Encoding"
+            if _takes_gzip(request.headers.get("accept-encoding", "")):
+                headers["Content-Encoding"] = "gzip"
+            else:
+                body = gzip.decompress(body)
+        return Response(body, media_type=file.media_type, headers=headers)
+
+    routes.add_route("/own/{version}/{path:path}", own_file, ["GET"], include_in_schema=False)
+    return routes
+
+
+@lru_cache(maxsize=1)
+def _plotly() -> Response:
+    """Its body is compressed: hardly anybody takes it as it is."""
+    content = files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
+    return Response(gzip.compress(content, mtime=0), media_type=_TYPES[".js"])
+
+
+def _takes_gzip(accepted: str) -> bool:
+    weights = (part.strip().lower().split(";") for part in accepted.split(","))
+    return any(name.strip() in ("gzip", "*") and not any(
+        one.replace(" ", "").strip("0.") == "q=" for one in rest) for name, *rest in weights)

@@ -1,0 +1,62 @@
+"""One look for every screen: paper and ink in light, deep neutral in dark, one accent.
+
+Own panels are styled by ``assets/app.css``; this theme gives Gradio's components the same
+colours. Only fonts of the system: the page loads nothing from anywhere else.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import gradio as gr
+
+from web.http.pages import SCREENS
+
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
+_STYLES = ("app", "methods", "columns", "audit")
+_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
+            "audit", "pages")
+
+_SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
+_MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")
+
+
+def make_theme() -> gr.themes.Base:
+    """The theme; dark values follow the ``dark`` class that Gradio puts on the body."""
+    accent = gr.themes.Color(
+        name="vermilion", c50="#fdf3ee", c100="#fae2d6", c200="#f4c3ae", c300="#ec9d7e", c400="#e3704a",
+        c500="#cf4a20", c600="#b4390f", c700="#932e0d", c800="#74260f", c900="#5c2110", c950="#330f05",
+    )
+    return gr.themes.Base(primary_hue=accent, neutral_hue="stone", font=_SANS, font_mono=_MONO).set(
+        body_background_fill="#f6f3ec", body_background_fill_dark="#131312",
+        body_text_color="#1f1b16", body_text_color_dark="#ece8df",
+        body_text_color_subdued="#6a6356", body_text_color_subdued_dark="#a09a8d",
+        background_fill_primary="#fffdf8", background_fill_primary_dark="#1b1b19",
+        background_fill_secondary="#f6f3ec", background_fill_secondary_dark="#131312",
+        block_background_fill="#fffdf8", block_background_fill_dark="#1b1b19",
+        border_color_primary="#e1dace", border_color_primary_dark="#31302c",
+        input_background_fill="#fffdf8", input_background_fill_dark="#131312",
+        button_primary_background_fill="#b4390f", button_primary_background_fill_dark="#ff8a63",
+        button_primary_background_fill_hover="#932e0d", button_primary_background_fill_hover_dark="#ffa384",
+        button_primary_text_color="#fffdf8", button_primary_text_color_dark="#220b03",
+        block_shadow="none", block_shadow_dark="none",
+    )
+
+
+# The other screens bring scripts of their own, as modules; theirs and the search screen's keys would meet.
+_ELSEWHERE = rf"/\/({'|'.join(page.name for page in SCREENS if page.script)})\/?$/"
+
+
+def head() -> str:
+    """Style and scripts of the search screen, inline: there before any panel, without a second request.
+
+    The style goes here and not to Gradio's ``css_paths``, which puts its own container in
+    front of every selector: rules that begin at the body or at a dialog would be lost.
+    """
+    styles = "\n".join((ASSETS / f"{name}.css").read_text("utf-8") for name in _STYLES)
+    scripts = "\n".join((ASSETS / "js" / "search" / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    return (
+        '<meta name="color-scheme" content="light dark">'
+        '<meta name="description" content="Search with a picture and a few words, turn by turn.">'
+        f"<style>{styles}</style><script>if (!{_ELSEWHERE}.test(location.pathname)) {{\n{scripts}\n}}</script>"
+    )
