@@ -31,10 +31,10 @@ from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.analysis.routes import analysis_routes
 from web.http import background, json_api
-from web.http.networks import Networks
 from web.http.request_ids import RequestIds
 from web.layout import build_demo
 from web.limits.connections import Connections, TimeoutProtocol, most_connections
+from web.limits.networks import Networks
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
 from web.middleware.auth import Guard, check_open, greeting
 from web.middleware.gradio_calls import GradioCalls

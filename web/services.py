@@ -98,6 +98,6 @@ def _meter(settings: Settings) -> Meter:
     if not settings.metrics_from and not settings.metrics_token.get_secret_value():
         raise SettingsError("CIRQUE_METRICS is on, and nobody may read them. Name the addresses that may in "
                             "CIRQUE_METRICS_FROM, or set CIRQUE_METRICS_TOKEN.")
-    from web.ops.prometheus import PrometheusMeter
+    from web.http.prometheus import PrometheusMeter
 
     return PrometheusMeter()

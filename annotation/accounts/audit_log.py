@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Protocol, get_args
 
 from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, NotedAct
-from annotation.validity.exports.tables import csv_file
+from annotation.tables.files import csv_file
 from cir_core.errors import LogError
 from cir_core.support.texts import quoted
 

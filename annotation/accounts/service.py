@@ -12,6 +12,7 @@ from datetime import UTC, datetime, timedelta
 from annotation.accounts.account_names import clean_name, new_name
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import as_role
+from annotation.accounts.store import PeopleStore
 from annotation.accounts.throttle import Throttle
 from annotation.accounts.throttle_log import NotedWaits
 from annotation.accounts.visitor_cache import Recognised
@@ -28,7 +29,6 @@ from annotation.records import (
     lookalike,
     name_key,
 )
-from annotation.studies.store import PeopleStore
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
 from cir_core.support.texts import quoted, shortened
 

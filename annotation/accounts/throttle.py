@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
+from annotation.accounts.store import TriesStore
 from annotation.records import WrongTries
-from annotation.studies.store import TriesStore
 from cir_core.errors import TooManyTries
 
 _FORGET = timedelta(hours=1)    # longer than it takes any bucket below to run dry

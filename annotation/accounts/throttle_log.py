@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from annotation.accounts.store import PeopleStore
 from annotation.accounts.throttle import place_of
 from annotation.records import Act, came_from, name_key
 from annotation.studies.lru_cache import Latest
-from annotation.studies.store import PeopleStore
 from cir_core.errors import TooManyTries
 
 _MOST = 10_000

@@ -25,11 +25,10 @@ from annotation.preference.survey import plan
 from annotation.preference.survey.position import SurveyFlow
 from annotation.preference.survey.texts import as_page, load_survey, set_names
 from annotation.records import Item, OpenWork, Study, Taken
-from annotation.studies.input_limits import checked_text
+from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
 from annotation.studies.kinds import Settled
-from annotation.validity.answers import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
-from cir_core.support.texts import shortened
+from cir_core.support.texts import printable, shortened, tidy
 
 SIDES = ("A", "B")
 TIE = "tie"

@@ -19,11 +19,9 @@ from typing import Any
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
 from annotation.sources.queries import refuse
+from annotation.studies.creation import Created, check_name
 from annotation.studies.imports import HP_ANSWERS
-from annotation.studies.naming import check_name
-from annotation.studies.store import StudyStore
-from annotation.validity.circus import StudyParts
-from annotation.validity.create import Created
+from annotation.studies.store import StudyParts, StudyStore
 from cir_core.datasets.files.faults import Faults
 from cir_core.datasets.readers.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.records import Item, MetricScores
+from annotation.records import Item, MetricScores, dataset_of
 from annotation.records.scores import NAME_LIMIT
-from annotation.validity.subset import dataset_of
 from cir_core.datasets.domain import domain_named
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError, Stopped, StudyError

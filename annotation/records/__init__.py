@@ -45,4 +45,6 @@ from annotation.records.studies import StudyImage as StudyImage
 from annotation.records.studies import StudyKind as StudyKind
 from annotation.records.studies import StudyPlan as StudyPlan
 from annotation.records.studies import Taken as Taken
+from annotation.records.studies import category_of as category_of
+from annotation.records.studies import dataset_of as dataset_of
 from annotation.records.votes import MethodVote as MethodVote

@@ -55,6 +55,14 @@ class Item:
     hidden: Mapping[str, Any] = field(repr=False)
 
 
+def dataset_of(item: Item) -> str:
+    return str(item.hidden.get("dataset") or "unknown")
+
+
+def category_of(item: Item) -> str:
+    return str(item.hidden.get("hidden_category") or "unknown")
+
+
 @dataclass(frozen=True)
 class StudyImage:
     """A picture of a study, frozen into its folder as ``TOKEN-s.webp`` and ``TOKEN-l.webp``."""

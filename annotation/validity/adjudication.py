@@ -19,10 +19,10 @@ from annotation.studies import input_limits
 from annotation.studies.kinds import Kind
 from annotation.studies.lru_cache import Latest
 from annotation.studies.store import StudyStore
-from annotation.validity.answers import tidy
 from annotation.validity.labels import WHYS, Why, queue
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem
+from cir_core.support.texts import tidy
 from cir_core.types.ids import new_id
 
 SHORTEST_REASON = 3

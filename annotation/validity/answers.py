@@ -12,27 +12,21 @@ are no more than a hint. Answers of released files may also be false without any
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from annotation.records import Item, OpenWork, Study, Taken
 from annotation.studies import assignment
-from annotation.studies.input_limits import checked_text
+from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
 from annotation.studies.kinds import Settled
 from annotation.validity.rubric import Rubric, as_page, load_rubric
 from cir_core.errors import IncompleteJudgement
-from cir_core.support.texts import shortened
+from cir_core.support.texts import printable, shortened, tidy
 
-NOTE_LIMIT = 20_000
-DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved must survive a reload, to be shortened
 FIELDS = ("validated", "flags", "reasons", "note", "alternatives", "unsure", "panel_opened")
 _LISTS = ("flags", "reasons", "alternatives")
 _SWITCHES = ("unsure", "panel_opened")
-_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85]")
-_UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -117,18 +111,6 @@ def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | No
         return None
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))
     return flags or (rubric.category(validated, ()),)
-
-
-def printable(text: str) -> str:
-    """Without control characters but new lines and tabs, and writable as UTF-8; else as it was typed."""
-    text = _LINE_ENDS.sub("\n", text.encode("utf-8", "replace").decode())
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
-
-
-def tidy(text: str) -> str:
-    """:func:`printable`, and without the white space at its end; without anything to see it is empty."""
-    text = printable(text).rstrip()
-    return text if any(unicodedata.category(c) not in _UNSEEN for c in text) else ""
 
 
 def _typed(answer: object) -> dict[str, Any]:

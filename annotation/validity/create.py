@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from annotation.sources.panels import Panels, Refused, candidates, fill_panels, 
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.studies.assignment import plan_places
+from annotation.studies.creation import Created, Progress, check_name, cleared
 from annotation.studies.images import FindPicture, Freezer, freezing
-from annotation.studies.naming import check_name, cleared
 from annotation.studies.store import StudyStore
 from annotation.validity.circus import ImportedStudy, study_of
 from annotation.validity.rubric import newest_rubric
@@ -25,17 +25,6 @@ from cir_core.types.ids import new_id
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Created:
-    """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
-    panels), panel (images in each) and places; of an import items, people, assignments and judgements."""
-
-    study: Study
-    counts: Mapping[str, int]
-    notes: tuple[str, ...] = ()
 
 
 def create_validity_study(

@@ -85,7 +85,7 @@ def create_preference(
     from annotation.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.preference.survey.settings import checked_settings
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.validity.exports.results import study_json
     from storage.stores import open_stores
 

@@ -222,7 +222,7 @@ def _note(name: str) -> None:
 def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:
     """Into a folder, or into a file that ends in .zip. Raises ``SettingsError``; of what is there nothing is changed
     then."""
-    from annotation.validity.circus import as_zip
+    from annotation.tables.files import as_zip
 
     if to.suffix.lower() != ".zip":
         _write_files(to, files, force)

@@ -68,7 +68,7 @@ def create_validity(
     """A study of whether queries are well-formed, by the rubric of CIRCUS."""
     from annotation.accounts.account_names import LOCAL
     from annotation.records import StudyPlan
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.studies.planner import plan_study
     from annotation.validity.create import create_validity_study
     from annotation.validity.exports.results import study_json
@@ -188,11 +188,11 @@ def close(name: Name) -> None:
 @app.command("release")
 def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Who has left.")]) -> None:
     """Make a person's open items free for others at once. Who has answered nothing loses the seat."""
-    from annotation.studies import releasing
+    from annotation.studies import lifecycle
 
     with _stores() as (stores, _):
         study = stores.studies.study(name)
-        released = releasing.release(stores.studies, study, person)
+        released = lifecycle.release(stores.studies, study, person)
     items = counted(released.items, "open item")
     if released.freed:
         out.print(f"{person} has answered nothing: the seat in {study.name} is free again, with its {items}.")
@@ -206,7 +206,7 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
 
 
 def _accept(name: str, accepting: bool) -> None:
-    from annotation.studies.accepting import set_accepting
+    from annotation.studies.lifecycle import set_accepting
 
     with _stores() as (stores, _):
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)

@@ -47,7 +47,7 @@ def import_circus(
     """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
     from annotation.accounts.account_names import LOCAL
     from annotation.sources.queries import refuse
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.validity.circus import read_circus_users
     from annotation.validity.create import import_circus_study
     from annotation.validity.exports.results import study_json
@@ -86,7 +86,7 @@ def export(
     HP-FashionIQ."""
     from annotation.preference.review import preference_files
     from annotation.records import LOCAL, Act
-    from annotation.validity.circus import as_zip
+    from annotation.tables.files import as_zip
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
     from storage.stores import open_stores

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, insert, or_, select
+from sqlalchemy import Connection, Engine, Row, insert, or_, select
 
 from annotation.records import ACT_GROUPS, Act, ActFilter, NotedAct, name_key
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 
 _l = tables.audit_log.c
-
-
-@dataclass(frozen=True)
-class LogExtent:
-    """How many acts a log holds, and the number of the last one: 0 where there is none."""
-
-    acts: int
-    last: int
 
 
 class SqlActLog:
@@ -57,11 +48,6 @@ def signed_in_from(connection: Connection, name: str, since: datetime) -> frozen
     found = connection.execute(select(address).distinct().where(
         _l.actor_key == name_key(name), _l.kind == "sign-in", _l.at >= since))
     return frozenset(one for one in found.scalars() if one)
-
-
-def extent_of(connection: Connection) -> LogExtent:
-    return LogExtent(*connection.execute(select(func.count(), func.coalesce(func.max(_l.number), 0)).select_from(
-        tables.audit_log)).one())
 
 
 def _chosen(which: ActFilter) -> list[Any]:

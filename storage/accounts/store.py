@@ -39,7 +39,7 @@ _p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, table
 
 
 class SqlPeopleStore:
-    """``annotation.studies.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
+    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
 
     ``record`` remembers that there are accounts: without any again, nobody is told that there are none."""
 

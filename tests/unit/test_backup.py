@@ -14,12 +14,12 @@ from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
 from annotation.records import Act
 from cir_core.errors import StorageError
-from storage.accounts.audit_log import LogExtent, SqlActLog
+from storage.accounts.audit_log import SqlActLog
 from storage.accounts.store import SqlPeopleStore
 from storage.backups import restore as restoring
 from storage.backups import sqlite_copies
 from storage.backups.backup import back_up_to, backup_name
-from storage.backups.contents import contents_of
+from storage.backups.contents import LogExtent, contents_of
 from storage.backups.integrity import inspect_database
 from storage.backups.restore import restore
 from storage.engine.database import open_database, reading, writing

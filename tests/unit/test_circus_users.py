@@ -11,7 +11,8 @@ import pytest
 
 from annotation.records import Judgement
 from annotation.sources.queries import refuse
-from annotation.validity.circus import as_zip, circus_files, read_circus_users, write_circus_users
+from annotation.tables.files import as_zip
+from annotation.validity.circus import circus_files, read_circus_users, write_circus_users
 from annotation.validity.circus.form import annotation_of, answer_of, changed, time_of
 from annotation.validity.create import import_circus_study
 from cir_core.datasets.files.faults import Faults

@@ -16,9 +16,9 @@ from fastapi import FastAPI, Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 
 from cir_core.settings import Settings
-from web.http.networks import Networks
 from web.limits import connections
 from web.limits.connections import Connections, most_connections
+from web.limits.networks import Networks
 from web.server import server_config
 
 LARGE = 32 * 2**20      # bytes, more than the system buffers of a connection hold

@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse
 from starlette.testclient import TestClient
 from starlette.types import Receive, Scope, Send
 
-from web.http.networks import Networks
+from web.limits.networks import Networks
 from web.middleware.proxy_headers import Forwarded
 
 SENT = {

@@ -19,10 +19,10 @@ from storage.engine.readiness import Readiness
 from tests.fakes.databases import engine_of, settings_of, sqlite_of
 from tests.fakes.loops import run
 from web.http.meter import Meter
+from web.http.prometheus import PrometheusMeter
 from web.middleware.shutdown import Doors
 from web.ops.checks import Checks
 from web.ops.health import health_routes
-from web.ops.prometheus import PrometheusMeter
 from web.services import open_services
 
 

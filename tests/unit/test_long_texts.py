@@ -12,7 +12,7 @@ from annotation.accounts.account_names import MAX_NAME, clean_name
 from annotation.accounts.passwords import MAX_PASSWORD, Passwords
 from annotation.records import name_key
 from annotation.records.names import MOST
-from annotation.studies.naming import LONGEST_NAME, kept_name
+from annotation.studies.creation import LONGEST_NAME, kept_name
 from cir_core.captions.captions import tidy_caption
 from cir_core.errors import AccessError, CirqueError, SearchError, StudyError
 from cir_core.support.texts import MAX_TEXT, clean_text

@@ -22,7 +22,7 @@ from annotation.preference.survey.flow import SECRET
 from annotation.records import Seat, Study, StudyEvent
 from annotation.studies.imports import HP_ANSWERS
 from annotation.studies.overview import seat_progress
-from annotation.validity.exports.columns import Table
+from annotation.tables.columns import Table
 from cir_core.settings import get_settings
 from cli.main import app
 from storage.studies.store import SqlStudyStore

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pyarrow.parquet as pq
 
 from annotation.preference.exports import judgement_table, preference_pairs, set_table
-from annotation.validity.exports.tables import to_csv, to_parquet
+from annotation.tables.files import to_csv, to_parquet
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_assignment, an_item
 
 STUDY = a_study()

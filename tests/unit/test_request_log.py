@@ -16,8 +16,8 @@ from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.json_api import asked
 from web.http.meter import Meter
-from web.http.networks import Networks
 from web.http.request_ids import RequestIds, request_id
+from web.limits.networks import Networks
 from web.middleware.gradio_errors import Screens
 from web.middleware.request_log import RequestLog, shown_path, templates_of
 from web.ops.logging_setup import FIELDS, JsonLines, TextLines

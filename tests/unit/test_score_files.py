@@ -9,7 +9,7 @@ import pytest
 from annotation.analysis.scores.score_files import read_scores
 from annotation.preference.exports import set_table
 from annotation.records.scores import NAME_LIMIT
-from annotation.validity.exports.tables import to_csv
+from annotation.tables.files import to_csv
 from cir_core.errors import DatasetError
 from tests.fakes.preferences import a_judgement, a_study, an_answer, an_assignment, an_item
 

@@ -22,8 +22,9 @@ from annotation.preference.answers import Preference
 from annotation.preference.hp_fashioniq import import_hp_study
 from annotation.records import Role, Study
 from annotation.studies.service import StudyService
+from annotation.tables.files import as_zip
 from annotation.validity.answers import Validity
-from annotation.validity.circus import as_zip, read_circus_users
+from annotation.validity.circus import read_circus_users
 from annotation.validity.create import import_circus_study
 from annotation.validity.exports.study_files import FORMS, TABLES, study_files
 from annotation.validity.labels import LabelRule

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from annotation.studies import input_limits
-from annotation.studies.releasing import release
+from annotation.studies.lifecycle import release
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import (

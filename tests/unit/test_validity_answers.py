@@ -4,9 +4,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.validity.answers import NOTE_LIMIT, Validity, primary, signature, tidy
+from annotation.studies.input_limits import NOTE_LIMIT
+from annotation.validity.answers import Validity, primary, signature
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError
+from cir_core.support.texts import tidy
 from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, item_of, study_of
 
 KIND, ITEM, STUDY = Validity(), item_of(), study_of()

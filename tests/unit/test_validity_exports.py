@@ -9,8 +9,9 @@ import pytest
 
 from annotation.records import StudyImage
 from annotation.sources.mbeir import read_mbeir
+from annotation.tables.files import to_csv, to_parquet
+from annotation.validity.exports.columns import item_table, judgement_table
 from annotation.validity.exports.mbeir import validated_files
-from annotation.validity.exports.tables import item_table, judgement_table, to_csv, to_parquet
 from annotation.validity.labels import final_labels
 from annotation.validity.rubric import load_rubric
 from cir_core.audit.circus.traces import read_validated

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from starlette.responses import Response
 
 from annotation.analysis.rendering.formats import Form, table_file
-from annotation.validity.circus import as_zip
+from annotation.tables.files import as_zip
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 from web.analysis.report_cache import Made

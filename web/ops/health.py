@@ -20,7 +20,7 @@ from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
 from web.http.meter import Meter
-from web.http.networks import Networks
+from web.limits.networks import Networks
 from web.middleware.shutdown import RETRY_AFTER, Doors
 from web.ops.checks import Check, Checks
 from web.ops.warming import Warming

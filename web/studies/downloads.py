@@ -9,7 +9,7 @@ from starlette.responses import Response
 from annotation.preference.review import preference_files
 from annotation.records import Study
 from annotation.studies.store import StudyStore
-from annotation.validity.circus import as_zip
+from annotation.tables.files import as_zip
 from annotation.validity.exports.study_files import study_files
 from annotation.validity.labels import LabelRule
 from web.http.file_names import disposition, file_stem

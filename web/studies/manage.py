@@ -11,10 +11,10 @@ from fastapi import APIRouter
 
 from annotation.records import Act, Study, same_person
 from annotation.studies import input_limits
-from annotation.studies.accepting import set_accepting
+from annotation.studies.lifecycle import release as release_work
+from annotation.studies.lifecycle import set_accepting
 from annotation.studies.overview import seat_progress
 from annotation.studies.planner import plan_study
-from annotation.studies.releasing import release as release_work
 from annotation.validity.labels import LabelRule, final_labels, queue
 from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import count_subset

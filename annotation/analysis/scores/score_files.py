@@ -18,8 +18,8 @@ from annotation.preference.exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
-from annotation.validity.exports.tables import as_text
 from cir_core.datasets.files.faults import Faults
+from cir_core.support.spreadsheets import as_text
 from cir_core.support.texts import quoted
 
 _QUESTION = ("item", "query_id")

@@ -1,17 +1,30 @@
-"""Names that studies may have, and the pictures of studies that are not stored."""
+"""Shared steps of creating a study of any kind: its name, its outcome, and cleaning up after a failure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
+from annotation.records import Study
 from annotation.studies.images import clear_leftovers
 from annotation.studies.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.support.texts import composed, quoted
 
 LONGEST_NAME = 80
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Created:
+    """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
+    panels), panel (images in each) and places; of an import items, people, assignments and judgements."""
+
+    study: Study
+    counts: Mapping[str, int]
+    notes: tuple[str, ...] = ()
 
 
 def check_name(store: StudyStore, name: str) -> str:

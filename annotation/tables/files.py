@@ -11,14 +11,15 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from annotation.validity.exports.columns import Table, Type
-from annotation.validity.exports.columns import item_table as item_table
-from annotation.validity.exports.columns import judgement_table as judgement_table
-from cir_core.support.spreadsheets import as_text as as_text
+from annotation.tables.columns import Table, Type
+from cir_core.support.spreadsheets import as_text
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same files give the same bytes
 
 
 def to_csv(table: Table) -> bytes:
@@ -51,6 +52,15 @@ def to_parquet(table: Table) -> bytes:
     sink = io.BytesIO()
     pq.write_table(pa.Table.from_arrays(columns, schema=schema), sink, compression="zstd")
     return sink.getvalue()
+
+
+def as_zip(files: Mapping[str, bytes]) -> bytes:
+    """The files in one archive; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
 
 
 def _cell(value: Any) -> str:
