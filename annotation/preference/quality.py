@@ -1,4 +1,4 @@
-"""How carefully people answered a preference study. Nothing is left out here: see :mod:`annotation.preference.exclusion`.
+"""How carefully people answered a preference study. Exclusion is :mod:`annotation.preference.exclusion`.
 
 Numbers that cannot be had are None: seconds that nobody measured, sides, marks and checks that nobody recorded,
 agreement without a question that somebody else answered too.

@@ -42,7 +42,8 @@ class SignIn:
 
 @dataclass(frozen=True)
 class WrongTries:
-    """Wrong passwords that count, and since when: as a rule the last one's time, see ``annotation.accounts.throttle``."""
+    """Wrong passwords that count, and since when: as a rule the last one's time. See
+    ``annotation.accounts.throttle``."""
 
     count: int
     last_at: datetime

@@ -45,8 +45,8 @@ def create_validity_study(
             for the order of panels, which nobody is to know.
         source: where the queries came from, in plain JSON.
         settings: over :data:`SETTINGS`.
-        panel_size: images in the panel of every item; None: as :func:`annotation.sources.panels.usual_size` has it. Fewer
-            where a query has fewer, which ``notes`` say.
+        panel_size: images in the panel of every item; None: as :func:`annotation.sources.panels.usual_size` has it.
+            Fewer where a query has fewer, which ``notes`` say.
         progress: pictures looked at, and of how many.
     """
     name = check_name(store, name)

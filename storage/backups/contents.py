@@ -44,5 +44,5 @@ class LogExtent:
 
 
 def extent_of(connection: Connection) -> LogExtent:
-    return LogExtent(*connection.execute(select(func.count(), func.coalesce(func.max(tables.audit_log.c.number), 0)).select_from(
-        tables.audit_log)).one())
+    last = func.coalesce(func.max(tables.audit_log.c.number), 0)
+    return LogExtent(*connection.execute(select(func.count(), last).select_from(tables.audit_log)).one())

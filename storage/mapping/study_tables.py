@@ -211,7 +211,8 @@ decisions = Table(
 
 study_scores = Table(
     "study_scores", metadata,
-    Column("score_id", String(64), primary_key=True),  # another one each time they are kept: see storage.studies.version_stamp
+    # Another one each time they are kept: see storage.studies.version_stamp.
+    Column("score_id", String(64), primary_key=True),
     Column("study_id", ForeignKey("studies.study_id", ondelete="CASCADE"), nullable=False),
     Column("name_key", Text, nullable=False),
     Column("name", Text, nullable=False),

@@ -1,8 +1,8 @@
 """Every address of the app, its named calls and what its search screen can do, with bad inputs.
 
 Addresses are those that the app has (:mod:`tests.fuzz.list_routes`), named calls those that Gradio lists, actions those
-of :mod:`web.search.actions.base`: what is new is tried without being named here. Which fields a call takes it says itself, in the
-sentence with which it refuses others.
+of :mod:`web.search.actions.base`: what is new is tried without being named here. Which
+fields a call takes it says itself, in the sentence with which it refuses others.
 """
 
 from __future__ import annotations

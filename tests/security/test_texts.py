@@ -73,6 +73,7 @@ def test_every_table_that_cirque_writes_goes_through_the_same_guard() -> None:
     anybody's."""
     users = {path for folder in ("annotation", "cir_core", "cli", "web", "storage")
              for path, _ in places(r"csv\.(writer|DictWriter)", folder, ".py")}
-    assert users == {"annotation/tables/files.py", "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py"}
+    assert users == {
+        "annotation/tables/files.py", "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py"}
     for guarded in users - {"cir_core/sample/atelier/build.py"}:
         assert "as_text(" in (ROOT / guarded).read_text("utf-8")

@@ -59,7 +59,8 @@ def test_an_answer_comes_back_as_it_was_put(cache: AnswerCache):
 
 def test_it_is_on_disk_when_put_returns(cache, tmp_path):
     cache.put(KEY, "{}", **ABOUT)
-    code = ("import sys; from storage.sessions.llm_cache import SqlAnswerCache; from storage.engine.database import open_database; "
+    code = ("import sys; from storage.sessions.llm_cache import SqlAnswerCache; "
+            "from storage.engine.database import open_database; "
             "print(SqlAnswerCache(open_database(sys.argv[1])).get(sys.argv[2]))")
     said = subprocess.run([sys.executable, "-c", code, database_of(tmp_path), KEY], cwd=Path(__file__).parents[2],
                           capture_output=True, text=True, check=True, timeout=60).stdout

@@ -106,7 +106,8 @@ def test_nothing_is_lost_or_changed(engine, tmp_path, revision):
 
 def test_processes_that_start_at_once_migrate_once(engine, tmp_path):
     make_as_of(engine, "0003", tmp_path)
-    code = ("import sys; from storage.engine.database import open_database; from storage.migrations.run import migrate; "
+    code = ("import sys; from storage.engine.database import open_database; "
+            "from storage.migrations.run import migrate; "
             "print(len(migrate(open_database(sys.argv[1])).applied))")
     url = engine.url.render_as_string(hide_password=False)
     started = [subprocess.Popen([sys.executable, "-c", code, url], cwd=WRITTEN.parents[2], stdout=subprocess.PIPE,

@@ -82,7 +82,8 @@ def test_every_place_that_composes_is_known() -> None:
     found = {path.relative_to(ROOT).as_posix() for package in ("annotation", "cir_core", "cli", "storage", "web")
              for path in (ROOT / package).rglob("*.py") if "unicodedata.normalize(" in path.read_text("utf-8")}
     assert found == {
-        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/passwords.py",   # bounded: the tests above
+        # bounded: the tests above
+        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/passwords.py",
         "cir_core/captions/captions.py",
         "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
         "web/http/file_names.py",                        # names of studies, which kept_name has bounded

@@ -81,7 +81,8 @@ def test_pictures_whose_study_went_before_them_are_cleared_with_the_next_one(sto
     """Killed between the two, a removal must not leave pictures that nothing will ever find."""
     one, two = (make_study(store, tmp_path, name=name, items=2, pictures=4, panel=1) for name in ("one", "two"))
     with monkeypatch.context() as patch:
-        patch.setattr("annotation.studies.lifecycle.clear_pictures", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("annotation.studies.lifecycle.clear_pictures",
+                      lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             remove_study(store, tmp_path, one)
     assert files(tmp_path, one), "the study is gone, its pictures are not"

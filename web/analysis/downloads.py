@@ -22,7 +22,7 @@ FILES = ("md", "html", "json", "zip")
 
 
 def table_answer(made: Made, key: str, form: str) -> Response:
-    """One table of the report. ``form``: one of :data:`annotation.analysis.rendering.formats.FORMS`. Raises ``StudyError``."""
+    """One table of the report, in one of :data:`annotation.analysis.rendering.formats.FORMS`. Raises ``StudyError``."""
     tables = {table.key: table for section in made.whole.sections for table in section.tables}
     if key not in tables:
         raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")

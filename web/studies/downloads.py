@@ -19,8 +19,8 @@ _TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "t
 
 
 def download(store: StudyStore, study: Study, form: str, table: str, rule: LabelRule) -> Response:
-    """A validity study in one of :data:`annotation.validity.exports.study_files.FORMS`. Annotators' files and validated queries
-    come as a zip, with notes on what they lack.
+    """A validity study in one of :data:`annotation.validity.exports.study_files.FORMS`. Annotators' files and validated
+    queries come as a zip, with notes on what they lack.
 
     Args:
         table: which one of :data:`annotation.validity.exports.study_files.TABLES`; other forms have none.

@@ -77,8 +77,8 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[Place]:
 
     Guaranteed: seats differ by one question at most, and so they do in how often a pair of methods
     meets before them; nobody gets a question twice; which method stands first is balanced as
-    :func:`annotation.preference.survey.side_order.draw_sides` says. Where pairs of methods have the same number of questions,
-    or one apart, the numbers of their showings are ``max(1, shared_by - 1)`` apart at most.
+    :func:`annotation.preference.survey.side_order.draw_sides` says. Where pairs of methods have the same number of
+    questions, or one apart, the numbers of their showings are ``max(1, shared_by - 1)`` apart at most.
 
     ``Place.extra`` is ``{"first": 1 or 2, "form": from 1, "reason": bool}``. ``items`` need ``stratum``
     (the pair of methods) and the methods of their stored sets, ``hidden["methods"]``.

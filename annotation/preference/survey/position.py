@@ -21,7 +21,8 @@ _FIRST = {
 
 @dataclass(frozen=True)
 class SurveyFlow:
-    """:class:`annotation.studies.kinds.Flow` of preference studies. Gates are those of :mod:`annotation.preference.survey.flow`."""
+    """:class:`annotation.studies.kinds.Flow` of preference studies, with the gates of
+    :mod:`annotation.preference.survey.flow`."""
 
     def stand(self, desk: Desk, annotator: str, mine: Mine, share: Callable[[], int]) -> Stand:
         """Somebody who looks at an answer of theirs again sees it; the gate stands before what is new.
