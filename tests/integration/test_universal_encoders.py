@@ -14,8 +14,8 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders import ComposingEncoder, composes, load_encoder
-from cir_core.encoders.embedding_encoder import pooled
-from cir_core.encoders.recipes import SIDECAR
+from cir_core.encoders.embedding.embedding_encoder import pooled
+from cir_core.encoders.embedding.recipes import SIDECAR
 from cir_core.errors import EncoderUnavailable
 from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder

@@ -88,5 +88,5 @@ def test_every_place_that_composes_is_known() -> None:
         "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
         "web/http/file_names.py",                        # names of studies, which kept_name has bounded
         "cir_core/gallery/scan.py", "cir_core/gallery/manifest.py",   # paths and texts of whoever runs cirque
-        "cir_core/language/builtin/words.py",       # what clean_text has bounded, and captions
+        "cir_core/language/builtin/reading/words.py",       # what clean_text has bounded, and captions
     }

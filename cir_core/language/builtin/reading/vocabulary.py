@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal, cast
 
 from cir_core.garments.lexicon import GROUPS, NONE
-from cir_core.language.builtin.phrasebook import (
+from cir_core.language.builtin.reading.phrasebook import (
     COMPOUNDS,
     FUNCTION_WORDS,
     INNOCENT,
@@ -23,7 +23,7 @@ from cir_core.language.builtin.phrasebook import (
     STEPS,
     SYNONYMS,
 )
-from cir_core.language.builtin.words import tokenise
+from cir_core.language.builtin.reading.words import tokenise
 
 Kind = Literal[
     "value",    # attribute values to set: pairs of (group, value)

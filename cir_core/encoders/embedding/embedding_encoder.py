@@ -2,7 +2,7 @@
 
 Qwen3-VL-Embedding, GME (Qwen2-VL), BGE-VL-MLLM (LLaVA-NeXT) and what is built like them: the
 input goes through a chat template, one state of the last layer is the vector. How it is asked
-is a :class:`~cir_core.encoders.recipes.Recipe`.
+is a :class:`~cir_core.encoders.embedding.recipes.Recipe`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from typing import Any
 import torch
 import transformers
 
-from cir_core.encoders.embedding_inputs import InputReader
-from cir_core.encoders.fingerprint import PROBE_TEXTS, embedding_marks, revision
-from cir_core.encoders.late_fusion import MARK, LateFusionEncoder
-from cir_core.encoders.load_failures import load_failure
-from cir_core.encoders.model_folders import known_model_type, model_folder, precision_for, read_object
-from cir_core.encoders.offline import hub_access
-from cir_core.encoders.recipes import SIDECAR, recipe_of
+from cir_core.encoders.embedding.embedding_inputs import InputReader
+from cir_core.encoders.embedding.late_fusion import MARK, LateFusionEncoder
+from cir_core.encoders.embedding.recipes import SIDECAR, recipe_of
+from cir_core.encoders.embedding.universal import ComposingUniversalEncoder, Images, Texts
+from cir_core.encoders.files.fingerprint import PROBE_TEXTS, embedding_marks, revision
+from cir_core.encoders.files.load_failures import load_failure
+from cir_core.encoders.files.model_folders import known_model_type, model_folder, precision_for, read_object
+from cir_core.encoders.files.offline import hub_access
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, to_device
 from cir_core.encoders.transformers_encoder import load_transformers
-from cir_core.encoders.universal import ComposingUniversalEncoder, Images, Texts
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
 

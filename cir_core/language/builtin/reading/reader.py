@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cir_core.language.builtin.vocabulary import Sense, phrases, respell
-from cir_core.language.builtin.words import MOST_WORDS, tokenise
+from cir_core.language.builtin.reading.vocabulary import Sense, phrases, respell
+from cir_core.language.builtin.reading.words import MOST_WORDS, tokenise
 
 _LONGEST = 7
 _WORD = Sense("word")

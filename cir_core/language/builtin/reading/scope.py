@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.language.builtin.reader import Item
+from cir_core.language.builtin.reading.reader import Item
 
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
 

@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from PIL import Image
 
+from cir_core.encoders.embedding.universal import rows_of_pairs
 from cir_core.encoders.torch_encoder import PreparedImage, TorchEncoder, split, to_device
-from cir_core.encoders.universal import rows_of_pairs
 from cir_core.types.records import Matrix
 
 MARK = {"fusion": "sum"}  # in the revision: not the plain dual encoder, which answers no composed query

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cir_core.language.builtin.colours import JOINERS, colour_run
-from cir_core.language.builtin.edits import Edit, Edits
-from cir_core.language.builtin.extras import extra_run
-from cir_core.language.builtin.reader import Item, read
-from cir_core.language.builtin.scope import bind_sleeves, following, has_goal, is_reference
+from cir_core.language.builtin.reading.colours import JOINERS, colour_run
+from cir_core.language.builtin.reading.edits import Edit, Edits
+from cir_core.language.builtin.reading.extras import extra_run
+from cir_core.language.builtin.reading.reader import Item, read
+from cir_core.language.builtin.reading.scope import bind_sleeves, following, has_goal, is_reference
 
 _SIGN = {("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1}
 _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}

@@ -7,10 +7,10 @@ from typing import Any
 
 from PIL import Image
 
-from cir_core.encoders.model_folders import without_marks
-from cir_core.encoders.recipes import SIDECAR, Recipe, prompt
+from cir_core.encoders.embedding.recipes import SIDECAR, Recipe, prompt
+from cir_core.encoders.embedding.universal import Images, Texts
+from cir_core.encoders.files.model_folders import without_marks
 from cir_core.encoders.specs import EncoderSpec
-from cir_core.encoders.universal import Images, Texts
 from cir_core.errors import EncoderUnavailable
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cir_core.garments.lexicon import BY_KEY, NONE
-from cir_core.language.builtin.ladders import END_WORDS, step
+from cir_core.language.builtin.reading.ladders import END_WORDS, step
 
 Slots = Mapping[str, str]
 Operation = Literal["set", "drop", "step", "simpler", "sleeved"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cir_core.language.builtin.reader import Item
+from cir_core.language.builtin.reading.reader import Item
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
