@@ -25,7 +25,7 @@ from storage.mapping.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
 from tests.integration.crowd import Server, add_people, stores_of
 from tests.integration.disks import MountedDisk, small_disk
-from tests.unit.test_earlier_schemas import make_as_of
+from tests.unit.storage.engine.test_earlier_schemas import make_as_of
 
 LATEST, TABLES = latest_revision(), len(metadata.tables)
 

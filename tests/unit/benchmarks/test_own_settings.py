@@ -17,7 +17,7 @@ from cir_core.settings import Settings
 from tests.fakes import databases
 from tests.fakes.shell import KEPT
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from annotation.validity.rubric import Example, as_page, load_rubric, newest_rubric, parse_rubric
 from cir_core.errors import StudyError
 
-TEXT = (Path(__file__).parents[2] / "assets" / "rubrics" / "circus-1.toml").read_text("utf-8")
+TEXT = (Path(__file__).parents[4] / "assets" / "rubrics" / "circus-1.toml").read_text("utf-8")
 
 
 def test_flags_have_the_keys_and_severities_of_the_protocol():

@@ -9,9 +9,9 @@ from cir_core.errors import DatasetError
 from cir_core.registry.converting import convert, forms_of
 from cir_core.registry.kinds import KINDS, read_benchmark
 from tests.fakes.fashioniq_folder import write_fashioniq
-from tests.unit.test_circled_files import PUBLIC, RAW
-from tests.unit.test_hp_fashioniq import RELEASED
-from tests.unit.test_soft_files import CANDIDATES, MULTI, SINGLE
+from tests.unit.cir_core.datasets.test_circled_files import PUBLIC, RAW
+from tests.unit.cir_core.datasets.test_hp_fashioniq import RELEASED
+from tests.unit.cir_core.datasets.test_soft_files import CANDIDATES, MULTI, SINGLE
 
 CONSTRAINTS = {
     "model_name": "m", "input_token": 5, "output_token": 2,

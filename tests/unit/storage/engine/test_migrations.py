@@ -251,7 +251,7 @@ def test_processes_that_start_at_once_migrate_once(tmp_path):
             "from storage.migrations.run import migrate; "
             "print(len(migrate(open_database(sys.argv[1]), Path(sys.argv[2])).applied))")
     arguments = [sys.executable, "-c", code, f"sqlite:///{tmp_path}/home/cirque.db"]
-    root = Path(__file__).parents[2]
+    root = Path(__file__).parents[4]
 
     def start_four(scripts):
         started = [subprocess.Popen([*arguments, str(scripts)], cwd=root, stdout=subprocess.PIPE, text=True)

@@ -14,7 +14,7 @@ from tests.fakes.people import PASSWORD
 from web.server import create_app
 from web.services import open_services
 
-PICTURE = Path(__file__).parents[2] / "docs" / "images" / "metric-light.png"
+PICTURE = Path(__file__).parents[4] / "docs" / "images" / "metric-light.png"
 
 
 def test_the_search_call_opens_no_file_of_the_machine_and_no_address_inside_it(

@@ -30,7 +30,7 @@ def names(folder: Path) -> list[str]:
 
 
 def kill_in_the_middle(target: Path) -> None:
-    subprocess.run([sys.executable, "-c", KILLED, str(target)], cwd=Path(__file__).parents[2], check=False)
+    subprocess.run([sys.executable, "-c", KILLED, str(target)], cwd=Path(__file__).parents[4], check=False)
 
 
 def test_it_takes_its_place_with_nothing_beside_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from web.http.json_api import refused
 from web.http.public_errors import MAX_SENTENCE, retry_after, said, status_of
 from web.limits.session_limits import TooManyRequests
 
-WEB = Path(__file__).parents[2] / "web"
+WEB = Path(__file__).parents[4] / "web"
 
 
 @pytest.mark.parametrize(("full", "shown"), [

@@ -7,7 +7,7 @@ from annotation.analysis.preference.report_json import preference_json
 from annotation.analysis.records import Options
 from tests.fakes.preference_answers import answers_of
 from tests.fakes.preferences import a_judgement, an_answer, an_item
-from tests.unit.test_preference_report import COSINE, ITEMS, JUDGEMENTS
+from tests.unit.annotation.analysis.preference.test_preference_report import COSINE, ITEMS, JUDGEMENTS
 
 RATES = ("preference_rate_ge", "preference_rate_gt", "preference_rate_symmetric", "preference_rate_given_equal_recall")
 

@@ -62,7 +62,7 @@ def test_it_is_on_disk_when_put_returns(cache, tmp_path):
     code = ("import sys; from storage.sessions.llm_cache import SqlAnswerCache; "
             "from storage.engine.database import open_database; "
             "print(SqlAnswerCache(open_database(sys.argv[1])).get(sys.argv[2]))")
-    said = subprocess.run([sys.executable, "-c", code, database_of(tmp_path), KEY], cwd=Path(__file__).parents[2],
+    said = subprocess.run([sys.executable, "-c", code, database_of(tmp_path), KEY], cwd=Path(__file__).parents[4],
                           capture_output=True, text=True, check=True, timeout=60).stdout
     assert said == "{}\n"
 

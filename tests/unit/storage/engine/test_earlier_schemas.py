@@ -33,7 +33,7 @@ from storage.sessions.votes import SqlVoteStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import database_of
 
-WRITTEN = Path(__file__).parents[1] / "fakes" / "earlier"
+WRITTEN = Path(__file__).parents[3] / "fakes" / "earlier"
 REVISIONS = sorted(known_revisions())
 THEN = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)
 HITS = (Hit("a", 0.7, 1, (("text", 0.7),)), Hit("b", 0.1, 2, (("text", 0.1),)))

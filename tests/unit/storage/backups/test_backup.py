@@ -31,7 +31,7 @@ from tests.fakes.databases import ON_SQLITE, database_of, engine_of
 from tests.fakes.people import LIGHT, PASSWORD
 from tests.fakes.study_records import IMAGES, ITEMS, PLACES, START, STUDY, a_judgement, take_nothing
 from tests.fakes.turns import a_session, turn_maker
-from tests.unit.test_earlier_schemas import make_as_of
+from tests.unit.storage.engine.test_earlier_schemas import make_as_of
 
 
 @pytest.fixture
