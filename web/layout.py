@@ -9,7 +9,7 @@ from web.middleware.gradio_errors import Screens
 from web.search.tab import build_search_tab
 from web.services import Services
 from web.studies.api import wire_study_calls
-from web.ui.static_files import own
+from web.ui.static_files import asset_url
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
 _UPLOADS = (3600, 86400)
@@ -33,7 +33,7 @@ def _build_page(demo: gr.Blocks, page: Page) -> None:
     """
     with demo.route(page.title, page.path, show_in_navbar=False):
         # Resolved against the page: a bare import() would start from the folder of Gradio's own script.
-        script = (f"import(new URL('{own(page.script)}', document.baseURI).href)"
+        script = (f"import(new URL('{asset_url(page.script)}', document.baseURI).href)"
                   ".then((screen) => screen.mount(element));")
         gr.HTML(
             "", html_template="${value}", js_on_load=script, apply_default_css=False,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from annotation.accounts.audit_log import ActLog
+from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
@@ -36,7 +36,7 @@ class Services:
     studies: StudyService
     people: PeopleService
     audits: AuditStore
-    log: ActLog
+    log: AuditLog
     load_encoder: Load
     methods: Mapping[str, Method]
     database: Readiness

@@ -8,23 +8,23 @@ from typing import Protocol
 
 from annotation.records import (
     LOCAL,
-    Act,
+    AuditEvent,
     Changed,
-    CountTry,
+    CountFailure,
+    FailedLogins,
     Invitation,
     Person,
     Role,
     SignIn,
-    WrongTries,
 )
 
 
-class TriesStore(Protocol):
+class FailedLoginStore(Protocol):
     """Wrong passwords by key."""
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]: ...
+    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, FailedLogins]: ...
 
-    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+    def add_wrong_try(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         """One more for each key, as its function counts, which is called in the transaction, when nobody else can
         count the same key. What came last before ``forget_before`` goes."""
         ...
@@ -38,7 +38,7 @@ class TriesStore(Protocol):
         ...
 
 
-class PeopleStore(TriesStore, Protocol):
+class PeopleStore(FailedLoginStore, Protocol):
     """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case.
 
     What is done is noted in the audit log by the same transaction; ``by``: who does it."""
@@ -79,7 +79,7 @@ class PeopleStore(TriesStore, Protocol):
 
     def end(self, digest: str) -> None: ...
 
-    def note(self, act: Act) -> None:
+    def note(self, act: AuditEvent) -> None:
         """Note what changes nothing else, such as a wrong password."""
         ...
 

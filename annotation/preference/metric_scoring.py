@@ -22,10 +22,10 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
-from cir_core.language.watch import Watch
+from cir_core.language.watch import Observer
 from cir_core.methods.declared import Method
 from cir_core.methods.soft_filter import soft_score
-from cir_core.search.composing import Asked, Composed
+from cir_core.search.composing import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted, shortened
 from cir_core.types.composition import Constraints, Usage
@@ -39,7 +39,7 @@ _Query = tuple[str, str]   # reference and text: questions about one query share
 def method_scores(
     items: Sequence[Item], gallery: Gallery, encoder: Encoder, language: LanguageModel, method: Method, *,
     name: str = "", domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
-    watch: Watch | None = None,
+    watch: Observer | None = None,
 ) -> MetricScores:
     """The mean score of each set's images under ``method`` in ``gallery``, which may hold more than the study.
 
@@ -136,7 +136,7 @@ def _asked(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_
 class _PartOfMany(QueryWatch):
     """Remembers what went wrong with one query, and tells whoever looks on what it used."""
 
-    def __init__(self, outer: Watch | None) -> None:
+    def __init__(self, outer: Observer | None) -> None:
         super().__init__()
         self._outer = outer
 
@@ -151,9 +151,9 @@ class _PartOfMany(QueryWatch):
 
 
 def _composed(
-    searcher: Searcher, queries: Sequence[_Query], settings: MethodSettings, watch: Watch | None
+    searcher: Searcher, queries: Sequence[_Query], settings: MethodSettings, watch: Observer | None
 ) -> list[Composed | Problem]:
-    def ask(query: _Query) -> Asked:
+    def ask(query: _Query) -> PreparedTurn:
         if watch is not None and watch.stopped:
             raise Stopped("it was stopped.")
         reference, text = query

@@ -41,7 +41,7 @@ class SignIn:
 
 
 @dataclass(frozen=True)
-class WrongTries:
+class FailedLogins:
     """Wrong passwords that count, and since when: as a rule the last one's time. See
     ``annotation.accounts.throttle``."""
 
@@ -49,7 +49,7 @@ class WrongTries:
     last_at: datetime
 
 
-CountTry = Callable[[WrongTries | None], WrongTries]
+CountFailure = Callable[[FailedLogins | None], FailedLogins]
 """One more wrong password: from what counted before to what counts now."""
 
 

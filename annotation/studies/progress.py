@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from annotation.records import Desk
+from annotation.records import Workspace
 
 _ENOUGH = 3  # answers before a pace says anything
 
@@ -19,7 +19,7 @@ class Progress:
     seconds_left: float | None       # at that pace; None likewise
 
 
-def progress_of(desk: Desk) -> Progress:
+def progress_of(desk: Workspace) -> Progress:
     """Counted from what the desk carries: nothing is read again."""
     measured = [seconds for seconds in desk.seconds if seconds > 0]   # 0: nobody measured it
     pace = median(measured) if len(measured) >= _ENOUGH else None

@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.records import (
+    AnswerContext,
     Assignment,
-    Desk,
     Draft,
     EventKind,
     Item,
     Judgement,
     Saved,
     Seat,
-    Standing,
     Study,
     StudyEvent,
+    Workspace,
     name_key,
     same_person,
 )
 from annotation.studies import input_limits
 from annotation.studies.imports import is_imported
-from annotation.studies.kinds import Kind, Settled
-from annotation.studies.lru_cache import Latest
+from annotation.studies.kinds import Kind, NormalizedAnswer
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.progress import Progress, progress_of
 from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
@@ -58,8 +58,8 @@ class StudyService:
         self._store, self._kinds, self._clock = store, kinds, clock
         # What never changes is not read again for every save: whose item it is and whether answers
         # are still taken, the store decides anew each time.
-        self._ids: Latest[str, tuple[str, float]] = Latest(_NAMES_KEPT)
-        self._items: Latest[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = Latest(_ITEMS_KEPT)
+        self._ids: LRUCache[str, tuple[str, float]] = LRUCache(_NAMES_KEPT)
+        self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_KEPT)
 
     def mine(self, annotator: str) -> list[MyStudy]:
         """Open studies, and closed ones the person has a seat in, the latest first. Imported ones are left
@@ -83,7 +83,7 @@ class StudyService:
 
     def desk(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """The item asked for, else the first open one. In a kind with a flow the desk says in ``stand`` what
         comes before the item. Looking takes no seat: somebody who has not joined gets a desk that says so, with
         nothing on it.
@@ -100,7 +100,7 @@ class StudyService:
             return self._not_joined(study_id)
         return self._seen(annotator, desk)
 
-    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Desk:
+    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
         """Take a seat, unless the person has one, and the desk as :meth:`desk` gives it. Who finds all of it
         taken over by others gets a share of what is open.
 
@@ -119,7 +119,7 @@ class StudyService:
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
         seen_revision: int | None = None, stay: bool = False,
-    ) -> tuple[Saved, Desk]:
+    ) -> tuple[Saved, Workspace]:
         """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
         the same one. A call that is repeated with its token changes nothing.
 
@@ -131,13 +131,13 @@ class StudyService:
         kind = self._kind(kept)
         flow = kind.flow
 
-        def admit(standing: Standing) -> tuple[Mapping[str, Any], bool]:
+        def admit(standing: AnswerContext) -> tuple[Mapping[str, Any], bool]:
             assert flow is not None, "asked only then"
             flow.admit(standing, annotator, token)
             settled = kind.settle(answer, item, standing.study, extra=standing.extra)   # as they are now
             return settled.answer, settled.unsure
 
-        settled = Settled({}) if flow else kind.settle(answer, item, kept, extra=extra)
+        settled = NormalizedAnswer({}) if flow else kind.settle(answer, item, kept, extra=extra)
         judgement = Judgement(
             new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
             input_limits.checked_seconds(seconds), self._clock(),
@@ -152,7 +152,7 @@ class StudyService:
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
         attempt: int | None = None, answer: object = None,
-    ) -> tuple[bool, Desk]:
+    ) -> tuple[bool, Workspace]:
         """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong
         answer is noted too. A call that is repeated with its token changes nothing.
 
@@ -184,7 +184,7 @@ class StudyService:
         study_id, _, item, _ = self._before(study, annotator, item_id)
         self._store.drop_draft(study_id, item.item_id, annotator)
 
-    def more(self, study: str, annotator: str) -> tuple[int, Desk]:
+    def more(self, study: str, annotator: str) -> tuple[int, Workspace]:
         """Take over others' open work; how many items, and the desk. Raises ``NotJoined``."""
         study_id = self._study_id(study)
         hand_over = self._kind(self._store.study(study_id)).hand_over
@@ -210,7 +210,7 @@ class StudyService:
                 found.add(draft.item_id)
         return frozenset(found)
 
-    def progress(self, study: str, annotator: str) -> tuple[Desk, Progress]:
+    def progress(self, study: str, annotator: str) -> tuple[Workspace, Progress]:
         """How far the person is: nowhere, who has not joined."""
         desk = self.desk(study, annotator)
         return desk, progress_of(desk) if desk.joined else Progress(0, 0, 0, None, None)
@@ -227,11 +227,12 @@ class StudyService:
             study_id, _ = self._ids.put(name, (found.study_id, time.monotonic()))
         return study_id
 
-    def _not_joined(self, study_id: str) -> Desk:
+    def _not_joined(self, study_id: str) -> Workspace:
         study = self._store.study(study_id)
         if not study.accepting:
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
-        return Desk(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (), {}, (),
+        return Workspace(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (),
+                         {}, (),
                     joined=False)
 
     def _each(self, study: Study, seats: Sequence[Seat]) -> int:
@@ -249,7 +250,7 @@ class StudyService:
             found = desk.study, desk.item, desk.extra
         return study_id, *found
 
-    def _remember(self, annotator: str, desk: Desk) -> Desk:
+    def _remember(self, annotator: str, desk: Workspace) -> Workspace:
         extras = {} if desk.item is None else {desk.item.item_id: desk.extra}
         if self._kind(desk.study).flow is None:   # of what comes next the desk has no extra, and none is needed
             extras |= {item.item_id: {} for item in desk.ahead}
@@ -259,7 +260,7 @@ class StudyService:
                                 (desk.study, replace(item, hidden={}), extras[item.item_id]))
         return desk
 
-    def _seen(self, annotator: str, desk: Desk) -> Desk:
+    def _seen(self, annotator: str, desk: Workspace) -> Workspace:
         """The desk as its person gets it: remembered, and in a kind with a flow with where they stand."""
         self._remember(annotator, desk)
         flow = self._kind(desk.study).flow
@@ -287,5 +288,5 @@ def _trimmed(value: object) -> object:
     return value.rstrip() if isinstance(value, str) else value
 
 
-def _has_finished(desk: Desk) -> bool:
+def _has_finished(desk: Workspace) -> bool:
     return any(event.kind == "finish" for event in desk.events)

@@ -9,24 +9,24 @@ from typing import Any, Protocol
 
 from annotation.records import (
     LOCAL,
-    Act,
     Admit,
     Assignment,
+    AuditEvent,
     Decision,
-    Desk,
     Draft,
     EventKind,
-    HandOver,
     Item,
     Judgement,
     MetricScores,
-    Place,
+    PlannedAssignment,
+    Reassign,
     Released,
     Saved,
     Seat,
     Study,
     StudyEvent,
     StudyImage,
+    Workspace,
 )
 
 
@@ -41,7 +41,7 @@ class StudyStore(Protocol):
     # --- making and reading ---------------------------------------------------------------
 
     def create(
-        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """All or nothing. ``seats`` beyond the plan's empty ones, and ``judgements``, are those of an
@@ -82,12 +82,12 @@ class StudyStore(Protocol):
 
     # --- judging --------------------------------------------------------------------------
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
         """The person's seat: the one they have, else the lowest that is free, else a new one that gets
         what ``hand_over`` gives it."""
         ...
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
         """Hand more to a person who is done; returns how many items. Of the agreement block they get back
         what was taken from them when their work was released."""
         ...
@@ -95,7 +95,7 @@ class StudyStore(Protocol):
     def desk(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """The item asked for by id or by position, else the first that is open;
         with ``after``, an item's id, the first open one behind that item, wrapping round.
         One transaction. ``at`` notes that the person was here (at most once a minute)."""
@@ -191,7 +191,7 @@ class StudyStore(Protocol):
         """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
         ...
 
-    def note_act(self, act: Act) -> None:
+    def note_act(self, act: AuditEvent) -> None:
         """Note in the audit log what changes nothing in the store, such as a download."""
         ...
 
@@ -203,6 +203,6 @@ class StudyParts:
     study: Study
     items: Sequence[Item] = field(repr=False)
     images: Sequence[StudyImage] = field(repr=False)
-    places: Sequence[Place] = field(repr=False)
+    places: Sequence[PlannedAssignment] = field(repr=False)
     seats: Sequence[Seat] = field(repr=False)
     judgements: Sequence[Judgement] = field(repr=False)

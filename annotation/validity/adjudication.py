@@ -17,7 +17,7 @@ from typing import Any
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.studies import input_limits
 from annotation.studies.kinds import Kind
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from annotation.validity.labels import WHYS, Why, queue
 from annotation.validity.rubric import load_rubric
@@ -89,7 +89,7 @@ class Adjudication:
         self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
-        self._known: Latest[str, _Fixed] = Latest(_REMEMBERED)
+        self._known: LRUCache[str, _Fixed] = LRUCache(_REMEMBERED)
 
     def cases(self, study_name: str) -> CaseList:
         """The queue of a study. Raises ``UnknownStudy``."""

@@ -16,10 +16,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from annotation.records import Item, OpenWork, Study, Taken
+from annotation.records import Item, OpenAssignments, Reassignment, Study
 from annotation.studies import assignment
 from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
-from annotation.studies.kinds import Settled
+from annotation.studies.kinds import NormalizedAnswer
 from annotation.validity.rubric import Rubric, as_page, load_rubric
 from cir_core.errors import IncompleteJudgement
 from cir_core.support.texts import printable, shortened, tidy
@@ -38,7 +38,7 @@ class Validity:
 
     def settle(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
-    ) -> Settled:
+    ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``.
 
         What is missing is taken as empty. ``validated`` may be left null where flags are set: they
@@ -59,7 +59,7 @@ class Validity:
             _check_verdict(validated, flags, rubric)
             _check_complete(flags, reasons, note, rubric)
             validated = not flags
-        return Settled({
+        return NormalizedAnswer({
             "validated": validated, "flags": list(rubric.by_severity(flags)), "reasons": sorted(reasons), "note": note,
             "alternatives": sorted(_of_panel(fields["alternatives"], item)), "unsure": unsure,
             "panel_opened": fields["panel_opened"],
@@ -87,7 +87,7 @@ class Validity:
     def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         return answer
 
-    def hand_over(self, work: OpenWork) -> Sequence[Taken]:
+    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """A fair share of all open work: :func:`annotation.studies.assignment.hand_over`."""
         return assignment.hand_over(work)
 

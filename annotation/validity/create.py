@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.records import Item, Place, Study, StudyPlan
+from annotation.records import Item, PlannedAssignment, Study, StudyPlan
 from annotation.sources.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
@@ -72,7 +72,7 @@ def create_validity_study(
 
 def _lay_out(
     study: Study, queries: Sequence[StudyQuery], item_ids: Sequence[str]
-) -> tuple[list[Item], list[Place]]:
+) -> tuple[list[Item], list[PlannedAssignment]]:
     """Items without what they show, and their places."""
     plan = study.plan
     if not 0 <= plan.agreement_items <= len(queries):

@@ -30,7 +30,7 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
-from cir_core.search.composing import Asked, Composed
+from cir_core.search.composing import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Usage
@@ -142,7 +142,7 @@ def _outcomes(
     return outcomes
 
 
-def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Asked:
+def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> PreparedTurn:
     for target in query.target_ids:
         if target not in searcher.index:
             raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "

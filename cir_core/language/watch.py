@@ -9,7 +9,7 @@ from typing import Any
 from cir_core.types.composition import Usage
 
 
-class Watch:
+class Observer:
     """Handed down to every ``complete`` of one turn. Thread-safe; subclasses override
     :meth:`partial` to see an answer grow.
 
@@ -28,7 +28,7 @@ class Watch:
     @property
     def follows(self) -> bool:
         """Whether anybody looks at :meth:`partial`; else an answer may come in one piece."""
-        return type(self).partial is not Watch.partial
+        return type(self).partial is not Observer.partial
 
     def spent(self, usage: Usage) -> None:
         """Counts a request, or an answer from the cache."""
@@ -47,10 +47,10 @@ class Watch:
         return self._stop.is_set()
 
 
-class MeteredWatch(Watch):
+class MeteredWatch(Observer):
     """Passes everything on to ``outer``, and counts what one part of the work used."""
 
-    def __init__(self, outer: Watch) -> None:
+    def __init__(self, outer: Observer) -> None:
         super().__init__()
         self._outer = outer
 

@@ -12,20 +12,20 @@ from cir_core.methods.base_query import NAMES, BaseQuery, Words
 from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_unwanted
 from cir_core.methods.history import aggregate
 from cir_core.methods.references import Previous, Reference
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Composition, Marks
 from cir_core.types.records import Matrix, MethodSettings
 
 
 @dataclass(frozen=True)
-class Asked:
+class PreparedTurn:
     """Reference and text, put into words as the method wants them; nothing is encoded yet."""
 
     reference: Reference
     text: str                        # cleaned; "" where the reference says it all
     caption: CaptionAnswer | None    # None where the method needs none
     words: Words
-    stages: Stages
+    stages: StageTimer
 
     @property
     def said(self) -> str:
@@ -44,7 +44,7 @@ class Composed:
     query: ComposedQuery
     composition: Composition
     excluded: tuple[str, ...]
-    stages: Stages
+    stages: StageTimer
 
 
 def joined(

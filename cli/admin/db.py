@@ -17,7 +17,7 @@ from cli.console import err, out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from annotation.records import Act
+    from annotation.records import AuditEvent
     from storage.backups.contents import Contents
     from storage.backups.restore import Restored
 
@@ -30,14 +30,14 @@ def backup(
                                               "home folder.")] = None,
 ) -> None:
     """Back up the database, also while cirque runs. The backup is read again and compared."""
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from storage.backups.backup import back_up_to, backup_name
 
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
         out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
-        _note(engine, Act("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
+        _note(engine, AuditEvent("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
     out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
 
@@ -108,28 +108,28 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
         engine.dispose()
 
 
-def _restored(done: Restored, file: Path) -> Act:
+def _restored(done: Restored, file: Path) -> AuditEvent:
     """The log that was replaced goes on in the file of what was there: its numbers say where, and how far."""
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
 
     details: dict[str, str | int] = {"file": file.name, "ended_sign_ins": done.sign_ins}
     if done.before is not None:
         details["replaced_is_in"] = done.before.name
     if done.log is not None:
         details |= {"replaced_acts": done.log.acts, "replaced_last_number": done.log.last}
-    return Act("database.restored", LOCAL, details=details)
+    return AuditEvent("database.restored", LOCAL, details=details)
 
 
-def _note(engine: Engine, act: Act, contents: Contents) -> None:
+def _note(engine: Engine, act: AuditEvent, contents: Contents) -> None:
     """In the database that was backed up, or is there now. What was done was done: a database without a log, or that
     is full or held by somebody, does not undo it."""
-    from storage.accounts.audit_log import SqlActLog
+    from storage.accounts.audit_log import SqlAuditLog
 
     if "audit_log" not in contents.rows:
         err.print("This is not in the audit log: a database of this schema has none.", soft_wrap=True)
         return
     try:
-        SqlActLog(engine).note(act)
+        SqlAuditLog(engine).note(act)
     except StorageError as error:
         err.print(f"This is not in the audit log: {error}", soft_wrap=True)
 

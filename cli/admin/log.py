@@ -30,7 +30,7 @@ def log(
 ) -> None:
     """Who signed in, made accounts, ran studies and took files, the latest first. Times are UTC."""
     from annotation.accounts.audit_log import LOG_FORMS, every_act, log_file, read_filter
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from cir_core.support.files import write_atomically
     from storage.stores import open_stores
 
@@ -44,7 +44,7 @@ def log(
             found = stores.log.acts(which, limit=last)
         else:
             content = log_file(every_act(stores.log, which), form)
-            stores.log.note(Act("log.exported", LOCAL, details={"form": form}))
+            stores.log.note(AuditEvent("log.exported", LOCAL, details={"form": form}))
             try:
                 write_atomically(to, content)
             except OSError as error:

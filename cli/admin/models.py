@@ -50,9 +50,9 @@ def check() -> None:
 
 
 def _ask(model: OpenAILanguageModel, what: str, task: Any) -> Any:
-    from cir_core.language.watch import Watch
+    from cir_core.language.watch import Observer
 
-    watch, started = Watch(), time.perf_counter()
+    watch, started = Observer(), time.perf_counter()
     answer = model.complete(task, watch)
     usage = watch.usage
     tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else "tokens not told"

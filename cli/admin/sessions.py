@@ -33,9 +33,9 @@ def export(
     to: Annotated[Path | None, typer.Option("--out", "-o", help="A file; standard output otherwise.")] = None,
 ) -> None:
     """Sessions as JSON in CIRCLED's public form, every branch, with protocol cards."""
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from cir_core.sessions.export import session_to_circled
-    from storage.accounts.audit_log import SqlActLog
+    from storage.accounts.audit_log import SqlAuditLog
     from storage.sessions.store import open_store
 
     store = open_store(get_settings())
@@ -43,7 +43,7 @@ def export(
     for one in session_id:
         records += session_to_circled(store.session(one), first=len(records))
     for one in session_id:
-        SqlActLog(store.engine).note(Act("session.exported", LOCAL, one))
+        SqlAuditLog(store.engine).note(AuditEvent("session.exported", LOCAL, one))
     text = json.dumps(records, indent=1, ensure_ascii=False) + "\n"
     if to is None:
         typer.echo(text, nl=False)

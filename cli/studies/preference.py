@@ -17,7 +17,7 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
 from cli.console import out, progress_bar
 from cli.evaluate.method_options import DomainOption, Model
-from cli.studies.preference_sources import Asked, open_source
+from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 
 if TYPE_CHECKING:
     from annotation.preference.method_pairs import Pair
@@ -92,7 +92,8 @@ def create_preference(
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
                           settings.seed if seed is None else seed)
-    asked = Asked(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery, images, queries,
+    asked = PreferenceSourceArgs(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery,
+                                 images, queries,
                   layout.seed, model, domain, skip_missing)
     # Before methods run for hours.
     asked.check()

@@ -211,12 +211,12 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
 
 
 def _note(name: str) -> None:
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(name)
-        stores.log.note(Act("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
+        stores.log.note(AuditEvent("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
 
 
 def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:

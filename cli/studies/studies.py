@@ -16,7 +16,7 @@ from cir_core.settings import Settings, get_settings
 from cir_core.support.texts import counted
 from cli.console import out, progress_bar
 from cli.studies import preference, preference_files, study_files, study_upkeep
-from cli.studies.study_sources import Asked, drawn, open_source
+from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
 if TYPE_CHECKING:
     from storage.stores import Stores
@@ -74,7 +74,8 @@ def create_validity(
     from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_plan, print_strata
 
-    asked = Asked(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery, tuple(category or ()))
+    asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
+                            tuple(category or ()))
     with _stores() as (stores, settings):
         check_name(stores.studies, name)
         found = open_source(asked, stores, settings)

@@ -51,12 +51,12 @@ def import_circus(
     from annotation.validity.circus import read_circus_users
     from annotation.validity.create import import_circus_study
     from annotation.validity.exports.results import study_json
-    from cir_core.datasets.files.faults import KEPT, Faults
+    from cir_core.datasets.files.faults import KEPT, ValidationIssues
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         check_name(stores.studies, name)
-        faults = Faults(collect=True)
+        faults = ValidationIssues(collect=True)
         imported = read_circus_users(files, faults)
         refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
         created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
@@ -85,7 +85,7 @@ def export(
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ."""
     from annotation.preference.review import preference_files
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from annotation.tables.files import as_zip
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
@@ -95,7 +95,7 @@ def export(
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else study_files(stores.studies, study, form, rule))
-        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
+        stores.studies.note_act(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))

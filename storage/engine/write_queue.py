@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from threading import Lock, get_ident
 
 
-class WriteTurns:
+class FairWriteLock:
     """A lock that is handed on in order of arrival."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, insert, select, update
 
-from annotation.records import Act, Decision
+from annotation.records import AuditEvent, Decision
 from cir_core.errors import UnknownItem, UsedToken
 from storage.accounts.audit_log import note_act
 from storage.mapping import tables
@@ -44,7 +44,7 @@ def keep_decision(connection: Connection, decision: Decision) -> Decision:
     if before is not None:
         connection.execute(update(tables.decisions).where(_d.decision_id == before.decision_id).values(current=False))
     connection.execute(insert(tables.decisions).values(decision_values(kept)))
-    note_act(connection, Act("item.decided", kept.adjudicator, study.name, study.study_id, {
+    note_act(connection, AuditEvent("item.decided", kept.adjudicator, study.name, study.study_id, {
         "item": kept.item_id, "revision": kept.revision}))
     return kept
 

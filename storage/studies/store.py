@@ -13,25 +13,25 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
     LOCAL,
-    Act,
-    ActKind,
     Admit,
     Assignment,
+    AuditAction,
+    AuditEvent,
     Decision,
-    Desk,
     Draft,
     EventKind,
-    HandOver,
     Item,
     Judgement,
     MetricScores,
-    Place,
+    PlannedAssignment,
+    Reassign,
     Released,
     Saved,
     Seat,
     Study,
     StudyEvent,
     StudyImage,
+    Workspace,
     name_key,
 )
 from cir_core.errors import StorageError, StudyError
@@ -72,7 +72,7 @@ class SqlStudyStore:
         self.engine = engine
 
     def create(
-        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """An imported answer with ``"unsure": true`` is one for an adjudicator."""
@@ -150,7 +150,7 @@ class SqlStudyStore:
             find_study(connection, study_id)
             return count_all(connection, study_id)
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
         with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
             seat = find_seat(connection, study_id, annotator)
         if seat is not None:
@@ -158,7 +158,7 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return take_seat(connection, study_id, annotator, at, hand_over)
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
         """0 for somebody who has open work left."""
         with writing(self.engine) as connection:
             return take_more_work(connection, study_id, annotator, at, hand_over)
@@ -166,7 +166,7 @@ class SqlStudyStore:
     def desk(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """Somebody without a seat raises ``NotJoined``."""
         with reading(self.engine) as connection:
             desk, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
@@ -244,11 +244,11 @@ class SqlStudyStore:
             return read_stamp(connection, study_id)
 
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study:
-        kind: ActKind = "study.opened" if accepting else "study.closed"
+        kind: AuditAction = "study.opened" if accepting else "study.closed"
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
             connection.execute(update(tables.studies).where(_s.study_id == study_id).values(accepting=accepting))
-            note_act(connection, Act(kind, by, study.name, study_id))
+            note_act(connection, AuditEvent(kind, by, study.name, study_id))
         return replace(study, accepting=accepting)
 
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
@@ -263,7 +263,7 @@ class SqlStudyStore:
             connection.execute(update(tables.studies).where(_s.study_id == study_id).values(settings=dict(settings)))
             changed = sorted(name for name in {*settings, *study.settings}
                              if settings.get(name) != study.settings.get(name))
-            note_act(connection, Act("study.settings", by, study.name, study_id, {"changed": changed}))
+            note_act(connection, AuditEvent("study.settings", by, study.name, study_id, {"changed": changed}))
         return replace(study, settings=dict(settings))
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
@@ -275,7 +275,7 @@ class SqlStudyStore:
                 study = find_study(connection, study_id, lock=True)
                 connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
                     name=name, name_key=name_key(name)))
-                note_act(connection, Act("study.renamed", by, name, study_id, {"from": study.name}))
+                note_act(connection, AuditEvent("study.renamed", by, name, study_id, {"from": study.name}))
         except StorageError as error:
             if isinstance(error.__cause__, IntegrityError) and self._is_taken(name):
                 raise name_taken(name) from error
@@ -286,7 +286,7 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             remove_study(connection, study_id, by)
 
-    def note_act(self, act: Act) -> None:
+    def note_act(self, act: AuditEvent) -> None:
         with writing(self.engine) as connection:
             note_act(connection, act)
 

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from annotation.records import ActFilter
+from annotation.records import AuditFilter
 from cir_core.errors import StorageError
 from cir_core.settings import get_settings
 from cli import console
@@ -159,7 +159,7 @@ def test_an_earlier_log_takes_the_note_and_where_there_is_none_it_is_said(home, 
     said = db("restore", path, "--force")
     assert ("This is not in the audit log: a database of this schema has none." in said) == (not kinds)
     stores = stores_of(home)   # brings it up to date
-    assert [one.act.kind for one in stores.log.acts(ActFilter(kind="database.all"))] == kinds
+    assert [one.act.kind for one in stores.log.acts(AuditFilter(kind="database.all"))] == kinds
     stores.close()
 
 

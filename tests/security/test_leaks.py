@@ -39,7 +39,7 @@ from tests.fakes.studies import flagged, rated, solved, valid
 from tests.security.leak_stage import Browser, Stage, difference, image, picture_features, seeded, set_stage, without
 from tests.security.leak_statistics import Features, Finding, Seconds, features_of, lasting_leaks, leaks, told_by
 from web.search.presenters.columns import columns
-from web.search.view import View
+from web.search.view import UiState
 from web.ui.templating import fill
 
 QUESTIONS = 240
@@ -344,7 +344,7 @@ def test_no_column_tells_its_method(tmp_path: Any) -> None:
         text = draw.choice(("red", "blue", "green"))
         made = service.run(NAME, draw.choice(ids), text, asked, blind=True, seed=draw.randrange(2**31))
         shown = columns(made, votes.votes(made.comparison_id), "me", known, "v", lambda _: None)
-        page = fill("columns.html", view=View(gallery=NAME), columns=shown)
+        page = fill("columns.html", view=UiState(gallery=NAME), columns=shown)
         parts = page.split("<section")[1:]
         for place, (column, drawn) in enumerate(zip(shown["columns"], parts, strict=True)):
             # What was found is what is judged; how it is shown is looked at.

@@ -11,7 +11,7 @@ from annotation.records import Study
 
 
 @dataclass(frozen=True)
-class Looked:
+class StudySnapshot:
     """A study as it was when its stamp was asked for, or later. ``number``: greater than that of every look before
     that saw another stamp."""
 
@@ -25,7 +25,7 @@ class Looked:
 class Report:
     """A report with all that is shown beside it. ``scores``: without what sets have. ``judges``: who has a seat."""
 
-    looked: Looked
+    looked: StudySnapshot
     whole: WholeReport
     choices: Choices
     scores: tuple[MetricScores, ...]

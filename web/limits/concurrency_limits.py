@@ -15,7 +15,7 @@ _CROWDED = "Too much of this is waiting for the database already, so it was not 
 
 
 @dataclass(frozen=True)
-class Share:
+class ConcurrencyLimit:
     """At most ``most`` calls of one ``kind`` and ``name`` have a thread."""
 
     kind: str
@@ -23,16 +23,16 @@ class Share:
     most: int
 
 
-class Shares:
+class ConcurrencyLimits:
     """More calls than a share allows wait in order, without a thread."""
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
         # Only what is in use is kept: by the calls that hold it or wait for it.
-        self._gates: WeakValueDictionary[Share, asyncio.Semaphore] = WeakValueDictionary()
+        self._gates: WeakValueDictionary[ConcurrencyLimit, asyncio.Semaphore] = WeakValueDictionary()
 
     @asynccontextmanager
-    async def within(self, *shares: Share) -> AsyncIterator[None]:
+    async def within(self, *shares: ConcurrencyLimit) -> AsyncIterator[None]:
         """Raises ``StorageError`` where one's turn does not come."""
         gates = [self._gates.setdefault(share, asyncio.Semaphore(share.most)) for share in shares]
         async with AsyncExitStack() as held:

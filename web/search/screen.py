@@ -9,13 +9,13 @@ from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.types.records import SearchSession
 from web.http.long_actions import Progress
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.search.actions.settings import EXCLUDES, FUSIONS, cannot_compose
 from web.search.presenters import methods, reflection, results, soft_filter
 from web.search.presenters import target as present_target
 from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
 from web.search.presenters.columns import chooser, columns
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 from web.ui.templating import fill
 
@@ -30,17 +30,17 @@ class Screen:
         self._settings = services.settings
         self._service = services.search
 
-    def draw(self, view: View) -> tuple[View, dict[str, str]]:
+    def draw(self, view: UiState) -> tuple[UiState, dict[str, str]]:
         """The panels, and the view with its beat counted on. Never raises ``CirqueError``:
         what cannot be shown is said in the results panel."""
         view = replace(view, beat=view.beat + 1)
         try:
             return view, self._panels(view)
         except CirqueError as error:
-            view = replace(view, problem=view.problem or said(error))
+            view = replace(view, problem=view.problem or public_message(error))
             return view, self._bare(view)
 
-    def draw_progress(self, view: View, progress: Progress) -> str:
+    def draw_progress(self, view: UiState, progress: Progress) -> str:
         """The results panel while a long action runs."""
         try:
             gallery = self._service.gallery(view.gallery)
@@ -50,7 +50,7 @@ class Screen:
         return fill("progress.html", view=view, live=reflection.progress(
             progress, view.gallery, version, captions))
 
-    def draw_top(self, view: View) -> str:
+    def draw_top(self, view: UiState) -> str:
         """The top panel alone, e.g. with the session of a search that is still running."""
         try:
             size = len(self._service.gallery(view.gallery))
@@ -60,14 +60,14 @@ class Screen:
 
     def empty(self) -> dict[str, str]:
         """What stands there until the page has connected."""
-        view = View(gallery=self._settings.gallery)
+        view = UiState(gallery=self._settings.gallery)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
             "top": fill("top.html", view=view, size=None, session=None),
             "rail": fill("rail_waiting.html"), "results": fill("waiting.html"),
         }
 
-    def _bare(self, view: View) -> dict[str, str]:
+    def _bare(self, view: UiState) -> dict[str, str]:
         panels = dict.fromkeys(PANELS, "")
         return panels | {
             "top": fill("top.html", view=view, size=None, session=None),
@@ -76,7 +76,7 @@ class Screen:
                             settings=self._choices(view)),
         }
 
-    def _panels(self, view: View) -> dict[str, str]:
+    def _panels(self, view: UiState) -> dict[str, str]:
         searcher = self._service.searcher(view.gallery)
         gallery, version = searcher.gallery, searcher.gallery.digest[:8]
 
@@ -106,13 +106,13 @@ class Screen:
             "drawers": self._drawers(view, version),
         }
 
-    def _strip(self, session: SearchSession | None, view: View, version: str) -> str:
+    def _strip(self, session: SearchSession | None, view: UiState, version: str) -> str:
         if session is None or view.turn_id is None or view.branch_id is None:
             return ""
         strip = results.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
         return fill("strip.html", strip=strip)
 
-    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: View, version: str,
+    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: UiState, version: str,
                  caption_of: results.Captions, target: dict[str, Any] | None) -> str:
         if view.comparison_id is not None:
             return self._columns(view, version, caption_of)
@@ -144,16 +144,16 @@ class Screen:
         try:
             self._service.going_on(session.gallery, session.session_id, turn_id)
         except CirqueError as error:
-            return said(error)
+            return public_message(error)
         return ""
 
-    def _columns(self, view: View, version: str, caption_of: results.Captions) -> str:
+    def _columns(self, view: UiState, version: str, caption_of: results.Captions) -> str:
         comparison = self._services.compare.comparison(view.comparison_id or "")
         votes = self._services.votes.votes(comparison.comparison_id)
         shown = columns(comparison, votes, view.annotator, self._services.methods, version, caption_of)
         return fill("columns.html", view=view, columns=shown)
 
-    def _target(self, session: SearchSession | None, view: View, version: str) -> dict[str, Any] | None:
+    def _target(self, session: SearchSession | None, view: UiState, version: str) -> dict[str, Any] | None:
         if session is None or session.target_id is None:
             return None
         shown = session.target_revealed or session.target_live
@@ -166,7 +166,7 @@ class Screen:
             "turns": len(session.path_to(tip.turn_id)) if tip else 0,
         }
 
-    def _drawers(self, view: View, version: str) -> str:
+    def _drawers(self, view: UiState, version: str) -> str:
         known, settings = set(view.mine), self._choices(view)
         asked = view.comparison_id
         before = self._services.compare.comparison(asked) if asked else None
@@ -182,7 +182,7 @@ class Screen:
             settings=settings,
         )
 
-    def _choices(self, view: View) -> dict[str, Any]:
+    def _choices(self, view: UiState) -> dict[str, Any]:
         """What the settings drawer offers."""
         cannot, language_model = "", ""
         try:

@@ -9,7 +9,7 @@ import gradio as gr
 from web.search.api import wire_api
 from web.search.events import wire_screen
 from web.search.screen import PANELS, Screen
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 
 
@@ -40,7 +40,7 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
             panels["how"] = _panel("how", first)
     panels["drawers"] = _panel("drawers", first)
     parts = Parts(
-        view=gr.State(View(gallery=services.settings.gallery)),
+        view=gr.State(UiState(gallery=services.settings.gallery)),
         mine=gr.JSON(value=[], visible=False), panels=panels,
     )
     wire_screen(demo, services, screen, parts.view, parts.mine, panels["top"], parts.outputs)

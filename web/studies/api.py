@@ -10,7 +10,7 @@ import gradio as gr
 from cir_core.errors import CirqueError
 from web.http.call_answers import GateAnswer, ProgressAnswer, SaveAnswer
 from web.http.json_api import in_shared_thread
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.services import Services
 from web.studies import annotate_json as present
@@ -183,11 +183,11 @@ def _who(request: gr.Request) -> str:
     try:
         return require(request, "annotate").name
     except CirqueError as error:
-        raise gr.Error(said(error), print_exception=False) from error
+        raise gr.Error(public_message(error), print_exception=False) from error
 
 
 async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> Any:
     try:
         return await in_shared_thread(work, name, study)
     except CirqueError as error:
-        raise gr.Error(said(error), print_exception=False) from error
+        raise gr.Error(public_message(error), print_exception=False) from error

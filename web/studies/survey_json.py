@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.preference.answers import SIDES, as_shown, shown_sets
-from annotation.records import Desk, Item
+from annotation.records import Item, Workspace
 from web.studies.image_urls import addresses, picture
 
 Json = dict[str, Any]
 
 
-def parts(found: Desk) -> Json:
+def parts(found: Workspace) -> Json:
     """The fields of a desk that this kind of study has, or has in a way of its own.
 
     Behind a gate there is no item yet. Raises ``StudyError`` for a question that was imported, and cannot be shown.
@@ -36,7 +36,7 @@ def parts(found: Desk) -> Json:
     return fields
 
 
-def _question(found: Desk, item: Item) -> Json:
+def _question(found: Workspace, item: Item) -> Json:
     stand, study_id, judgement, draft = found.stand, found.study.study_id, found.judgement, found.draft
     assert stand is not None, "see parts"
     sets = zip(SIDES, shown_sets(item, found.extra), strict=True)
@@ -55,7 +55,7 @@ def _question(found: Desk, item: Item) -> Json:
     }
 
 
-def _ahead(item: Item, found: Desk) -> list[str]:
+def _ahead(item: Item, found: Workspace) -> list[str]:
     """The reference large, the sets small. By token: stored order would tell stored sets."""
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
     wanted = [(item.shown["reference"], "l"), *((token, "s") for token in tokens)]

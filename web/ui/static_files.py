@@ -40,7 +40,7 @@ def own_version() -> str:
     return f"{__version__}-{digest.hexdigest()[:12]}"
 
 
-def own(path: str, *, depth: int = 0) -> str:
+def asset_url(path: str, *, depth: int = 0) -> str:
     """The address of ``js/annotate/annotate.js`` or ``study.css``, relative to a page ``depth`` folders
     below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path.
 

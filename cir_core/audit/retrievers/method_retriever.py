@@ -19,7 +19,7 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
-from cir_core.search.composing import Asked
+from cir_core.search.composing import PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.records import MethodSettings
@@ -77,7 +77,7 @@ class MethodRetriever:
 
     # -- one query ---------------------------------------------------------------------
 
-    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> Asked | Problem:
+    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> PreparedTurn | Problem:
         problem = self._unfit(query)
         if problem is not None:
             return problem

@@ -1,7 +1,7 @@
 """What is wrong with a data set's files: each fault names file, record and remedy.
 
-A reader is written once. With ``Faults()`` the first fault is raised, which is what loading
-wants; with ``Faults(collect=True)`` the reader goes on without the faulty record, which is
+A reader is written once. With ``ValidationIssues()`` the first fault is raised, which is what loading
+wants; with ``ValidationIssues(collect=True)`` the reader goes on without the faulty record, which is
 what ``cirque datasets check`` wants.
 """
 
@@ -32,7 +32,7 @@ class Fault:
         return f"{where}: {self.problem}. {self.remedy}."
 
 
-class Faults:
+class ValidationIssues:
     def __init__(self, *, collect: bool = False) -> None:
         self.found: list[Fault] = []
         self.count = 0

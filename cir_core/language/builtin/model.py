@@ -37,7 +37,7 @@ from cir_core.language.tasks import (
     TwoSentencesAnswer,
     TwoSentencesTask,
 )
-from cir_core.language.watch import Watch
+from cir_core.language.watch import Observer
 
 _CONNECT = "Connect a language model (docs/language-models.md)"
 
@@ -65,7 +65,7 @@ class BuiltinLanguageModel:
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to ``task``.
 
         Raises:

@@ -12,11 +12,11 @@ import pytest
 from annotation.accounts.service import PeopleService
 from annotation.accounts.throttle import Throttle
 from annotation.accounts.throttle_log import NotedWaits
-from annotation.records import Act
+from annotation.records import AuditEvent
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of
@@ -130,13 +130,13 @@ def test_revisions_drafts_and_the_log_keep_their_order(studies: SqlStudyStore, t
         assert draft is not None and draft.answer["note"] == f"revision {number}"
         saved, _ = service.save("Sample", "Ada", item.item_id, answer, f"token-{number}-of-many")
         assert saved.judgement.revision == number + 1
-        SqlActLog(studies.engine).note(Act("sign-out", f"number {number}"))
+        SqlAuditLog(studies.engine).note(AuditEvent("sign-out", f"number {number}"))
     study = studies.study("Sample")
     kept, = studies.judgements(study.study_id)
     assert kept.answer["note"] == "revision 3"
     history = studies.judgements(study.study_id, history=True)
     assert [one.answer["note"] for one in history] == [f"revision {number}" for number in range(4)]
-    noted = SqlActLog(studies.engine).acts(limit=4)
+    noted = SqlAuditLog(studies.engine).acts(limit=4)
     assert [one.act.by for one in noted] == [f"number {number}" for number in (3, 2, 1, 0)]
 
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
-from annotation.accounts.throttle import Bucket, Patience, Throttle, place_of
-from annotation.records import Person, SignIn, WrongTries
+from annotation.accounts.throttle import Backoff, LeakyBucket, Throttle, place_of
+from annotation.records import FailedLogins, Person, SignIn
 from cir_core.errors import TooManyTries
 from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import engine_of
@@ -35,7 +35,7 @@ def wait_of(throttle, now, name="ada", address=HERE):
 
 
 def test_five_wrong_ones_are_free_then_the_wait_doubles_up_to_a_limit(store):
-    throttle, now = Throttle(store, Patience(5, longest=10)), NOON
+    throttle, now = Throttle(store, Backoff(5, longest=10)), NOON
     for _ in range(5):
         throttle.check("ada", HERE, now)
         throttle.failed("ada", HERE, now)
@@ -57,7 +57,7 @@ def test_another_process_counts_on(store):
 
 
 def test_the_sentence_says_how_long(store):
-    throttle, said = Throttle(store, Patience(1)), []
+    throttle, said = Throttle(store, Backoff(1)), []
     for _ in range(11):
         throttle.failed("ada", HERE, NOON)
         said.append(str(wait_of(throttle, NOON)))
@@ -67,7 +67,7 @@ def test_the_sentence_says_how_long(store):
 
 
 def test_others_do_not_wait_and_a_right_one_or_an_hour_makes_good(store):
-    throttle = Throttle(store, Patience(1))
+    throttle = Throttle(store, Backoff(1))
     throttle.failed("ada", HERE, NOON)
     throttle.check("bob", HERE, NOON)
     throttle.check("ada", "10.0.0.2", NOON)
@@ -82,7 +82,7 @@ def test_others_do_not_wait_and_a_right_one_or_an_hour_makes_good(store):
 
 
 def test_an_address_waits_whatever_names_it_tries(store):
-    throttle = Throttle(store, by_address=Bucket(3, 5))
+    throttle = Throttle(store, by_address=LeakyBucket(3, 5))
     for name in ("ada", "bob", "eve"):
         throttle.check(name, HERE, NOON)
         throttle.failed(name, HERE, NOON)
@@ -94,7 +94,7 @@ def test_an_address_waits_whatever_names_it_tries(store):
 def test_an_address_is_forgiven_one_after_the_other_and_waits_for_no_more_than_that(store):
     """Ten fill it at once. Every 5 seconds one is forgiven, also where tries come every 3: 600 / 5 = 120 of those
     200 are let in, in whatever order, and nobody waits longer than 5 seconds."""
-    throttle = Throttle(store, Patience(1000), Bucket(10, 5), Bucket(1000, 5))
+    throttle = Throttle(store, Backoff(1000), LeakyBucket(10, 5), LeakyBucket(1000, 5))
     for _ in range(10):
         throttle.failed("ada", HERE, NOON)
     let_in, waits = 0, set()
@@ -122,7 +122,7 @@ def test_a_lab_behind_one_address_is_not_held_off_by_ordinary_mistakes(store):
 
 
 def test_a_right_one_forgives_the_mistakes_before_it_and_no_others(store):
-    throttle = Throttle(store, by_address=Bucket(6, 5), anywhere=Bucket(6, 5))
+    throttle = Throttle(store, by_address=LeakyBucket(6, 5), anywhere=LeakyBucket(6, 5))
     for name in ("ada", "ada", "ada", "bob", "eve", "eve"):
         throttle.failed(name, HERE, NOON)
     assert wait_of(throttle, NOON, "dan").counted == "address"
@@ -183,14 +183,14 @@ def test_guessing_one_name_from_many_addresses_is_slowed_down_and_who_was_here_b
 
 
 def test_a_clock_that_is_set_back_makes_nobody_wait_longer_than_the_wait(store):
-    throttle = Throttle(store, Patience(1))
+    throttle = Throttle(store, Backoff(1))
     throttle.failed("ada", HERE, NOON)
     assert wait_of(throttle, NOON - timedelta(seconds=1)).seconds == 1
     throttle.check("ada", HERE, NOON - timedelta(seconds=1.1))   # and not until the clock has caught up
 
 
 def test_a_bucket_and_a_clock_that_is_set_back():
-    bucket, full = Bucket(2, 5), WrongTries(2, NOON)
+    bucket, full = LeakyBucket(2, 5), FailedLogins(2, NOON)
     assert bucket.left(full, NOON - timedelta(seconds=4)) == 5   # never more than the whole wait
     assert bucket.left(full, NOON - timedelta(days=1)) == 0      # and not until the clock has caught up
 
@@ -209,7 +209,7 @@ def test_what_is_old_goes_and_names_are_not_kept(tmp_path):
 
 
 def one_more(before):
-    return WrongTries(1 if before is None else before.count + 1, NOON)
+    return FailedLogins(1 if before is None else before.count + 1, NOON)
 
 
 def test_none_is_lost_among_many_at_once(tmp_path):
@@ -240,5 +240,5 @@ def test_those_who_count_and_those_who_forgive_at_once_keep_the_count(tmp_path):
     store.add_wrong_try({"m": one_more}, NOON, NOON)
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert store.wrong_tries(["m", "a0", "z3"]) == {"m": WrongTries(1, NOON)}
+    assert store.wrong_tries(["m", "a0", "z3"]) == {"m": FailedLogins(1, NOON)}
     engine.dispose()

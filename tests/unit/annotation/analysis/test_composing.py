@@ -16,7 +16,7 @@ from annotation.analysis.records import MetricScores, Options, Selection
 from annotation.analysis.validity.report import validity_report
 from annotation.analysis.validity.report_json import validity_json
 from annotation.preference.exclusion import Rules
-from annotation.records import Place
+from annotation.records import PlannedAssignment
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
@@ -50,7 +50,7 @@ def verdicts(store, tmp_path):
 @pytest.fixture
 def preferences(store):
     study = a_study(per_person=6)
-    places = [Place(f"i{number}", seat, number, {"first": 1, "form": 1, "reason": False})
+    places = [PlannedAssignment(f"i{number}", seat, number, {"first": 1, "form": 1, "reason": False})
               for seat in (1, 2, 3) for number in range(6)]
     ratings = [(4, 2, 1), (2, 5, 2), (3, 3, 1), (1, 4, 2), (5, 4, 1), (2, 3, 2)]
     judgements = [a_judgement(number, who, an_answer(*ratings[(number + shift) % 6]))

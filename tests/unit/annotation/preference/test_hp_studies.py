@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.preference.hp_fashioniq import hp_form, import_hp_study
-from annotation.records import Place
+from annotation.records import PlannedAssignment
 from cir_core.datasets.readers.hp_fashioniq import read_questions
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
 from storage.studies.store import SqlStudyStore
@@ -156,11 +156,11 @@ def test_a_name_that_is_taken_is_refused_before_the_file_is_read(store, released
 def test_any_preference_study_is_written_in_the_form(store, tmp_path):
     # Ada has a form of two questions and one of one, shown in another order than they are stored; Ben left one open.
     items = [an_item(0), an_item(1, text="is  red,   not blue", category=None), an_item(2), an_item(3)]
-    places = [Place("i2", 1, 0, {"first": 2, "form": 1, "reason": False}),
-              Place("i0", 1, 1, {"first": 1, "form": 1, "reason": True}),
-              Place("i1", 1, 2, {"first": 2, "form": 2, "reason": False}),
-              Place("i3", 2, 0, {"first": 1, "form": 1, "reason": False}),
-              Place("i0", 2, 1, {"first": 2, "form": 1, "reason": False})]
+    places = [PlannedAssignment("i2", 1, 0, {"first": 2, "form": 1, "reason": False}),
+              PlannedAssignment("i0", 1, 1, {"first": 1, "form": 1, "reason": True}),
+              PlannedAssignment("i1", 1, 2, {"first": 2, "form": 2, "reason": False}),
+              PlannedAssignment("i3", 2, 0, {"first": 1, "form": 1, "reason": False}),
+              PlannedAssignment("i0", 2, 1, {"first": 2, "form": 1, "reason": False})]
     judgements = [a_judgement(0, "Ada", an_answer(4, 2, 1, reason="x")), a_judgement(1, "Ada", an_answer(1, 5, 2)),
                   a_judgement(2, "Ada", an_answer(3, 3, 2, first=2)),
                   a_judgement(0, "Ben", an_answer(2, 2, 1, first=2))]

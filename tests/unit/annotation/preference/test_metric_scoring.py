@@ -9,7 +9,7 @@ from annotation.preference.metric_scoring import checked_name, method_scores
 from annotation.records import Item
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, StudyError
 from cir_core.language.tasks import ConstraintsAnswer
-from cir_core.language.watch import Watch
+from cir_core.language.watch import Observer
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher
 from cir_core.types.methods import SoftFilter
@@ -128,13 +128,13 @@ def test_progress_is_told_and_a_watch_stops_it(gallery):
     told = []
     scored(items, gallery, progress=lambda *now: told.append(now))
     assert told == [("Text", 64, 70), ("Text", 70, 70)]
-    watch = Watch()
+    watch = Observer()
     with pytest.raises(Stopped, match="Text ended after 64 of 70 queries: it was stopped"):
         scored(items, gallery, watch=watch, progress=lambda *_: watch.stop())
 
 
 def test_the_watch_hears_what_was_used_and_can_interrupt_a_model(gallery):
-    watch = Watch()
+    watch = Observer()
     scored([question()], gallery, CIREVL, ReplayingLanguageModel({}), watch=watch)
     assert watch.usage.calls == 2
 

@@ -13,7 +13,7 @@ from sqlalchemy import update
 
 from annotation.preference.answers import Preference
 from annotation.preference.survey.flow import completion_code
-from annotation.records import Desk, Released, Study, StudyEvent
+from annotation.records import Released, Study, StudyEvent, Workspace
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import (
@@ -90,12 +90,12 @@ class Person:
             "Shops", self.name, item_id, rated(*ratings, preferred=preferred), self.token(), **more)  # type: ignore[arg-type]
         return item_id
 
-    def back_to(self, position: int) -> Desk:
+    def back_to(self, position: int) -> Workspace:
         self.desk = self.service.desk("Shops", self.name, position=position)
         return self.desk
 
 
-def stand_of(desk: Desk) -> tuple[int | None, int, int | None, int]:
+def stand_of(desk: Workspace) -> tuple[int | None, int, int | None, int]:
     assert desk.stand is not None
     return desk.stand.number, desk.stand.of, desk.stand.form, desk.stand.forms
 

@@ -10,7 +10,7 @@ import pytest
 from annotation.preference.method_pairs import draw_pairs
 from annotation.preference.survey.plan import SurveyLayout, hand_over, plan_survey, survey_places
 from annotation.preference.survey.texts import SETTINGS
-from annotation.records import Assignment, Item, OpenWork, Seat, Study, StudyPlan
+from annotation.records import Assignment, Item, OpenAssignments, Seat, Study, StudyPlan
 from cir_core.errors import StudyError
 
 METHODS = ("cirevl", "image-only", "slerp", "text-only")
@@ -186,12 +186,12 @@ def a_seat(number: int, annotator: str | None, hours_ago: float | None) -> Seat:
     return Seat("s", number, annotator, seen, seen)
 
 
-def work(seats, still_open, mine=(), seat=9) -> OpenWork:
+def work(seats, still_open, mine=(), seat=9) -> OpenAssignments:
     study = Study("s", "S", "preference", "hs-fashioniq/1", StudyPlan(4, 1, 0, 1, 3.0), True,
                   {**SETTINGS, **LAYOUT.settings(8)}, {}, "local", NOW)
     assignments = [Assignment(item, number, position, "open", None, {"first": 2, "form": 1, "reason": False})
                    for number, names in still_open.items() for position, item in enumerate(names)]
-    return OpenWork(study, seat, seats, assignments, frozenset(mine), (), NOW)
+    return OpenAssignments(study, seat, seats, assignments, frozenset(mine), (), NOW)
 
 
 def test_abandoned_forms_are_given_out_again_and_nobody_at_work_loses_any():

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.records import Assignment, Item, OpenWork, Place, Seat, Study, StudyPlan, Taken
+from annotation.records import (
+    Assignment,
+    Item,
+    OpenAssignments,
+    PlannedAssignment,
+    Reassignment,
+    Seat,
+    Study,
+    StudyPlan,
+)
 from annotation.studies.assignment import hand_over, plan_places
 from cir_core.errors import StudyError
 
@@ -23,7 +32,7 @@ def items(count: int, block: int = 0, strata: int = 2) -> list[Item]:
     return [Item(f"item{n}", "study", n, f"key{n}", f"stratum {n % strata}", n < block, {}, {}) for n in range(count)]
 
 
-def seats_of(places: Sequence[Place]) -> dict[str, list[int]]:
+def seats_of(places: Sequence[PlannedAssignment]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for place in places:
         found.setdefault(place.item_id, []).append(place.seat)
@@ -164,14 +173,14 @@ class Table:
             place.item_id, place.seat, place.position, "open", f"person {place.seat}")
             for place in plan_places(given_items, plan)}
 
-    def work(self, seat: int) -> OpenWork:
-        return OpenWork(
+    def work(self, seat: int) -> OpenAssignments:
+        return OpenAssignments(
             self.study, seat, list(self.seats.values()),
             [a for a in self.rows.values() if a.state == "open" and a.seat != seat and a.item_id not in self.block],
             frozenset(a.item_id for a in self.rows.values() if a.seat == seat), self.block, NOW,
         )
 
-    def join(self, seat: int) -> list[Taken]:
+    def join(self, seat: int) -> list[Reassignment]:
         taken = hand_over(self.work(seat))
         self.seats.setdefault(seat, Seat("study", seat, f"person {seat}", NOW, NOW))
         for one in taken:

@@ -1,10 +1,10 @@
 from concurrent.futures import ThreadPoolExecutor
 
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
-    kept: Latest[str, int] = Latest(2)
+    kept: LRUCache[str, int] = LRUCache(2)
     kept.put("a", 1)
     kept.put("b", 2)
     assert kept.get("a") == 1
@@ -13,7 +13,7 @@ def test_what_was_not_used_for_longest_goes_first() -> None:
 
 
 def test_the_limit_is_on_the_sizes_together() -> None:
-    kept: Latest[str, bytes] = Latest(10, len)
+    kept: LRUCache[str, bytes] = LRUCache(10, len)
     kept.put("a", b"1234")
     kept.put("b", b"123456")
     assert kept.get("a") == b"1234"
@@ -24,7 +24,7 @@ def test_the_limit_is_on_the_sizes_together() -> None:
 
 
 def test_many_threads_leave_it_within_its_limit() -> None:
-    kept: Latest[int, bytes] = Latest(100, len)
+    kept: LRUCache[int, bytes] = LRUCache(100, len)
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda n: (kept.put(n % 37, b"x" * (n % 9)), kept.get(n % 11)), range(4000)))
     assert sum(len(kept.get(n) or b"") for n in range(37)) <= 100

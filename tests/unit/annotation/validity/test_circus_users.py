@@ -15,7 +15,7 @@ from annotation.tables.files import as_zip
 from annotation.validity.circus import circus_files, read_circus_users, write_circus_users
 from annotation.validity.circus.form import annotation_of, answer_of, changed, time_of
 from annotation.validity.create import import_circus_study
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore
@@ -274,7 +274,7 @@ def without(record: dict[str, object], name: str) -> dict[str, object]:
 ])
 def test_a_fault_is_named_with_file_and_record(tmp_path, content, where, says):
     [path] = saved(tmp_path, content)
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     read_circus_users([path], faults)
     assert [fault.record for fault in faults.found] == [where] and says in faults.found[0].problem
     assert faults.found[0].file == str(path) and faults.found[0].remedy
@@ -286,7 +286,7 @@ def test_every_fault_of_all_files_is_listed_at_once_and_nothing_is_made(store, t
     broken = document("ANNOTATOR_02 ", assignment(1, note(3, other=4)),
                       assignment(1, query_idx=2, presentation_order=[]))
     paths = [*saved(tmp_path, FIRST, SECOND, broken), tmp_path / "gone.json", tmp_path]
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     read_circus_users(paths, faults)
     assert [(Path(fault.file).name, fault.record) for fault in faults.found] == [
         ("annotator_03.json", ""), *[("annotator_03.json", "assignment 0 (cirr::1)")] * 2,

@@ -13,7 +13,7 @@ from cir_core.audit.circus.circus_files import pools_on_card, read_run, write_ru
 from cir_core.audit.circus.rank_files import read_ranks
 from cir_core.audit.circus.traces import read_validated, write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.records import pools_digest
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.errors import DatasetError
 from tests.fakes.audit_ranks import benchmark, image, run
 
@@ -172,7 +172,7 @@ def test_a_missing_rank_is_a_problem_of_the_query(tmp_path):
 def test_collecting_goes_on_without_the_faulty_samples(tmp_path):
     content = circus()
     content["samples"][0]["ranks"] = "high"
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert [answer.query_id for answer in read_run(saved(tmp_path, content), faults).queries] == ["2"]
     assert len(faults.found) == 1 and faults.found[0].record == "sample 0"
 

@@ -9,7 +9,7 @@ from cir_core.construct.difference import ask_difference
 from cir_core.errors import LanguageModelError
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask, Picture
-from cir_core.language.watch import Watch
+from cir_core.language.watch import Observer
 from tests.fakes.language import ReplayingLanguageModel
 
 # Unit vectors in the plane; with "make it red" (1, 0) the cosine is the first number.
@@ -80,7 +80,7 @@ def test_limit_and_attempts_are_options():
 def test_all_questions_are_watched_and_their_errors_pass_through():
     model = ReplayingLanguageModel({"difference": [DifferenceAnswer(instruction="a red one"),
                                                    LanguageModelError("The answer has no instruction.")]})
-    watch = Watch()
+    watch = Observer()
     with pytest.raises(LanguageModelError, match="no instruction"):
         ask_difference(model, Plane(), DifferenceTask(history=("make it red",)), watch=watch)
     assert watch.usage.calls == 2

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.circled import (
     CircledSession,
     CircledTurn,
@@ -211,7 +211,7 @@ def test_a_bad_file_names_record_and_remedy(tmp_path, content, problem):
 
 
 def test_faults_are_collected_and_the_rest_is_read(tmp_path):
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     sessions = read_sessions(saved(tmp_path, [{**PUBLIC, "session_id": "x", "turns": []}, {}, PUBLIC]), faults)
     assert list(sessions) == [SESSION]
     assert [fault.record for fault in faults.found] == ["record 0", "record 1"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.circo import canonical_id, read_benchmark
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import as_windows_saves, circo, circo_record, coco_images, put
@@ -114,7 +114,7 @@ def test_broken_files(tmp_path, content, sentence):
 def test_images_that_coco_does_not_list(tmp_path, changes):
     coco_images(tmp_path)
     circo(tmp_path, [circo_record(0, **changes), circo_record(1)])
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert [query.query_id for query in read_benchmark(tmp_path, faults=faults).queries] == ["1"]
     assert "record 0: the image 99 is not in image_info_unlabeled2017.json" in str(faults.found[0])
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.cirr import read_benchmark
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import CIRR_NAMES as NAMES
@@ -83,7 +83,7 @@ def test_faulty_records(tmp_path, record, sentence):
 
 
 def test_a_pairid_stands_there_once(tmp_path):
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     folder = cirr(tmp_path, [cirr_record(12, 0, 1), cirr_record(12, 2, 3), cirr_record(13, 0, 1)])
     benchmark = read_benchmark(folder, faults=faults)
     assert [query.query_id for query in benchmark.queries] == ["12", "13"]

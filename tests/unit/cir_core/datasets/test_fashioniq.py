@@ -3,7 +3,7 @@
 import pytest
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.fashioniq import read_benchmark, read_queries, read_split
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import as_windows_saves, fashioniq, fashioniq_record, put
@@ -128,7 +128,7 @@ def test_a_faulty_split_file(tmp_path, names, sentence):
 def test_faults_are_collected_and_the_rest_is_read(tmp_path):
     records = [fashioniq_record("B02", "B01", "", ""), fashioniq_record("B09", "B01", "a"),
                fashioniq_record("B02", "B01", "is red")]
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     benchmark = read_benchmark(fashioniq(tmp_path, records=records, names=["B01", "B02", "B02"]), faults=faults)
     assert [query.query_id for query in benchmark.queries] == ["dress:2"]  # its place in the file stays
     assert [fault.record for fault in faults.found] == ["record 2", "record 0", "record 1"]

@@ -3,7 +3,7 @@ from copy import deepcopy
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, decoded_text, read_questions, write_questions
 from cir_core.errors import DatasetError
 from cir_core.registry.counting import hp_counts
@@ -111,7 +111,7 @@ def test_a_fault_names_file_question_and_remedy(released, change, where, problem
     assert str(path) in str(raised.value) and where in str(raised.value)
     assert str(raised.value).count(". ") == 1 and str(raised.value).endswith(".")  # a problem and its remedy
 
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     kept = read_questions(path, faults)
     assert faults.count == 1 and [question.number for question in kept] in ([], [1])
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cir_core.audit.circus.circus_files import read_run as read_audit
 from cir_core.audit.circus.traces import read_validated
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, LongNumber, TooDeep, is_too_deep
 from cir_core.datasets.files.json_files import first_value, read_array, read_document, read_lines
 from cir_core.datasets.records import Benchmark
@@ -38,7 +38,7 @@ def nested(depth: int) -> str:
 def test_an_array_gives_its_records_up_to_the_deep_one(tmp_path, ends):
     records = ", ".join(json.dumps({"number": number}) for number in range(3))
     path = saved(tmp_path, f'[{records}, {{"a": {DEEP}{ends}')
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert [record for _, record in read_array(path, faults)] == [{"number": number} for number in range(3)]
     assert [fault.record for fault in faults.found] == ["record 3"]
     # Its own array and object are two levels, so the 99th bracket is one too many.
@@ -47,21 +47,22 @@ def test_an_array_gives_its_records_up_to_the_deep_one(tmp_path, ends):
 
 
 def test_a_hundred_levels_are_read_and_one_more_is_not(tmp_path):
-    assert list(read_array(saved(tmp_path, f'[{{"a": {nested(98)}}}]'), Faults()))
-    assert read_document(saved(tmp_path, nested(100)), Faults()) is not None
-    assert list(read_lines(saved(tmp_path, f'{{"a": {nested(99)}}}'), Faults()))
+    assert list(read_array(saved(tmp_path, f'[{{"a": {nested(98)}}}]'), ValidationIssues()))
+    assert read_document(saved(tmp_path, nested(100)), ValidationIssues()) is not None
+    assert list(read_lines(saved(tmp_path, f'{{"a": {nested(99)}}}'), ValidationIssues()))
     with pytest.raises(DatasetError, match="record 0: it is nested too deep"):
-        list(read_array(saved(tmp_path, f'[{{"a": {nested(99)}}}]'), Faults()))
+        list(read_array(saved(tmp_path, f'[{{"a": {nested(99)}}}]'), ValidationIssues()))
     with pytest.raises(DatasetError, match="nested too deep"):
-        read_document(saved(tmp_path, nested(101)), Faults())
+        read_document(saved(tmp_path, nested(101)), ValidationIssues())
     with pytest.raises(DatasetError, match="line 2: it is nested too deep"):
-        list(read_lines(saved(tmp_path, f'{{"a": {nested(99)}}}\n{{"a": {nested(100)}}}'), Faults()))
+        list(read_lines(saved(tmp_path, f'{{"a": {nested(99)}}}\n{{"a": {nested(100)}}}'), ValidationIssues()))
 
 
 @pytest.mark.parametrize("read", [
-    lambda path: read_document(path, Faults()), lambda path: list(read_lines(path, Faults())), read_run, read_audit,
+    lambda path: read_document(path, ValidationIssues()), lambda path: list(read_lines(path, ValidationIssues())),
+    read_run, read_audit,
     lambda path: first_value(path, "later"),
-    lambda path: list(read_array(path, Faults(), key="a")),
+    lambda path: list(read_array(path, ValidationIssues(), key="a")),
 ])
 @pytest.mark.parametrize("ends", ["", "]" * 100_000 + "}"])
 def test_every_way_of_reading_an_object(tmp_path, read, ends):
@@ -79,11 +80,11 @@ def test_brackets_in_texts_are_no_levels(tmp_path):
     record = {"text": '[{"' * 200 + "\\", "more": ["\\\\[", '\\"[', "é[" * 90]}
     path = saved(tmp_path, json.dumps([record] * 3_000))  # over several blocks
     assert path.stat().st_size > 4 * BLOCK
-    assert [one for _, one in read_array(path, Faults())] == [record] * 3_000
+    assert [one for _, one in read_array(path, ValidationIssues())] == [record] * 3_000
     assert not is_too_deep(json.dumps(record))
     closers = '"' + "]" * 500 + '", ['  # which do not undo what stands outside
     with pytest.raises(DatasetError, match="nested too deep"):
-        read_document(saved(tmp_path, "[" + closers * 100 + "]" * 101), Faults())
+        read_document(saved(tmp_path, "[" + closers * 100 + "]" * 101), ValidationIssues())
 
 
 def depth(value: object) -> int:
@@ -124,7 +125,7 @@ def test_a_number_of_many_digits_is_told_before_a_parser_meets_it(digits, before
 
 
 def test_a_file_with_such_a_number_is_refused_in_words(tmp_path):
-    path, faults = tmp_path / "a.json", Faults(collect=True)
+    path, faults = tmp_path / "a.json", ValidationIssues(collect=True)
     path.write_text('[{"a": 1}, {"a": ' + "9" * 5000 + "}]")
     assert list(read_array(path, faults)) == []
     assert read_document(path, faults) is None

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.lasco import read_benchmark
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.errors import DatasetError
@@ -89,7 +89,7 @@ def test_a_bad_query_names_file_record_and_remedy(tmp_path, change, problem):
     with pytest.raises(DatasetError) as raised:
         read_benchmark(path)
     assert str(raised.value).startswith(f"{path}, record 1: {problem}. ")
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert len(read_benchmark(path, faults=faults).queries) == 1
     assert faults.count == 1
 

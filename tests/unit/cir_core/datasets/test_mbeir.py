@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.files.mbeir_writing import write_mbeir
 from cir_core.datasets.readers.mbeir import read_benchmark
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -153,7 +153,7 @@ def test_a_bad_query_names_file_line_and_remedy(tmp_path, change, problem):
     with pytest.raises(DatasetError) as raised:
         read_benchmark(path)
     assert str(raised.value).startswith(f"{path}, {problem}")
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert len(read_benchmark(path, faults=faults).queries) == 1
     assert faults.count == 1
 

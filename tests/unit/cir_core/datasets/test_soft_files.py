@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.soft import (
     MultiTarget,
     read_candidates,
@@ -143,7 +143,7 @@ def test_faults_of_multi_target_files(saved, content, problem):
 
 
 def test_faults_of_a_benchmark(saved):
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     empty = {**MULTI[0], "relative_captions": ["", " "]}
     broken = {**MULTI[0], "threshold": 2}
     benchmark = multi_target_benchmark(saved([MULTI[0], empty, broken, MULTI[1]]), pool=["B01", "B02", "B03", "B04"],
@@ -191,7 +191,7 @@ def test_faults_of_single_targets_and_candidates(saved, read, content, problem):
     path = saved(content)
     with pytest.raises(DatasetError, match=f"record 0: .*{problem}"):
         read(path)
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert read(path, faults) == () and faults.count == 1
 
 
@@ -233,10 +233,10 @@ def test_faults_of_constraints(saved, content, problem):
     path = saved(content)
     with pytest.raises(DatasetError, match=problem):
         read_constraints(path)
-    read_constraints(path, Faults(collect=True))
+    read_constraints(path, ValidationIssues(collect=True))
 
 
 def test_an_entry_with_a_fault_leaves_the_others_where_they_are(saved):
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     cache = read_constraints(saved(cached(all_queries=[3, {"prescriptive_query": "second"}])), faults)
     assert [entry.prescriptive for entry in cache.constraints] == [(), ("second",)] and faults.count == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.errors import DatasetError
 from cir_core.evaluation.runs.files import read_run
 from cir_core.evaluation.runs.records import Run
@@ -115,13 +115,13 @@ def test_a_query_in_two_files_is_a_fault_and_the_first_counts(tmp_path):
     paths = [saved(tmp_path, {"q": ["a"]}, "one.json"), saved(tmp_path, {"q": ["b"], "p": ["a"]}, "two.json")]
     with pytest.raises(DatasetError, match="query 'q': another file of the run has it too"):
         read_run(paths)
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert read_run(paths, faults=faults).rankings == {"q": ("a",), "p": ("a",)}
     assert faults.count == 1
 
 
 def test_faults_are_collected_and_the_rest_is_read(tmp_path):
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     run = read_run(saved(tmp_path, '{"q": ["a", "a"], "p": ["b"], "r": {"a": NaN}}'), faults=faults)
     assert run.rankings == {"p": ("b",)}
     assert [fault.record for fault in faults.found] == ["query 'q'", "query 'r'"]

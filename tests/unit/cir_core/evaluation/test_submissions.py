@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers import circo as circo_files
 from cir_core.datasets.readers import cirr as cirr_files
 from cir_core.errors import DatasetError
@@ -91,7 +91,7 @@ def test_broken_submissions(tmp_path, circo_val, text, sentence):
 
 def test_a_file_that_cannot_be_read_is_one_fault(tmp_path, circo_val):
     (tmp_path / "s.json").write_text("{")
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert read_circo_submission(tmp_path / "s.json", circo_val, faults).rankings == {} and faults.count == 1
 
 
@@ -150,7 +150,7 @@ def test_cirr_refuses(tmp_path, cirr_val, content, sentence):
 def test_a_missing_pairid_and_every_other_fault_are_named(tmp_path, cirr_val):
     content = cirr_content(**{"12": NAMES[1:5]})
     del content["15"]
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert read_cirr_submission(put(tmp_path / "s.json", content), cirr_val, faults).rankings == {}
     assert [(fault.record, fault.problem) for fault in faults.found] == [
         ("key '15'", "it is missing"), ("key '12'", "its list has 4 names, not 50")]

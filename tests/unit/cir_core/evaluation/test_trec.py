@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.faults import ValidationIssues
 from cir_core.datasets.readers.qrels import read_qrels, write_qrels
 from cir_core.errors import DatasetError
 from cir_core.evaluation.runs.records import Run
@@ -68,7 +68,7 @@ def test_a_bad_line_names_file_line_and_remedy(tmp_path, line, problem):
     with pytest.raises(DatasetError) as raised:
         read_trec_run(path)
     assert str(raised.value).startswith(f"{path}, {problem}. ")
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     assert read_trec_run(path, faults).rankings == {"p": ("a",)}
     assert faults.count == 1
 

@@ -30,13 +30,13 @@ from cir_core.language.tasks import (
     Picture,
     Task,
 )
-from cir_core.language.watch import Watch
+from cir_core.language.watch import Observer
 from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
 from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
 from cir_core.language.wrappers.conditions import Conditions, conditions_of
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
 from cir_core.language.wrappers.routed import RoutedLanguageModel
-from cir_core.methods.observer import PartWatch, TurnWatch
+from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.settings import Settings
 from cir_core.types.composition import Usage
 from tests.fakes.answer_cache import DictCache
@@ -54,7 +54,7 @@ class Asked:
     def __init__(self, act: Callable[[Task[Any]], Any]) -> None:
         self.act, self.times = act, 0
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         self.times += 1
         if watch is not None:
             watch.spent(Usage(1, 0, 100, 10, None, (self.name,)))
@@ -77,7 +77,7 @@ AWAY = LanguageModelUnavailable("host cannot be reached. Check that it runs.")
 def test_the_second_time_is_free_and_the_same():
     inner, cache = Asked(blue), DictCache()
     model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", 512, 0.0))
-    first, second = Watch(), Watch()
+    first, second = Observer(), Observer()
     assert model.complete(MERGE, first) == model.complete(MERGE, second) == blue(MERGE)
     assert inner.times == 1
     assert first.usage == Usage(1, 0, 100, 10, None, ("served@host",))
@@ -166,7 +166,7 @@ def test_a_caption_of_the_manifest_is_the_answer():
 def test_with_any_settings_a_caption_of_the_manifest_is_the_answer(given):
     for served in ({}, SERVED):
         model = language_models(settings(**served, **given), DictCache())(FakeEncoder())
-        watch = Watch()
+        watch = Observer()
         answer = model.complete(CaptionTask(Picture(" a coat")), watch)
         assert answer == CaptionAnswer(caption=" a coat") and watch.usage == Usage()
 
@@ -195,7 +195,7 @@ def test_conditions_are_those_of_the_model_that_is_asked():
 
 
 def test_somebody_follows_who_looks_at_partial_answers():
-    class Follows(Watch):
+    class Follows(Observer):
         def partial(self, role, fields):
             pass
 
@@ -207,13 +207,13 @@ def test_somebody_follows_who_looks_at_partial_answers():
             return super().complete(task, watch)
 
     model = CachedLanguageModel(Noting(blue), DictCache())
-    for number, watch in enumerate((None, Watch(), TurnWatch(), PartWatch(TurnWatch()), Follows())):
+    for number, watch in enumerate((None, Observer(), TurnObserver(), PartWatch(TurnObserver()), Follows())):
         model.complete(replace(MERGE, caption=str(number)), watch)
     assert seen == [False, False, False, False, True]
 
 
 def test_watching_and_stopping_pass_through_the_cache():
-    class Growing(Watch):
+    class Growing(Observer):
         def partial(self, role, fields):
             seen.append((role, fields))
             self.stop()
@@ -233,7 +233,7 @@ def test_watching_and_stopping_pass_through_the_cache():
 
 
 def test_the_built_in_model_answers_for_a_server_that_is_away_and_says_so():
-    watch = Watch()
+    watch = Observer()
     answer = FallbackLanguageModel(Asked(raises(AWAY)), BuiltinLanguageModel()).complete(MERGE, watch)
     assert answer.query == BuiltinLanguageModel().complete(MERGE).query
     note = answer.notes[-1]

@@ -6,7 +6,7 @@ import pytest
 from cir_core.errors import ImageUnreadable, LanguageModelUnavailable, Stopped
 from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
 from cir_core.methods.fusion import slerp
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import Previous
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import ReflectionRound
@@ -176,7 +176,7 @@ def test_no_weight_on_the_history_takes_the_last_query_said(searcher_for):
     assert [name for name, _ in found.hits[0].parts] == ["reflection 2"]
 
 
-class StopsAfter(TurnWatch):
+class StopsAfter(TurnObserver):
     """Asks to stop when ``rounds`` are over."""
 
     def __init__(self, rounds):
@@ -306,7 +306,7 @@ def test_the_ledger_adds_up_on_two_turns(gallery, base, soft_filter):
 
 def test_stopping_the_rounds_leaves_the_filter(searcher_for):
     """What the person stops is the reflection; the filter they chose still counts."""
-    watch = TurnWatch()
+    watch = TurnObserver()
 
     def stop_after(task):
         watch.stop()

@@ -9,7 +9,7 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
 from cir_core.language.tasks import MergeTask
 from cir_core.methods.declared import Method, builtin_methods
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 from cir_core.sessions.compare import DEPTH, ComparisonService
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
@@ -115,7 +115,7 @@ def test_the_same_images_are_left_out_for_everybody(make):
 
 def test_stopping_keeps_what_is_done(make):
     _, compare = make()
-    watch, done = TurnWatch(), []
+    watch, done = TurnObserver(), []
 
     def column_done():
         done.append(1)

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from annotation.records import Place
+from annotation.records import PlannedAssignment
 from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import get_settings
 from cli import console
@@ -62,8 +62,9 @@ def released(tmp_path):
 def shops(stores):
     """Ada answered three questions, all with 4 and 2, flagged one and tied on one; Ben answered one of them."""
     items = [an_item(number) for number in range(3)]
-    places = [Place(f"i{number}", 1, number, {"first": 1, "form": 1, "reason": False}) for number in range(3)]
-    places.append(Place("i0", 2, 0, {"first": 2, "form": 1, "reason": False}))
+    places = [PlannedAssignment(f"i{number}", 1, number, {"first": 1, "form": 1,
+                                                          "reason": False}) for number in range(3)]
+    places.append(PlannedAssignment("i0", 2, 0, {"first": 2, "form": 1, "reason": False}))
     judgements = [
         a_judgement(0, "Ada", an_answer(irrelevant={"image": False, "text": True})), a_judgement(1, "Ada", an_answer()),
         a_judgement(2, "Ada", an_answer(preferred=0)), a_judgement(0, "Ben", an_answer(1, 5, 2, first=2), seconds=3.0)]
@@ -203,7 +204,8 @@ def test_without_a_study_the_list_names_both_kinds(home):
 
 def test_two_sets_of_the_same_images_are_counted(stores, home, tmp_path):
     same = [["x", "y", "z"], ["z", "x", "y"]]
-    keep(stores.studies, a_study(), [an_item(0, set_ids=same)], [Place("i0", 1, 0, {"first": 1, "form": 1})],
+    keep(stores.studies, a_study(), [an_item(0, set_ids=same)], [PlannedAssignment("i0", 1, 0, {"first": 1,
+                                                                                                "form": 1})],
          seats_of("Ada"), [a_judgement(0, "Ada", an_answer())])
     printed = run("export", "preferences", "Shops", "--out", tmp_path)
     assert "Note: Answers left out because both sets hold the same images: 1." in printed

@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from annotation.records import Act, Changed, Invitation, Person, SignIn
+from annotation.records import AuditEvent, Changed, Invitation, Person, SignIn
 from cir_core.errors import AccessError
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import writing
 from storage.mapping import tables
@@ -211,7 +211,7 @@ def test_who_invites_no_more_has_no_open_invitation_left(staffed, change):
     for digest in ("1" * 64, "2" * 64, "3" * 64):
         with pytest.raises(AccessError, match="cannot be used any more"):
             staffed.accept(digest, replace(BO, name="Bo again", role="admin"), NOW)
-    noted = [one.act for one in SqlActLog(staffed.engine).acts(limit=2)]
+    noted = [one.act for one in SqlAuditLog(staffed.engine).acts(limit=2)]
     assert {(act.kind, act.by, act.about, act.details["made_by"]) for act in noted} == {
         ("invitation.withdrawn", "Ada", digit * 8, "Bo") for digit in "12"}
     with pytest.raises(AccessError, match="Only an admin invites"):   # a click that was on its way
@@ -267,7 +267,7 @@ def test_where_somebody_has_signed_in_from(staffed):
     for digest, name, address in (("1", "Bo", "10.0.0.1"), ("2", "BO", "10.0.0.1"), ("3", "Bo", "2001:db8::1"),
                                   ("4", "Bo", ""), ("5", "Ada", "10.0.0.9")):
         staffed.begin(a_sign_in(digest, name), address)
-    staffed.note(Act("sign-in.failed", "", "Bo", details={"address": "198.51.100.1"}))
+    staffed.note(AuditEvent("sign-in.failed", "", "Bo", details={"address": "198.51.100.1"}))
     long_ago, later = datetime(2020, 1, 1, tzinfo=UTC), datetime.now(UTC) + timedelta(hours=1)
     assert set(staffed.signed_in_from("bo", long_ago)) == {"10.0.0.1", "2001:db8::1"}
     assert not staffed.signed_in_from("Bo", later) and not staffed.signed_in_from("Eve", long_ago)

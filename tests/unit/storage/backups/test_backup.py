@@ -12,9 +12,9 @@ from sqlalchemy import text
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.records import Act
+from annotation.records import AuditEvent
 from cir_core.errors import StorageError
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.backups import restore as restoring
 from storage.backups import sqlite_copies
@@ -90,8 +90,8 @@ def test_it_comes_back_in_an_empty_database(filled, tmp_path):
     assert SqlSessionStore(other).session(one) == SqlSessionStore(filled).session(one)
     assert migrate(other).applied == ()
     with_a_session(other, "and it goes on")
-    log = SqlActLog(other)
-    log.note(Act("sign-in", "Ada"))     # numbers are given where those of the backup end
+    log = SqlAuditLog(other)
+    log.note(AuditEvent("sign-in", "Ada"))     # numbers are given where those of the backup end
     assert [it.number for it in log.acts()] == [2, 1]
     other.dispose()
 
@@ -201,7 +201,7 @@ def test_a_restore_signs_nobody_in(engine, tmp_path):
     people.sign_out(secrets[1])
     people.deactivate("Bob")
     people.withdraw(people.invitations()[0].handle)
-    acts = SqlActLog(engine).acts()
+    acts = SqlAuditLog(engine).acts()
     engine.dispose()
     done = restore(engine, path, force=True, safe=tmp_path / "safe")
     assert (done.sign_ins, done.contents.rows["sign_ins"], contents(engine).rows["sign_ins"]) == (3, 3, 0)

@@ -19,7 +19,7 @@ from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine import database
 from storage.engine.database import open_database, reading, writing
-from storage.engine.write_queue import WriteTurns
+from storage.engine.write_queue import FairWriteLock
 from storage.mapping import tables
 from storage.migrations.run import migrate
 from storage.opening import open_home_database
@@ -171,7 +171,7 @@ def test_one_writing_transaction_inside_another_is_refused_at_once(engine):
 
 
 def test_writers_take_turns_in_the_order_they_came():
-    turns, order, threads = WriteTurns(), [], []
+    turns, order, threads = FairWriteLock(), [], []
 
     def write(number):
         with turns.turn(10) as came:
@@ -189,7 +189,7 @@ def test_writers_take_turns_in_the_order_they_came():
 
 
 def test_a_turn_is_handed_on_whatever_happens():
-    turns = WriteTurns()
+    turns = FairWriteLock()
     for _ in range(2):
         with pytest.raises(KeyError), turns.turn(0.01) as came:
             assert came

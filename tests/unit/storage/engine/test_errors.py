@@ -14,7 +14,7 @@ from cir_core.errors import StorageError
 from storage.engine.database import open_database
 from storage.engine.errors import explain, where
 from tests.fakes.databases import sqlite_of
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 
 SERVER = make_url("postgresql+psycopg://ann:hush@db.lab:5432/cirque")
 
@@ -46,7 +46,7 @@ def test_a_server_that_is_away(query):
     text = str(away.value)
     assert text.startswith("The database postgresql+psycopg://127.0.0.1:1/cirque cannot be reached. Check that it ")
     assert "(OperationalError: connection failed" in text and "port 1 failed" in text and "\n" not in text
-    told = said(away.value)
+    told = public_message(away.value)
     assert told.startswith("Nothing can be saved at the moment: the database does not answer.")
     for secret in ("hush", "secret"):
         assert secret not in text and secret not in told

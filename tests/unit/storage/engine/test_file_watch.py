@@ -20,8 +20,8 @@ from storage.engine.database import reading, writing
 from storage.engine.readiness import Readiness
 from tests.fakes.databases import open_migrated, settings_of, sqlite_of
 from web.http.meter import Meter
-from web.http.public_errors import said, status_of
-from web.middleware.shutdown import Doors
+from web.http.public_errors import public_message, status_of
+from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes
 
 pytestmark = pytest.mark.sqlite
@@ -57,7 +57,7 @@ def files(home):
 def ask_ready(engine, home):
     app = FastAPI()
     settings = settings_of(home / "none", min_free_mb=0).model_copy(update={"home": home})   # which makes no database
-    app.include_router(health_routes(settings, Readiness(engine), Doors(), Meter()))
+    app.include_router(health_routes(settings, Readiness(engine), ShutdownState(), Meter()))
     return TestClient(app).get("/readyz")
 
 
@@ -89,7 +89,8 @@ def test_nothing_is_acknowledged_any_more(engine, home, tmp_path, caplog, happen
                 save(engine, "after")
     assert caplog.text.count("Nothing is saved any more") == 1, "said once"
     assert status_of(refused.value, 400) == 503
-    assert "moved, replaced or deleted" in said(refused.value) and str(tmp_path) not in said(refused.value)
+    shown = public_message(refused.value)
+    assert "moved, replaced or deleted" in shown and str(tmp_path) not in shown
     home.mkdir(exist_ok=True)   # the check of the home folder is another one
     answer = ask_ready(engine, home)
     assert answer.status_code == 503

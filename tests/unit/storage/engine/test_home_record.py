@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.records import Act
+from annotation.records import AuditEvent
 from cir_core.errors import CirqueError, StorageError
 from cir_core.settings import get_settings
 from cli.main import app as commands
@@ -31,7 +31,7 @@ from storage.sessions.store import open_store
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, database_of, settings_of, sqlite_of, use_home
 from tests.fakes.people import LIGHT
-from web.middleware.auth import Guard
+from web.middleware.auth import AuthMiddleware
 from web.services import open_services
 
 PASSWORD = "a long password"
@@ -71,7 +71,7 @@ def start(home, **settings):
 def use(home, *names):
     """As people did before, of whom some had accounts."""
     stores = open_stores(settings_of(home))
-    stores.log.note(Act("sign-in", "Ada"))
+    stores.log.note(AuditEvent("sign-in", "Ada"))
     people = PeopleService(stores.people, passwords=Passwords(LIGHT))
     for name in names:
         people.add(name, PASSWORD, "admin")
@@ -202,7 +202,7 @@ def test_accounts_that_vanish_while_it_runs_open_nothing(home):
     stores = open_stores(settings_of(home))
     service = PeopleService(stores.people, passwords=Passwords(LIGHT))
     page = Starlette(routes=[Route("/", lambda request: PlainTextResponse("inside"))])
-    page.add_middleware(Guard, people=service)
+    page.add_middleware(AuthMiddleware, people=service)
     client = TestClient(page, base_url="http://localhost", follow_redirects=False)
     assert client.get("/").text == "inside", "nobody has an account yet"
     HomeRecord(home).note_accounts("cirque.db")   # as another process does, whose account then vanishes

@@ -12,7 +12,7 @@ from storage.engine.database import reading, writing
 from storage.engine.readiness import Readiness
 from storage.engine.revisions import latest_revision
 from tests.fakes.databases import engine_of
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_a_write_finds_it_out_within_ten_seconds_though_nobody_asks(engine, capl
         for _ in range(3):
             with pytest.raises(StorageError, match="schema of another version") as refused:
                 write(engine)
-    assert readiness.is_other and "not been started again" in said(refused.value)
+    assert readiness.is_other and "not been started again" in public_message(refused.value)
     assert caplog.text.count("has schema 9999, and this process knows") == 1
 
     set_schema(engine, latest_revision())

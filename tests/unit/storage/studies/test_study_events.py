@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event, text
 
-from annotation.records import Place, Seat, StudyEvent, Taken
+from annotation.records import PlannedAssignment, Reassignment, Seat, StudyEvent
 from cir_core.errors import StorageError, StudyError, UnknownItem, UnknownStudy
 from storage.engine.database import reading, writing
 from storage.studies.store import SqlStudyStore
@@ -76,7 +76,7 @@ def test_what_is_taken_over_has_an_extra_of_its_own(store):
 
     def policy(work):
         seen.extend((one.item_id, one.extra) for one in work.open)
-        return [Taken("i0", 0, 1, {"first": 2}), Taken("i1", 1, 2)]
+        return [Reassignment("i0", 0, 1, {"first": 2}), Reassignment("i1", 1, 2)]
 
     store.join("s1", "Cy", START, policy)
     # The policy sees the extras of what it may hand over; i3 is of the agreement block.
@@ -96,7 +96,7 @@ def test_no_extra_is_stored_as_none(store):
 def test_an_imported_answer_without_a_place_has_no_extra(engine):
     store = SqlStudyStore(engine)
     seats = [Seat("s1", 1, "Ann", START, START)]
-    store.create(SURVEY, ITEMS, IMAGES, [Place("i0", 1, 0, FIRST)], seats=seats, judgements=[
+    store.create(SURVEY, ITEMS, IMAGES, [PlannedAssignment("i0", 1, 0, FIRST)], seats=seats, judgements=[
         a_judgement("i1", "Ann", "token", {"ratings": [4, 2], "preferred": 1}, revision=1)])
     assert [(one.item_id, one.state, one.extra) for one in store.assignments("s1")] == [
         ("i0", "open", FIRST), ("i1", "done", {})]
@@ -104,13 +104,13 @@ def test_an_imported_answer_without_a_place_has_no_extra(engine):
 
 def test_records_with_extras_can_still_be_in_sets():
     assert len({*SIDES, *PLACES}) == 2 * len(PLACES) - 1   # i1's is the same
-    assert len({Taken("i0", 0, 1, {"first": 1}), Taken("i0", 0, 1)}) == 2
+    assert len({Reassignment("i0", 0, 1, {"first": 1}), Reassignment("i0", 0, 1)}) == 2
 
 
 def test_extras_that_cannot_be_stored(engine):
     store = SqlStudyStore(engine)
     with pytest.raises(StudyError, match="cannot be stored"):
-        store.create(SURVEY, ITEMS, IMAGES, [Place("i0", 1, 0, {"form": "\0"})])
+        store.create(SURVEY, ITEMS, IMAGES, [PlannedAssignment("i0", 1, 0, {"form": "\0"})])
 
 
 # --- events -------------------------------------------------------------------------------

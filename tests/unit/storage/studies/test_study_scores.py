@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sqlalchemy import event, text
 
-from annotation.records import MetricScores, Place, StudyEvent
+from annotation.records import MetricScores, PlannedAssignment, StudyEvent
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores, UnknownStudy
 from storage.engine.database import reading, writing
@@ -27,7 +27,7 @@ def store(tmp_path):
     engine = engine_of(tmp_path)
     store = SqlStudyStore(engine)
     questions = [replace(an_item(number), item_id=f"q{number}") for number in (0, 1)]
-    keep(store, a_study(), questions, [Place("q0", 1, 0), Place("q1", 2, 0)], [], [])
+    keep(store, a_study(), questions, [PlannedAssignment("q0", 1, 0), PlannedAssignment("q1", 2, 0)], [], [])
     store.create(STUDY, ITEMS, IMAGES, PLACES)
     yield store
     engine.dispose()

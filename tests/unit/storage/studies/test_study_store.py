@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import event, text
 from sqlalchemy.dialects import postgresql
 
-from annotation.records import Place, Released, Seat, StudyPlan, Taken
+from annotation.records import PlannedAssignment, Reassignment, Released, Seat, StudyPlan
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError, UnknownItem, UnknownStudy, UsedToken
 from storage.engine.database import reading, writing
 from storage.studies.store import SqlStudyStore
@@ -136,7 +136,8 @@ def test_an_imported_study_is_stored_as_answered(store):
         replace(a_judgement("x0", "ann", "b", FLAGGED, revision=2), study_id="s2"),
         replace(a_judgement("x1", "BO", "c", {"unsure": True}, revision=1), study_id="s2"),
     ]
-    store.create(study, items, [], [Place("x0", 1, 0), Place("x1", 1, 1)], seats=seats, judgements=given)
+    store.create(study, items, [], [PlannedAssignment("x0", 1, 0), PlannedAssignment("x1", 1, 1)], seats=seats,
+                 judgements=given)
     # x1 was planned for ann, who did not answer it; Bo answered it without a place in the plan.
     assert [(one.item_id, one.seat, one.position, one.state, one.annotator) for one in store.assignments("s2")] == [
         ("x0", 1, 0, "done", "ann"), ("x1", 1, 1, "open", "ann"), ("x1", 2, 0, "unsure", "Bo")]
@@ -229,10 +230,10 @@ def test_what_the_policy_sees(store):
 
 
 @pytest.mark.parametrize("taken", [
-    [Taken("i0", 0, 1), Taken("i0", 1, 1)],  # twice
-    [Taken("i0", 0, 2)],                     # not open there
-    [Taken("i1", 0, None)],                  # not of the block
-    [Taken("i3", 0, 1)],                     # of the block, which is nobody's to give
+    [Reassignment("i0", 0, 1), Reassignment("i0", 1, 1)],  # twice
+    [Reassignment("i0", 0, 2)],                     # not open there
+    [Reassignment("i1", 0, None)],                  # not of the block
+    [Reassignment("i3", 0, 1)],                     # of the block, which is nobody's to give
 ])
 def test_a_policy_that_would_break_the_plan_is_a_defect(store, taken):
     join(store, "Ann", "Bo")
@@ -652,7 +653,7 @@ def test_answers_while_the_work_is_handed_on(store):
     def policy(work):
         given.extend(one.item_id for one in work.open if one.seat == 1)
         time.sleep(0.05)   # the answers arrive meanwhile
-        return [Taken(one.item_id, n, 1) for n, one in enumerate(work.open) if one.seat == 1]
+        return [Reassignment(one.item_id, n, 1) for n, one in enumerate(work.open) if one.seat == 1]
 
     def answer(item_id):
         start.wait(timeout=30)

@@ -9,11 +9,11 @@ import pytest
 from annotation.analysis.records import Options, Selection
 from annotation.preference.exclusion import Rules
 from cir_core.errors import StudyError
-from web.analysis.query import Asked, read_query
+from web.analysis.query import ReportParams, read_query
 
 
 def test_what_goes_without_saying():
-    assert read_query({"study": "x"}) == Asked(Selection(), Options(), None, (5,), None)
+    assert read_query({"study": "x"}) == ReportParams(Selection(), Options(), None, (5,), None)
     usual = Options(draws=7, seed=99)
     assert read_query({}, usual=usual).options == usual
     assert read_query({"seed": "1"}, usual=usual).options == Options(draws=7, seed=1)

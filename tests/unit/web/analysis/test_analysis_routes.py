@@ -24,7 +24,7 @@ from annotation.analysis import composing
 from annotation.analysis.records import Disputed, Options
 from annotation.analysis.rendering.formats import FORMS
 from annotation.preference.answers import Preference
-from annotation.records import Place, Role, Study, StudyImage
+from annotation.records import PlannedAssignment, Role, Study, StudyImage
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from storage.studies.store import SqlStudyStore
@@ -34,10 +34,10 @@ from tests.fakes.studies import flagged, make_study, valid
 from web.analysis import report_cache, routes
 from web.analysis.downloads import FILES
 from web.analysis.query import read_query
-from web.analysis.report_cache import Analyses
+from web.analysis.report_cache import ReportCache
 from web.analysis.report_json import disputed, plain
 from web.analysis.routes import analysis_routes
-from web.http.json_api import Later
+from web.http.json_api import Deferred
 from web.http.long_actions import Runs
 from web.http.visitor import Visitor
 
@@ -74,7 +74,7 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
 def survey(store: SqlStudyStore) -> Study:
     made = a_study(per_person=4)
     items = [an_item(number) for number in range(6)]
-    places = [Place(f"i{number}", seat, number, {"first": 1 + number % 2, "form": 1, "reason": False})
+    places = [PlannedAssignment(f"i{number}", seat, number, {"first": 1 + number % 2, "form": 1, "reason": False})
               for seat in (1, 2) for number in range(6)]
     ratings = [(4, 2, 1), (2, 5, 2), (3, 3, 1), (1, 4, 2), (5, 4, 1), (2, 3, 2)]
     judgements = [
@@ -95,7 +95,7 @@ def visit(store: SqlStudyStore, tmp_path: Path, now: list[float]) -> Open:
     services: Any = SimpleNamespace(study_store=store, settings=settings, runs=Runs(), methods={},
                                     search=SimpleNamespace(galleries=list))
     app = FastAPI()
-    app.include_router(analysis_routes(services, Analyses(store, clock=lambda: now[0])))
+    app.include_router(analysis_routes(services, ReportCache(store, clock=lambda: now[0])))
 
     def open_as(role: Role | frozenset[Capability] | None, name: str = ANALYST) -> TestClient:
         async def with_visitor(scope: Any, receive: Any, send: Any) -> None:
@@ -258,7 +258,7 @@ def test_empty_and_unfinished_studies_say_what_is_missing(visit: Open, store: Sq
     assert found["about"]["notes"] and found["choices"]["people"] == []
     assert fetch(visit("analyst"), "disputed", empty) == {"total": 0, "study": empty.study_id, "items": []}
     none = a_study()
-    keep(store, none, [an_item(0)], [Place("i0", 1, 0, {"first": 1, "form": 1, "reason": False})], [], [])
+    keep(store, none, [an_item(0)], [PlannedAssignment("i0", 1, 0, {"first": 1, "form": 1, "reason": False})], [], [])
     found = fetch(visit("analyst"), "report", none, plan=0.1)
     assert found["report"]["n_valid"] == 0 and found["about"]["notes"]
     for form in FILES:
@@ -457,9 +457,9 @@ def test_a_report_that_is_there_waits_for_no_other(
 ) -> None:
     client, put_off = visit("analyst"), []
 
-    def counted(work: Callable[[], object]) -> Later:
+    def counted(work: Callable[[], object]) -> Deferred:
         put_off.append(work)
-        return Later(work)
+        return Deferred(work)
 
     monkeypatch.setattr(routes, "Later", counted)
     fetch(client, "report", study, draws=0)
@@ -476,9 +476,9 @@ def test_the_answers_of_a_large_study_are_not_read_at_once(
     """Six items and 14 answers are more than 19."""
     client, put_off = visit("analyst"), []
 
-    def counted(work: Callable[[], object]) -> Later:
+    def counted(work: Callable[[], object]) -> Deferred:
         put_off.append(work)
-        return Later(work)
+        return Deferred(work)
 
     monkeypatch.setattr(routes, "Later", counted)
     monkeypatch.setattr(report_cache, "_LARGE", 19)
@@ -513,7 +513,7 @@ class Busy:
 def test_a_busy_study_with_followers_is_read_seldom(store: SqlStudyStore, study: Study, now: list[float]) -> None:
     """Reading takes 4 s, so a look counts 20 s: in ten minutes no more than 600 / 20 times, and not 300 times."""
     busy = Busy(store, now)
-    analyses, views = Analyses(busy, clock=lambda: now[0]), [  # type: ignore[arg-type]
+    analyses, views = ReportCache(busy, clock=lambda: now[0]), [  # type: ignore[arg-type]
         read_query({"draws": "0", "seed": str(page)}) for page in range(5)]
     numbers = set()
     while now[0] < 600.0:
@@ -535,7 +535,7 @@ def test_one_copy_of_a_study_and_no_report_of_an_older_stamp_is_kept(
         return answers
 
     monkeypatch.setattr(report_cache, "load_answers", remembered)
-    analyses = Analyses(busy, clock=lambda: now[0])  # type: ignore[arg-type]
+    analyses = ReportCache(busy, clock=lambda: now[0])  # type: ignore[arg-type]
     reports = []
     for _ in range(4):
         for draws in ("0", "20"):

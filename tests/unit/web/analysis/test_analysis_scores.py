@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import may
-from annotation.records import Item, Place, Role, Study
+from annotation.records import Item, PlannedAssignment, Role, Study
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import EncoderUnavailable
 from cir_core.methods.declared import Method
@@ -84,7 +84,8 @@ def question(number: int) -> Item:
 def study(store: SqlStudyStore) -> Study:
     made = a_study()
     items = [question(number) for number in range(4)]
-    places = [Place(f"i{number}", 1, number, {"first": 1, "form": 1, "reason": False}) for number in range(4)]
+    places = [PlannedAssignment(f"i{number}", 1, number, {"first": 1, "form": 1,
+                                                          "reason": False}) for number in range(4)]
     answers = [an_answer(4, 2, 1), an_answer(5, 1, 1), an_answer(1, 3, 2), an_answer(3, 2, 1)]
     keep(store, made, items, places, seats_of("Ada"),
          [a_judgement(number, "Ada", answer) for number, answer in enumerate(answers)])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from web.analysis.polling import OFTEN, RARELY, Pace
+from web.analysis.polling import OFTEN, RARELY, PollingInterval
 
 
 @pytest.fixture
@@ -12,7 +12,7 @@ def now():
 
 @pytest.fixture
 def pace(now):
-    return Pace(lambda: now[0])
+    return PollingInterval(lambda: now[0])
 
 
 def spend(pace, now, work, seconds, study="s"):

@@ -10,7 +10,7 @@ import pytest
 from cir_core.errors import StudyError
 from web.analysis import score_jobs
 from web.analysis.score_jobs import Computation, ScoreRuns
-from web.http.background import LongThreads
+from web.http.background import BackgroundPool
 from web.http.long_actions import Runs
 
 
@@ -37,7 +37,7 @@ def runs():
 
 @pytest.fixture
 def scores(runs):
-    return ScoreRuns(runs, LongThreads(1, "test"))
+    return ScoreRuns(runs, BackgroundPool(1, "test"))
 
 
 def computation(work, name="slerp in atelier"):
@@ -95,7 +95,7 @@ def test_however_it_ends_the_study_is_free_again(scores, error, said):
 
 
 def test_what_cannot_begin_leaves_nothing_behind(runs):
-    class Full(LongThreads):
+    class Full(BackgroundPool):
         def submit(self, work):
             self.given = work
             raise RuntimeError("can't start new thread")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from web.analysis.single_flight import Newest, Shared
+from web.analysis.single_flight import LatestVersionCache, SingleFlightCache
 
 
 class Counted:
@@ -48,14 +48,14 @@ def in_threads(many, ask, begun):
 
 
 def test_sixteen_who_ask_at_once_cost_one():
-    kept, make = Shared(4), Counted()
+    kept, make = SingleFlightCache(4), Counted()
     make.go.clear()
     assert in_threads(16, lambda: kept.get("a", make), make.go.set) == [1] * 16
     assert kept.get("a", make) == 1 and make.calls == 1 and kept.has("a") and not kept.has("b")
 
 
 def test_a_failure_goes_to_all_who_wait_and_is_not_kept():
-    kept, make = Shared(4), Counted()
+    kept, make = SingleFlightCache(4), Counted()
     make.go.clear()
     make.error = ValueError("no")
     found = in_threads(8, lambda: kept.get("a", make), make.go.set)
@@ -65,7 +65,7 @@ def test_a_failure_goes_to_all_who_wait_and_is_not_kept():
 
 
 def test_others_do_not_wait():
-    kept, make = Shared(4), Counted()
+    kept, make = SingleFlightCache(4), Counted()
     make.go.clear()
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(kept.get, "slow", make)
@@ -75,7 +75,7 @@ def test_others_do_not_wait():
 
 
 def test_what_was_not_used_for_longest_goes():
-    kept = Shared(2)
+    kept = SingleFlightCache(2)
     for key in "ab":
         kept.get(key, lambda key=key: key)
     kept.get("a", lambda: "again")
@@ -85,7 +85,7 @@ def test_what_was_not_used_for_longest_goes():
 
 
 def test_what_is_being_made_stays():
-    kept, make = Shared(1), Counted()
+    kept, make = SingleFlightCache(1), Counted()
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(kept.get, "slow", make)
@@ -99,7 +99,7 @@ def test_what_is_being_made_stays():
 
 def test_a_value_lasts_from_when_its_making_began():
     now = [0.0]
-    kept, make = Shared(4, lasts={"a": 2.0, "b": 4.0}.__getitem__, clock=lambda: now[0]), Counted()
+    kept, make = SingleFlightCache(4, lasts={"a": 2.0, "b": 4.0}.__getitem__, clock=lambda: now[0]), Counted()
     seen, other = [], []
     for now[0] in (0.0, 1.9, 2.0, 3.9, 4.1):
         seen.append(kept.get("a", make))
@@ -108,7 +108,7 @@ def test_a_value_lasts_from_when_its_making_began():
 
 
 def test_who_asks_after_it_was_forgotten_gets_a_new_one():
-    kept, make = Shared(4, lasts=lambda key: 60.0), Counted()
+    kept, make = SingleFlightCache(4, lasts=lambda key: 60.0), Counted()
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         before = pool.submit(kept.get, "a", make)
@@ -122,7 +122,7 @@ def test_who_asks_after_it_was_forgotten_gets_a_new_one():
 
 
 def test_an_interrupted_making_is_not_kept():
-    kept = Shared(4)
+    kept = SingleFlightCache(4)
 
     def interrupted():
         raise KeyboardInterrupt
@@ -133,7 +133,7 @@ def test_an_interrupted_making_is_not_kept():
 
 
 def test_what_is_dropped_is_made_anew_and_the_rest_stays():
-    kept, make = Shared(4), Counted()
+    kept, make = SingleFlightCache(4), Counted()
     for key in (("a", 1), ("a", 2), ("b", 1)):
         kept.get(key, lambda key=key: key)
     kept.drop(lambda key: key[0] == "a" and key[1] != 2)
@@ -165,7 +165,7 @@ class Large:
 
 def test_of_the_newest_there_is_one_at_a_time():
     Large.alive = Large.most = 0
-    kept, made, at_once = Newest(3), [], []
+    kept, made, at_once = LatestVersionCache(3), [], []
     one = threading.Lock()
 
     def make(number):
@@ -189,7 +189,7 @@ def test_of_the_newest_there_is_one_at_a_time():
 
 
 def test_the_newest_of_few_keys_and_nothing_of_a_failure():
-    kept = Newest(2)
+    kept = LatestVersionCache(2)
     for key in "abc":
         kept.get(key, 1, lambda key=key: key)
     assert [kept.has(key, 1) for key in "abc"] == [False, True, True]
@@ -203,7 +203,7 @@ def test_the_newest_of_few_keys_and_nothing_of_a_failure():
 
 
 def test_what_is_being_made_is_not_let_go_for_others():
-    kept, make = Newest(1), Counted()
+    kept, make = LatestVersionCache(1), Counted()
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         first = pool.submit(kept.get, "slow", 1, make)

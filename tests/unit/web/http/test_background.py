@@ -5,11 +5,11 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from web.http.background import LongThreads
+from web.http.background import BackgroundPool
 
 
 def test_what_is_under_way_is_told_and_nothing_more_begins():
-    threads, go, began = LongThreads(1, "test"), threading.Event(), threading.Event()
+    threads, go, began = BackgroundPool(1, "test"), threading.Event(), threading.Event()
 
     def work():
         began.set()
@@ -29,7 +29,7 @@ def test_what_is_under_way_is_told_and_nothing_more_begins():
 
 
 def test_failures_and_ends_are_no_work():
-    threads = LongThreads(2, "test")
+    threads = BackgroundPool(2, "test")
     assert threads.submit(lambda: 7).result(5) == 7
     with pytest.raises(ZeroDivisionError):
         threads.submit(lambda: 1 / 0).result(5)

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from cir_core.errors import StudyError
 from tests.fakes.loops import run
 from web.http import json_api
-from web.http.json_api import Endpoint, Later, asked
+from web.http.json_api import Deferred, Endpoint, get_endpoint
 from web.http.visitor import LOCAL_VISITOR
 
 
@@ -41,7 +41,7 @@ def test_it_is_answered_like_any_other_call() -> None:
         await app(scope, receive, send)
 
     for path, work in (("/json", lambda: {"a": 1}), ("/file", lambda: Response("x", 201)), ("/problem", fails)):
-        app.add_route(path, asked(lambda visitor, query, work=work: Later(work), slow=True), ["GET"])
+        app.add_route(path, get_endpoint(lambda visitor, query, work=work: Deferred(work), slow=True), ["GET"])
     client = TestClient(with_visitor)
     assert client.get("/json").json() == {"a": 1}
     assert client.get("/file").status_code == 201
@@ -57,7 +57,7 @@ def test_nothing_is_begun_for_who_has_gone_and_nobody_else_waits(monkeypatch: An
             begun.append(name)
             assert go.wait(5)
             return name
-        return asked(lambda visitor, query: Later(work), slow=True)
+        return get_endpoint(lambda visitor, query: Deferred(work), slow=True)
 
     async def story() -> None:
         staying = [asyncio.ensure_future(call(long(name))) for name in ("one", "two")]
@@ -65,7 +65,7 @@ def test_nothing_is_begun_for_who_has_gone_and_nobody_else_waits(monkeypatch: An
             await asyncio.sleep(0.01)
         leaving = asyncio.ensure_future(call(long("left"), gone))
         last = asyncio.ensure_future(call(long("last")))
-        others = [await call(asked(lambda visitor, query: 1, slow=True)) for _ in range(5)]
+        others = [await call(get_endpoint(lambda visitor, query: 1, slow=True)) for _ in range(5)]
         assert {answer.status_code for answer in others} == {200} and begun == ["one", "two"]
         gone.set()
         assert (await leaving).status_code == 499

@@ -10,7 +10,7 @@ import pytest
 
 from cir_core.errors import DecodingBusy, GalleryError, QuotaExceeded, StorageError, nothing_saved
 from web.http.json_api import refused
-from web.http.public_errors import MAX_SENTENCE, retry_after, said, status_of
+from web.http.public_errors import MAX_SENTENCE, public_message, retry_after, status_of
 from web.limits.session_limits import TooManyRequests
 
 WEB = Path(__file__).parents[4] / "web"
@@ -29,7 +29,7 @@ WEB = Path(__file__).parents[4] / "web"
     ("Open the page /annotate and try again.",) * 2,
 ])
 def test_places_on_the_server_are_cut_to_their_last_part(full: str, shown: str) -> None:
-    assert said(GalleryError(full)) == shown
+    assert public_message(GalleryError(full)) == shown
 
 
 def test_what_cannot_be_stored_is_logged_in_full_and_browsers_are_told_something_else(
@@ -37,8 +37,8 @@ def test_what_cannot_be_stored_is_logged_in_full_and_browsers_are_told_something
 ) -> None:
     full = "The database /srv/cirque.db has no room left on its disk. Free some space, then try again."
     with caplog.at_level(logging.WARNING, "cirque.storage"):
-        said(GalleryError("Not for the log: /srv/x/y"))
-        shown = [said(StorageError(full, "The disk is full.")), said(StorageError(full))]
+        public_message(GalleryError("Not for the log: /srv/x/y"))
+        shown = [public_message(StorageError(full, "The disk is full.")), public_message(StorageError(full))]
     assert [record.getMessage() for record in caplog.records] == [full] * 2
     assert shown == ["The disk is full.", nothing_saved()] and "Tell whoever runs this cirque" in nothing_saved()
 
@@ -62,7 +62,7 @@ def test_every_screen_and_route_says_it_this_way() -> None:
     ("A “quotation of “ two /srv/x/y” here.", "A “quotation of “ two /srv/x/y” here."),
 ])
 def test_credentials_of_addresses_are_left_out(full: str, shown: str) -> None:
-    assert said(GalleryError(full)) == shown
+    assert public_message(GalleryError(full)) == shown
 
 
 @pytest.mark.parametrize("secret", [
@@ -71,10 +71,10 @@ def test_credentials_of_addresses_are_left_out(full: str, shown: str) -> None:
 def test_a_sentence_is_cut_and_no_half_of_an_address_or_a_path_is_left(secret: str) -> None:
     for before in range(MAX_SENTENCE - len(secret) - 3, MAX_SENTENCE + 3):
         begins = ("word " * before)[:before - 1] + " "
-        shown = said(GalleryError(f"{begins}{secret} and more. " + "x" * 50))
+        shown = public_message(GalleryError(f"{begins}{secret} and more. " + "x" * 50))
         assert "secret" not in shown.replace("“/srv/secret”", ""), shown[-100:]
         assert len(shown) <= MAX_SENTENCE + 2 and shown.endswith(" …")
-    assert said(GalleryError("a+" * 500_000)) == " …"
+    assert public_message(GalleryError("a+" * 500_000)) == " …"
 
 
 @pytest.mark.parametrize("piece", ["a+", "/a", "a ", "“a", "://", "a@", "a://b@", " \t", "“”"])
@@ -89,7 +89,7 @@ def test_twice_the_sentence_takes_no_more_than_twice_the_time(
         best = 10.0
         for _ in range(3):
             began = time.thread_time()
-            said(text)
+            public_message(text)
             best = min(best, time.thread_time() - began)
         return best
 

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http.json_api import told
+from web.http.json_api import post_endpoint
 from web.http.request_bodies import TooLarge, Unreadable, form, json_object
 
 JSON = {"Content-Type": "application/json"}
@@ -31,7 +31,7 @@ def client():
 
     app.add_route("/strangers", read, ["POST"])
     app.add_route("/ten-bytes", partial(read, most_bytes=10), ["POST"])
-    app.add_route("/told", told(lambda visitor, sent: {"length": len(sent["text"])}, ("text",)), ["POST"])
+    app.add_route("/told", post_endpoint(lambda visitor, sent: {"length": len(sent["text"])}, ("text",)), ["POST"])
     app.add_middleware(SignedIn)
     return TestClient(app, headers={"x-test-name": "Ada"})
 

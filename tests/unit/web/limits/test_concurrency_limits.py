@@ -8,11 +8,11 @@ import pytest
 
 from cir_core.errors import StorageError
 from tests.fakes.loops import run
-from web.http.public_errors import said
-from web.limits.concurrency_limits import Share, Shares
+from web.http.public_errors import public_message
+from web.limits.concurrency_limits import ConcurrencyLimit, ConcurrencyLimits
 
-ANN, BEN = Share("person", "Ann", 2), Share("person", "Ben", 2)
-STUDY, OTHER = Share("study", "One", 3), Share("study", "Two", 3)
+ANN, BEN = ConcurrencyLimit("person", "Ann", 2), ConcurrencyLimit("person", "Ben", 2)
+STUDY, OTHER = ConcurrencyLimit("study", "One", 3), ConcurrencyLimit("study", "Two", 3)
 
 
 def test_no_more_than_a_share_at_a_time_and_in_order():
@@ -27,7 +27,7 @@ def test_no_more_than_a_share_at_a_time_and_in_order():
             inside[0] -= 1
 
     async def story():
-        shares = Shares()
+        shares = ConcurrencyLimits()
         await asyncio.gather(*(call(shares, number) for number in range(7)))
         return len(shares._gates)
 
@@ -37,7 +37,7 @@ def test_no_more_than_a_share_at_a_time_and_in_order():
 
 def test_others_go_on_and_who_waits_in_vain_is_told():
     async def story():
-        shares, end, done = Shares(patience=0.05), asyncio.Event(), []
+        shares, end, done = ConcurrencyLimits(patience=0.05), asyncio.Event(), []
 
         async def held(*of):
             async with shares.within(*of):
@@ -51,15 +51,15 @@ def test_others_go_on_and_who_waits_in_vain_is_told():
         async with shares.within(BEN, STUDY):
             done.append("another person")
             with pytest.raises(StorageError):
-                async with shares.within(Share("person", "Eve", 2), STUDY):
+                async with shares.within(ConcurrencyLimit("person", "Eve", 2), STUDY):
                     done.append("the study has three already")
-            async with shares.within(Share("person", "Eve", 2), OTHER):
+            async with shares.within(ConcurrencyLimit("person", "Eve", 2), OTHER):
                 done.append("another study")
         end.set()
         await asyncio.gather(*blocked)
         async with shares.within(ANN, STUDY):
             done.append("Ann again")
-        return said(refused.value), done
+        return public_message(refused.value), done
 
     told, done = run(story())
     assert "Try again in a moment" in told

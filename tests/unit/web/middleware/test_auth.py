@@ -19,7 +19,7 @@ from tests.fakes.people import NOON, PASSWORD, people_service
 from tests.fakes.people_store import InMemoryPeopleStore
 from web.http.permissions import after_sign_in, first_page, is_open, needed
 from web.http.visitor import LOCAL_VISITOR, Visitor, require, visitor_from, visitor_of
-from web.middleware.auth import MOST_ADDRESS, Guard, check_open, greeting, is_loopback
+from web.middleware.auth import MOST_ADDRESS, AuthMiddleware, check_open, greeting, is_loopback
 
 ROLES = ("admin", "researcher", "analyst", "annotator")
 
@@ -54,7 +54,7 @@ def application(people, seen=None, hosts=()):
 
     methods = ["GET", "HEAD", "POST", "PUT", "DELETE"]
     app = Starlette(routes=[WebSocketRoute("/me", socket), Route("/{path:path}", tell, methods=methods)])
-    return Guard(app, people, hosts)
+    return AuthMiddleware(app, people, hosts)
 
 
 def browser(people, name=None, seen=None, **options):
@@ -398,7 +398,7 @@ def test_the_start_and_the_end_of_the_server_pass(people):
     async def app(scope, receive, send):
         began.append(scope["type"])
 
-    run(Guard(app, people)({"type": "lifespan"}, None, None))
+    run(AuthMiddleware(app, people)({"type": "lifespan"}, None, None))
     assert began == ["lifespan"]
 
 
@@ -412,7 +412,7 @@ def test_the_state_of_the_server_is_not_shared_between_requests(people):
     async def ask(secret):
         scope = {"type": "http", "method": "GET", "path": "/me", "query_string": b"", "state": state,
                  "headers": [(b"cookie", f"cirque={secret}".encode())]}
-        await Guard(app, people)(scope, None, None)
+        await AuthMiddleware(app, people)(scope, None, None)
 
     run(ask(people.sign_in("Admin", PASSWORD)))
     run(ask(people.sign_in("Analyst", PASSWORD)))

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
-from web.http.json_api import asked
+from web.http.json_api import get_endpoint
 from web.http.meter import Meter
 from web.http.request_ids import RequestIds, request_id
 from web.limits.networks import Networks
@@ -51,8 +51,8 @@ def browse(meter):
             raise ValueError(SECRET)
 
         routes = APIRouter()
-        routes.add_route("/study/{study}/at", asked(worked_on), ["GET"])
-        routes.add_route("/study/broken", asked(broken), ["GET"])
+        routes.add_route("/study/{study}/at", get_endpoint(worked_on), ["GET"])
+        routes.add_route("/study/broken", get_endpoint(broken), ["GET"])
 
         @routes.get("/runs/{run_id}/stop")
         async def page(request: Request) -> dict[str, str]:

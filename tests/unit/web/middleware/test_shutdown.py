@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from tests.fakes.loops import run
-from web.middleware.shutdown import DoorKeeper, Doors
+from web.middleware.shutdown import DrainMiddleware, ShutdownState
 
 
 class Slow:
@@ -30,8 +30,8 @@ def within(story):
     """``story`` with the app, its doors and a client, in one event loop."""
 
     async def told():
-        app, doors = Slow(), Doors()
-        transport = httpx.ASGITransport(app=DoorKeeper(app, doors))
+        app, doors = Slow(), ShutdownState()
+        transport = httpx.ASGITransport(app=DrainMiddleware(app, doors))
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
             await story(app, doors, client)
 

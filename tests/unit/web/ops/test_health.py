@@ -20,7 +20,7 @@ from tests.fakes.databases import engine_of, settings_of, sqlite_of
 from tests.fakes.loops import run
 from web.http.meter import Meter
 from web.http.prometheus import PrometheusMeter
-from web.middleware.shutdown import Doors
+from web.middleware.shutdown import ShutdownState
 from web.ops.checks import Checks
 from web.ops.health import health_routes
 from web.services import open_services
@@ -38,7 +38,7 @@ def ask(tmp_path, engine):
     def client(doors=None, meter=None, at="127.0.0.1", database=engine, **settings):
         app = FastAPI()
         settings = Settings(**{"home": tmp_path, "min_free_mb": 0, **settings})
-        app.include_router(health_routes(settings, Readiness(database), doors or Doors(), meter or Meter()))
+        app.include_router(health_routes(settings, Readiness(database), doors or ShutdownState(), meter or Meter()))
         return TestClient(app, client=(at, 5000))
 
     return client
@@ -118,7 +118,7 @@ def test_a_database_that_nobody_gets_to_write_for_a_minute_is_not_ready(tmp_path
 
 
 def test_stopping_is_alive_and_not_ready(ask):
-    doors = Doors()
+    doors = ShutdownState()
     doors.closed = True
     client = ask(doors=doors)
     assert client.get("/healthz").status_code == 200

@@ -24,7 +24,7 @@ from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import settings_of
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.store import InMemorySessionStore
-from web.middleware.shutdown import Doors
+from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes
 from web.ops.warming import Warming
 from web.services import Services, open_services
@@ -66,7 +66,7 @@ def services_with(tmp_path: Path) -> Callable[[Load], Services]:
 
 def readiness(services: Services, warming: Warming) -> tuple[int, Any]:
     app = FastAPI()
-    app.include_router(health_routes(services.settings, services.database, Doors(), services.meter, warming))
+    app.include_router(health_routes(services.settings, services.database, ShutdownState(), services.meter, warming))
     answer = TestClient(app).get("/readyz")
     assert (answer.status_code == 200) is answer.json()["ready"]
     return answer.status_code, answer.json()["checks"]["model"]

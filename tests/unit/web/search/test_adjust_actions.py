@@ -22,7 +22,7 @@ from web.search.actions.base import begin, perform
 from web.search.presenters import methods, reflection, soft_filter
 from web.search.presenters.adjusted_turn import shown_turn
 from web.search.screen import Screen
-from web.search.view import View
+from web.search.view import UiState
 
 METHODS = builtin_methods()
 BOTH = METHODS["corr-soft"].settings
@@ -49,7 +49,7 @@ def services(tmp_path, replies):
 
 
 def searched(services, method=BOTH, text="red", view=None, **data):
-    view = view or View(gallery=NAME, reference_id="r0g3b0", method=method)
+    view = view or UiState(gallery=NAME, reference_id="r0g3b0", method=method)
     _, job = begin(services, view, "search", {"text": text, **data})
     return job()
 
@@ -184,7 +184,7 @@ def test_a_search_that_fails_does_not_keep_the_changes_twice(services, replies):
 
 def test_stopped_before_there_was_a_query(services):
     services.language._replies["merge"] = [Stopped("stopped")]
-    view = View(gallery=NAME, reference_id="r0g3b0", method=BOTH)
+    view = UiState(gallery=NAME, reference_id="r0g3b0", method=BOTH)
     after = searched(services, view=view)
     assert after.turn_id is None and after.session_id is None
     assert "Stopped before" in after.notice and not after.problem
@@ -232,7 +232,7 @@ def test_what_cannot_be_is_refused_and_changes_nothing(services, data):
 
 def test_adjusting_needs_a_turn(services):
     with pytest.raises(SearchError, match="no session yet"):
-        perform(services, View(gallery=NAME), "adjust", {"weight": 0.5})
+        perform(services, UiState(gallery=NAME), "adjust", {"weight": 0.5})
 
 
 def test_marks_are_lists_of_ids():
@@ -254,7 +254,7 @@ def test_marks_go_with_the_next_search(services):
 
 
 def test_a_method_by_name_with_some_of_its_numbers_changed(services):
-    view = View(gallery=NAME)
+    view = UiState(gallery=NAME)
     chosen = perform(services, view, "settings", {
         "method": "corr-soft", "exclude": "none", "rounds": "3", "weight": "0.4", "alpha": "0.2", "decay": "0.1",
         "text_weight": "0.1",
@@ -275,7 +275,7 @@ def test_a_method_by_name_with_some_of_its_numbers_changed(services):
 ])
 def test_settings_that_cannot_be_are_refused(services, data, error):
     with pytest.raises(error):
-        perform(services, View(gallery=NAME), "settings", data)
+        perform(services, UiState(gallery=NAME), "settings", data)
 
 
 def test_more_images_count_from_the_next_search_and_this_is_said(services):
@@ -307,7 +307,7 @@ def test_a_gallery_indexed_anew_is_said_above_the_results(services):
 
 
 def test_the_session_of_a_first_search_is_known_while_it_runs(services):
-    view = View(gallery=NAME, reference_id="r0g3b0", method=BOTH)
+    view = UiState(gallery=NAME, reference_id="r0g3b0", method=BOTH)
     watch, job = begin(services, view, "search", {"text": "red"})
     assert watch.progress.session_id == ""
     after = job()

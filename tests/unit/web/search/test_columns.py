@@ -22,7 +22,7 @@ from tests.fakes.language import ScriptedLanguageModel
 from tests.fakes.store import InMemorySessionStore
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.presenters.columns import chooser, columns
-from web.search.view import View
+from web.search.view import UiState
 from web.ui.templating import fill
 
 METHODS = builtin_methods()
@@ -51,7 +51,7 @@ def services(tmp_path):
 
 
 def compared(services, *, blind=True, methods=COMPARED):
-    view = View(gallery=NAME, reference_id="r0g3b0")
+    view = UiState(gallery=NAME, reference_id="r0g3b0")
     watch, job = COLUMN_LONG["compare_methods"](
         services, view, {"methods": methods, "text": "red", "blind": blind, "who": "me"})
     return job(), watch
@@ -130,16 +130,16 @@ def test_searching_on_with_a_method_begins_a_new_session(services):
 
 
 def test_what_a_page_may_send_is_checked(services):
-    view = View(gallery=NAME, reference_id="r0g3b0")
+    view = UiState(gallery=NAME, reference_id="r0g3b0")
     for methods in (None, 7, [1, 2], ["nope", "soft"]):
         with pytest.raises(Exception, match=r"Choose|No method"):
             COLUMN_LONG["compare_methods"](services, view, {"methods": methods, "text": "red"})
     with pytest.raises(SearchError, match="reference"):
-        COLUMN_LONG["compare_methods"](services, View(gallery=NAME), {"methods": COMPARED, "text": "red"})
+        COLUMN_LONG["compare_methods"](services, UiState(gallery=NAME), {"methods": COMPARED, "text": "red"})
 
 
 def test_the_form_ticks_the_own_method(services):
-    shown = chooser(View(gallery=NAME, method=METHODS["slerp"].settings), METHODS, [])
+    shown = chooser(UiState(gallery=NAME, method=METHODS["slerp"].settings), METHODS, [])
     ticked = [row["name"] for row in shown["methods"] if row["chosen"]]
     assert "slerp" in ticked and len(ticked) == 3
 
@@ -183,7 +183,7 @@ def test_marks_and_changes_of_the_turn_go_along(services):
     session = services.search.start(NAME, method=METHODS["soft"].settings)
     one = services.search.run_turn(session.session_id, "red", reference_id="r0g3b0")
     more = one.hits[3].image_id
-    view = View(gallery=NAME, reference_id=one.hits[0].image_id, session_id=session.session_id, turn_id=one.turn_id,
+    view = UiState(gallery=NAME, reference_id=one.hits[0].image_id, session_id=session.session_id, turn_id=one.turn_id,
                 method=METHODS["soft"].settings, adjustment=Adjustment(soft_filter=SoftFilter(0.5)))
     _, job = COLUMN_LONG["compare_methods"](
         services, view, {"methods": ["cirevl", "latest"], "text": "blue", "who": "me", "more": [more]})
@@ -206,7 +206,7 @@ def test_the_form_comes_back_as_it_was(services):
 
 
 def test_no_words_are_made_up_for_the_search_that_follows(services):
-    view = View(gallery=NAME, reference_id="r0g3b0")
+    view = UiState(gallery=NAME, reference_id="r0g3b0")
     same = dataclasses.replace(METHODS["image-only"], name="image-again")
     services.methods = {**METHODS, "image-again": same}
     _, job = COLUMN_LONG["compare_methods"](services, view, {"methods": ["image-only", "image-again"], "text": ""})

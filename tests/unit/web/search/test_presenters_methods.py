@@ -12,7 +12,7 @@ from cir_core.types.composition import Adjustment, Composition, Marks, Usage
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 from cir_core.types.records import Branch, EncoderIdentity, Hit, SearchSession, Turn
 from web.search.presenters import methods, results, soft_filter
-from web.search.view import View
+from web.search.view import UiState
 from web.ui.templating import fill
 
 METHODS = builtin_methods()
@@ -118,7 +118,7 @@ def test_moves_of_a_small_ranking():
 
 
 def test_the_bar_of_changes_says_which():
-    assert soft_filter.changes(View("g")) is None
-    view = View("g", adjustment=Adjustment(soft_filter=SoftFilter(0.5), rounds=1), undo=(Adjustment(),))
+    assert soft_filter.changes(UiState("g")) is None
+    view = UiState("g", adjustment=Adjustment(soft_filter=SoftFilter(0.5), rounds=1), undo=(Adjustment(),))
     assert soft_filter.changes(view) == {"unkept": True, "undo": True, "what": "reflection, filter"}
     assert soft_filter.changes(replace(view, adjustment=Adjustment()))["unkept"] is False

@@ -42,12 +42,13 @@ def store(tmp_path: Path) -> Iterator[SqlStudyStore]:
 
 @pytest.fixture
 def study(store: SqlStudyStore) -> Study:
-    from annotation.records import Place
+    from annotation.records import PlannedAssignment
 
     made = a_study(set_names=["Mall 1", "Mall 2"], consent="Agreed.")
     items = [an_item(number) for number in range(3)]
-    places = [Place(f"i{number}", 1, number, {"first": 1, "form": 1, "reason": False}) for number in range(3)]
-    places.append(Place("i0", 2, 0, {"first": 1, "form": 1, "reason": False}))
+    places = [PlannedAssignment(f"i{number}", 1, number, {"first": 1, "form": 1,
+                                                          "reason": False}) for number in range(3)]
+    places.append(PlannedAssignment("i0", 2, 0, {"first": 1, "form": 1, "reason": False}))
     keep(store, made, items, places, seats_of("Ada", "Bea"), JUDGEMENTS)
     for event in (a_check("Ada", 1, False), a_check("Ada", 2, True)):
         store.note(event)

@@ -24,7 +24,7 @@ from tests.fakes.studies import flagged, make_study, valid
 from web.http.meter import Meter
 from web.http.study_members import StudyMembers
 from web.studies.annotate import study_routes
-from web.ui.static_files import own, own_routes, own_version
+from web.ui.static_files import asset_url, own_routes, own_version
 
 
 @pytest.fixture
@@ -374,16 +374,16 @@ def test_no_way_out_of_the_folder_of_pictures(page: TestClient, store: SqlStudyS
 
 
 def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
-    address = own("study.css")
-    assert address == f"own/{own_version()}/study.css" and own("study.css", depth=1) == f"../{address}"
+    address = asset_url("study.css")
+    assert address == f"own/{own_version()}/study.css" and asset_url("study.css", depth=1) == f"../{address}"
     answer = page.get("/" + address)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    script = page.get("/" + own("js/search/core.js"))
+    script = page.get("/" + asset_url("js/search/core.js"))
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
     older = page.get("/own/0.0.1-abc/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"
     for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus-1.toml", ""):
         assert page.get(f"/own/{own_version()}/{path}").status_code == 404
     with pytest.raises(KeyError):
-        own("js/nothing.js")
+        asset_url("js/nothing.js")

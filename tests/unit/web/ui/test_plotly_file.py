@@ -10,7 +10,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from web.ui import static_files
-from web.ui.static_files import own, own_routes, own_version
+from web.ui.static_files import asset_url, own_routes, own_version
 
 
 @pytest.fixture
@@ -22,8 +22,8 @@ def client() -> TestClient:
 
 def test_it_is_the_package_s_own_to_the_byte(client: TestClient) -> None:
     content = files("plotly").joinpath("package_data", "plotly.min.js").read_bytes()
-    packed = client.get(own("plotly.js"), headers={"Accept-Encoding": "gzip, deflate, br"})
-    plain = client.get(own("plotly.js"), headers={"Accept-Encoding": "identity"})
+    packed = client.get(asset_url("plotly.js"), headers={"Accept-Encoding": "gzip, deflate, br"})
+    plain = client.get(asset_url("plotly.js"), headers={"Accept-Encoding": "identity"})
     assert packed.content == plain.content == content
     assert packed.headers["content-encoding"] == "gzip" and "content-encoding" not in plain.headers
     assert int(packed.headers["content-length"]) < len(content) / 2
@@ -39,7 +39,7 @@ def test_under_an_old_version_it_is_not_kept(client: TestClient) -> None:
 
 
 def test_another_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = own("plotly.js")
+    before = asset_url("plotly.js")
     assert before == f"own/{own_version()}/plotly.js"
     monkeypatch.setattr(static_files, "version", lambda package: "99.0")
     assert own_version.__wrapped__() != own_version()
@@ -50,6 +50,6 @@ def test_another_plotly_has_another_address(monkeypatch: pytest.MonkeyPatch) -> 
     ("gzip; q=0.0, br", False), ("xgzip", False),
 ])
 def test_who_takes_it_compressed(client: TestClient, accepted: str, packed: bool) -> None:
-    with client.stream("GET", own("plotly.js"), headers={"Accept-Encoding": accepted}) as answer:
+    with client.stream("GET", asset_url("plotly.js"), headers={"Accept-Encoding": accepted}) as answer:
         assert (answer.headers.get("content-encoding") == "gzip") is packed
         assert (next(answer.iter_raw())[:2] == gzip.compress(b"")[:2]) is packed
