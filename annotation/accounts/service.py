@@ -57,14 +57,14 @@ class PeopleService:
 
     def __init__(
         self, store: PeopleStore, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
-        passwords: Passwords | None = None, sign_in_days: float = 14.0, recognised: VisitorCache | None = None,
+        passwords: Passwords | None = None, sign_in_days: float = 14.0, visitor_cache: VisitorCache | None = None,
     ) -> None:
         self._store, self._clock = store, clock
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
         self._throttle = Throttle(store)
         self._waits = NotedWaits(store)
-        self._recognised = recognised or VisitorCache()
+        self._recognised = visitor_cache or VisitorCache()
         self._accounts, self._looked = False, float("-inf")
 
     # --- who is asking --------------------------------------------------------------------

@@ -22,14 +22,14 @@ from annotation.records import (
 class FailedLoginStore(Protocol):
     """Wrong passwords by key."""
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, FailedLogins]: ...
+    def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]: ...
 
-    def add_wrong_try(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
+    def add_failed_login(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         """One more for each key, as its function counts, which is called in the transaction, when nobody else can
         count the same key. What came last before ``forget_before`` goes."""
         ...
 
-    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+    def clear_failed_logins(self, key: str, others: Collection[str]) -> None:
         """Forget those of ``key``, and as many of each of ``others``."""
         ...
 

@@ -88,7 +88,7 @@ class Throttle:
     def check(self, name: str, address: str, now: datetime) -> None:
         """Raises ``TooManyTries`` while one has to wait. ``name`` is a name's key."""
         here, place, anywhere = _keys(name, address)
-        counted = self._store.wrong_tries((here, place, anywhere))
+        counted = self._store.failed_logins((here, place, anywhere))
         for_name, for_address = self._by_name.left(counted.get(here), now), self._by_address.left(
             counted.get(place), now)
         left = max(for_name, for_address)
@@ -104,7 +104,7 @@ class Throttle:
 
     def failed(self, name: str, address: str, now: datetime) -> None:
         here, place, anywhere = _keys(name, address)
-        self._store.add_wrong_try({
+        self._store.add_failed_login({
             here: partial(self._by_name.after, now=now), place: partial(self._by_address.after, now=now),
             anywhere: partial(self._anywhere.after, now=now)}, now, now - _FORGET)
 
@@ -112,8 +112,8 @@ class Throttle:
         """Forgets what was wrong for the name, and forgives the address as much: a person's own mistakes. Those for
         other names go on being counted, or somebody with an account could guess others' passwords in between."""
         here, place, anywhere = _keys(name, address)
-        if self._store.wrong_tries([here]):   # most sign-ins are right at once, and write nothing
-            self._store.forgive_wrong_tries(here, (place, anywhere))
+        if self._store.failed_logins([here]):   # most sign-ins are right at once, and write nothing
+            self._store.clear_failed_logins(here, (place, anywhere))
 
     def _has_been(self, name: str, address: str, now: datetime) -> bool:
         place = place_of(address)

@@ -44,7 +44,7 @@ class Preference:
     flow = SurveyFlow()
     lasting = ()
 
-    def settle(
+    def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference
@@ -85,7 +85,7 @@ class Preference:
             "confirmed": False,
         }
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         """:func:`as_shown`."""
         return as_shown(answer, extra)
 

@@ -42,7 +42,7 @@ class GateResult:
 class Flow(Protocol):
     """How people go through a study in order: what stands between its items, and how far back they may go. Pure."""
 
-    def stand(self, desk: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
+    def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
         """``share``: how many items a seat of the plan has at least; who lost some to others and has
         answered fewer is not at the end."""
         ...
@@ -53,7 +53,8 @@ class Flow(Protocol):
         ...
 
     def pass_gate(
-        self, desk: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None, attempt: int | None,
+        self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
+        attempt: int | None,
         answer: object,
     ) -> GateResult:
         """Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now."""
@@ -74,7 +75,8 @@ class Kind(Protocol):
         make no new answer."""
         ...
 
-    def settle(self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> NormalizedAnswer:
+    def normalize(self, answer: object, item: Item, study: Study, *, extra: Mapping[str,
+                                                                                    Any] = ...) -> NormalizedAnswer:
         """Check what came from a browser or a script. Raises ``IncompleteJudgement`` with a sentence
         that says what is missing or contradicts itself."""
         ...
@@ -85,7 +87,7 @@ class Kind(Protocol):
         """The same without completeness: whatever can be kept of it, bounded in size."""
         ...
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
         """A kept answer as its person gave it."""
         ...
 

@@ -81,7 +81,7 @@ class StudyService:
         found = self._store.study(input_limits.checked_study(study))
         return self._kind(found).page(found)
 
-    def desk(
+    def workspace(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
     ) -> Workspace:
         """The item asked for, else the first open one. In a kind with a flow the desk says in ``stand`` what
@@ -95,13 +95,13 @@ class StudyService:
             input_limits.checked_item(item_id)
         study_id = self._study_id(study)
         try:
-            desk = self._store.desk(study_id, annotator, item_id=item_id, position=position, at=self._clock())
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
         except NotJoined:
             return self._not_joined(study_id)
-        return self._seen(annotator, desk)
+        return self._seen(annotator, workspace)
 
     def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
-        """Take a seat, unless the person has one, and the desk as :meth:`desk` gives it. Who finds all of it
+        """Take a seat, unless the person has one, and the desk as :meth:`workspace` gives it. Who finds all of it
         taken over by others gets a share of what is open.
 
         Raises ``StudyClosed``, ``UnknownItem``.
@@ -111,10 +111,11 @@ class StudyService:
         study_id, now = self._study_id(study), self._clock()
         hand_over = self._kind(self._store.study(study_id)).hand_over
         self._store.join(study_id, annotator, now, hand_over)
-        desk = self._store.desk(study_id, annotator, item_id=item_id, at=now)
-        if not desk.total and desk.study.accepting and self._store.take_more(study_id, annotator, now, hand_over):
-            desk = self._store.desk(study_id, annotator, item_id=item_id)
-        return self._seen(annotator, desk)
+        workspace = self._store.workspace(study_id, annotator, item_id=item_id, at=now)
+        if not workspace.total and workspace.study.accepting and self._store.take_more(study_id, annotator, now,
+                                                                                       hand_over):
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id)
+        return self._seen(annotator, workspace)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
@@ -134,20 +135,20 @@ class StudyService:
         def admit(standing: AnswerContext) -> tuple[Mapping[str, Any], bool]:
             assert flow is not None, "asked only then"
             flow.admit(standing, annotator, token)
-            settled = kind.settle(answer, item, standing.study, extra=standing.extra)   # as they are now
-            return settled.answer, settled.unsure
+            normalized = kind.normalize(answer, item, standing.study, extra=standing.extra)   # as they are now
+            return normalized.answer, normalized.unsure
 
-        settled = NormalizedAnswer({}) if flow else kind.settle(answer, item, kept, extra=extra)
+        normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, kept, extra=extra)
         judgement = Judgement(
-            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
+            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, normalized.answer,
             input_limits.checked_seconds(seconds), self._clock(),
         )
         saved = self._store.save(
-            judgement, unsure=settled.unsure, seen_revision=input_limits.checked_revision(seen_revision),
+            judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             lasting=kind.lasting, admit=admit if flow else None)
-        desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
-                else self._store.desk(study_id, annotator, after=item.item_id))
-        return saved, self._seen(annotator, desk)
+        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id) if stay
+                else self._store.workspace(study_id, annotator, after=item.item_id))
+        return saved, self._seen(annotator, workspace)
 
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
@@ -162,22 +163,22 @@ class StudyService:
         checked = input_limits.checked_gate(kind)
         input_limits.checked_token(token)
         study_id = self._study_id(study)
-        desk = self._store.desk(study_id, annotator, at=self._clock())
-        flow = self._kind(desk.study).flow
+        workspace = self._store.workspace(study_id, annotator, at=self._clock())
+        flow = self._kind(workspace.study).flow
         if flow is None:
-            raise StudyError(f"In {desk.study.name} nothing stands between the items. Reload the page.")
-        passage = flow.pass_gate(desk, annotator, checked, token, number=number, attempt=attempt, answer=answer)
-        self._note(desk.study, annotator, passage.kind, token, passage.payload)
-        return passage.passed, self._seen(annotator, self._store.desk(study_id, annotator))
+            raise StudyError(f"In {workspace.study.name} nothing stands between the items. Reload the page.")
+        passage = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
+        self._note(workspace.study, annotator, passage.kind, token, passage.payload)
+        return passage.passed, self._seen(annotator, self._store.workspace(study_id, annotator))
 
-    def keep_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
+    def save_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
         """Keep what somebody has begun to answer. Replaces their draft of the item."""
         input_limits.checked_answer(answer)
         study_id, kept, item, extra = self._before(study, annotator, item_id)
         kind = self._kind(kept)
         draft = Draft(item.item_id, annotator, kind.draft(answer, item, kept, extra=extra),
                       input_limits.checked_seconds(seconds), self._clock())
-        self._store.keep_draft(study_id, draft, lasting=kind.lasting)
+        self._store.save_draft(study_id, draft, lasting=kind.lasting)
 
     def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
         """Discard what somebody has begun. What they saved stays. Raises ``UnknownItem``."""
@@ -189,7 +190,7 @@ class StudyService:
         study_id = self._study_id(study)
         hand_over = self._kind(self._store.study(study_id)).hand_over
         added = self._store.take_more(study_id, annotator, self._clock(), hand_over)
-        return added, self.desk(study_id, annotator)
+        return added, self.workspace(study_id, annotator)
 
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
         """The person's items in their order, those left out that somebody else has taken over."""
@@ -203,8 +204,8 @@ class StudyService:
             study_id, kept, item, extra = self._before(study, annotator, draft.item_id)
             kind = self._kind(kept)
             if kind.flow is not None:
-                extra = self._store.desk(study_id, annotator, item_id=draft.item_id).extra   # as it is now
-            saved = kind.draft(kind.entered(answer, extra=extra) if answer else {}, item, kept, extra=extra)
+                extra = self._store.workspace(study_id, annotator, item_id=draft.item_id).extra   # as it is now
+            saved = kind.draft(kind.denormalize(answer, extra=extra) if answer else {}, item, kept, extra=extra)
             if any(_trimmed(draft.answer.get(name)) != _trimmed(value)
                    for name, value in saved.items() if name not in kind.lasting):
                 found.add(draft.item_id)
@@ -212,8 +213,8 @@ class StudyService:
 
     def progress(self, study: str, annotator: str) -> tuple[Workspace, Progress]:
         """How far the person is: nowhere, who has not joined."""
-        desk = self.desk(study, annotator)
-        return desk, progress_of(desk) if desk.joined else Progress(0, 0, 0, None, None)
+        workspace = self.workspace(study, annotator)
+        return workspace, progress_of(workspace) if workspace.joined else Progress(0, 0, 0, None, None)
 
     def _study_id(self, study: str) -> str:
         name = input_limits.checked_study(study)
@@ -245,35 +246,35 @@ class StudyService:
         who = (study_id, name_key(annotator), input_limits.checked_item(item_id))
         found = self._items.get(who)
         if found is None:
-            desk = self._remember(annotator, self._store.desk(study_id, annotator, item_id=item_id))
-            assert desk.item is not None, "the store gives the item it is asked for, or raises"
-            found = desk.study, desk.item, desk.extra
+            workspace = self._remember(annotator, self._store.workspace(study_id, annotator, item_id=item_id))
+            assert workspace.item is not None, "the store gives the item it is asked for, or raises"
+            found = workspace.study, workspace.item, workspace.extra
         return study_id, *found
 
-    def _remember(self, annotator: str, desk: Workspace) -> Workspace:
-        extras = {} if desk.item is None else {desk.item.item_id: desk.extra}
-        if self._kind(desk.study).flow is None:   # of what comes next the desk has no extra, and none is needed
-            extras |= {item.item_id: {} for item in desk.ahead}
-        for item in (desk.item, *desk.ahead):
+    def _remember(self, annotator: str, workspace: Workspace) -> Workspace:
+        extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
+        if self._kind(workspace.study).flow is None:   # of what comes next the desk has no extra, and none is needed
+            extras |= {item.item_id: {} for item in workspace.ahead}
+        for item in (workspace.item, *workspace.ahead):
             if item is not None and item.item_id in extras:
-                self._items.put((desk.study.study_id, name_key(annotator), item.item_id),
-                                (desk.study, replace(item, hidden={}), extras[item.item_id]))
-        return desk
+                self._items.put((workspace.study.study_id, name_key(annotator), item.item_id),
+                                (workspace.study, replace(item, hidden={}), extras[item.item_id]))
+        return workspace
 
-    def _seen(self, annotator: str, desk: Workspace) -> Workspace:
+    def _seen(self, annotator: str, workspace: Workspace) -> Workspace:
         """The desk as its person gets it: remembered, and in a kind with a flow with where they stand."""
-        self._remember(annotator, desk)
-        flow = self._kind(desk.study).flow
+        self._remember(annotator, workspace)
+        flow = self._kind(workspace.study).flow
         if flow is None:
-            return desk
-        study = desk.study
-        stand = flow.stand(
-            desk, annotator, self._store.overview(study.study_id, annotator),
+            return workspace
+        study = workspace.study
+        survey = flow.position(
+            workspace, annotator, self._store.overview(study.study_id, annotator),
             lambda: self._store.counts(study.study_id)["assignments"] // max(1, study.plan.seats))
-        if stand.gate and stand.gate["kind"] == "finished" and not _has_finished(desk):
+        if survey.gate and survey.gate["kind"] == "finished" and not _has_finished(workspace):
             with suppress(StorageError):   # a desk can be looked at on a full disk; it is noted next time
-                self._note(study, annotator, "finish", _FINISH, {"code": stand.gate["code"]})
-        return replace(desk, stand=stand)
+                self._note(study, annotator, "finish", _FINISH, {"code": survey.gate["code"]})
+        return replace(workspace, survey=survey)
 
     def _note(self, study: Study, annotator: str, kind: EventKind, token: str, payload: Mapping[str, Any]) -> None:
         self._store.note(StudyEvent(new_id(), study.study_id, annotator, kind, token, dict(payload), self._clock()))
@@ -288,5 +289,5 @@ def _trimmed(value: object) -> object:
     return value.rstrip() if isinstance(value, str) else value
 
 
-def _has_finished(desk: Workspace) -> bool:
-    return any(event.kind == "finish" for event in desk.events)
+def _has_finished(workspace: Workspace) -> bool:
+    return any(event.kind == "finish" for event in workspace.events)

@@ -92,7 +92,7 @@ class StudyStore(Protocol):
         what was taken from them when their work was released."""
         ...
 
-    def desk(
+    def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
     ) -> Workspace:
@@ -116,7 +116,7 @@ class StudyStore(Protocol):
         returns is kept in place of ``judgement.answer`` and ``unsure``, and what it raises is raised."""
         ...
 
-    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+    def save_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
         """Replaces the person's draft of the item. ``lasting`` as in :meth:`save`."""
         ...
 
@@ -155,7 +155,7 @@ class StudyStore(Protocol):
 
     # --- scores of metrics, for preference studies -------------------------------------------
 
-    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+    def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
         """Replaces those of the same name. Raises ``StudyError`` for a name without letters, for sets of items
         that the study does not have, and for numbers that are not finite."""
         ...
@@ -191,7 +191,7 @@ class StudyStore(Protocol):
         """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
         ...
 
-    def note_act(self, act: AuditEvent) -> None:
+    def log_event(self, act: AuditEvent) -> None:
         """Note in the audit log what changes nothing in the store, such as a download."""
         ...
 

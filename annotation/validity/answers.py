@@ -36,7 +36,7 @@ class Validity:
     flow = None
     lasting = ("panel_opened",)   # what was seen cannot be unseen
 
-    def settle(
+    def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
     ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``.
@@ -84,7 +84,7 @@ class Validity:
             **{name: given.get(name) is True for name in _SWITCHES},
         }
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         return answer
 
     def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:

@@ -168,7 +168,7 @@ class SearchService:
         return searcher.adjust(TurnResult.of(turn), session.method, adjustment, k=k,
                                target_id=None if session.target_revealed else session.target_id)
 
-    def keep_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
+    def save_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
         """Store :meth:`adjusted` as a turn beside the old one, on a branch of its own."""
         began = perf_counter()
         session, turn = self._turn(session_id, turn_id)

@@ -95,7 +95,7 @@ def export(
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else study_files(stores.studies, study, form, rule))
-        stores.studies.note_act(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
+        stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))

@@ -23,7 +23,7 @@ class SqlAuditLog:
 
     def note(self, act: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            note_act(connection, act)
+            log_event(connection, act)
 
     def acts(
         self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
@@ -35,7 +35,7 @@ class SqlAuditLog:
             return tuple(map(_noted_from, connection.execute(query)))
 
 
-def note_act(connection: Connection, act: AuditEvent) -> None:
+def log_event(connection: Connection, act: AuditEvent) -> None:
     """In the transaction of what was done: both are there, or neither."""
     connection.execute(insert(tables.audit_log).values(
         at=datetime.now(UTC), kind=act.kind, actor_key=name_key(act.by), actor=act.by, about_key=name_key(act.about),

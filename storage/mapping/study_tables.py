@@ -37,7 +37,7 @@ sign_ins = Table(
     Column("expires_at", UtcDateTime, nullable=False, index=True),
 )
 
-wrong_tries = Table(
+failed_logins = Table(
     "wrong_tries", metadata,
     Column("key", String(64), primary_key=True),      # a digest: of a name with an address, of either
     Column("tries", Integer, nullable=False),

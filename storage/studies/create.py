@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 from annotation.records import AuditEvent, Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.study_rows import Values, assignment_values, item_values, judgement_values, study_values
@@ -51,7 +51,7 @@ def put_study(
     _insert(connection, tables.assignments, placed)
     _insert(connection, tables.judgements, given)
     recount(connection, study.study_id)
-    note_act(connection, AuditEvent("study.imported" if seats else "study.made", study.created_by, study.name,
+    log_event(connection, AuditEvent("study.imported" if seats else "study.made", study.created_by, study.name,
                                     study.study_id,
                              {"kind": study.kind, "items": len(items)}))
 

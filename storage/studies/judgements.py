@@ -48,7 +48,7 @@ _SEEN = update(tables.study_seats).where(
 _DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
 
 
-def keep_judgement(
+def save_judgement(
     connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None, lasting: Collection[str],
     admit: Admit | None,
 ) -> Saved:

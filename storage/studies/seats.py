@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select,
 
 from annotation.records import AuditEvent, OpenAssignments, Reassign, Reassignment, Released, Seat, Study, name_key
 from cir_core.errors import StudyClosed, StudyError
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.study_rows import assignment_from, assignment_values, seat_from
@@ -75,7 +75,7 @@ def release_work(connection: Connection, study_id: str, annotator: str, by: str)
         if seat.total:
             _leave(connection, seat)
         released = Released(seat.total, 0, freed=seat.total > 0)
-    note_act(connection, AuditEvent("study.released", by, study.name, study_id, {
+    log_event(connection, AuditEvent("study.released", by, study.name, study_id, {
         "person": seat.annotator, "items": released.items}))
     return released
 

@@ -122,16 +122,16 @@ class InMemoryPeopleStore:
             self.add(person)
             self._invitations[digest] = replace(invitation, uses_left=invitation.uses_left - 1)
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
+    def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
         return {key: self.wrong[key] for key in keys if key in self.wrong}
 
-    def add_wrong_try(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
+    def add_failed_login(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         with self._lock:
             self.wrong = {key: wrong for key, wrong in self.wrong.items() if wrong.last_at >= forget_before}
             for key, count in counts.items():
                 self.wrong[key] = count(self.wrong.get(key))
 
-    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+    def clear_failed_logins(self, key: str, others: Collection[str]) -> None:
         with self._lock:
             made = self.wrong.pop(key, None)
             for one in others:

@@ -81,7 +81,7 @@ CASES: Mapping[AuditAction, Callable[[There], object]] = {
     "study.renamed": lambda it: it.studies.rename(it.study.study_id, "Second", by="Ada"),
     "study.removed": lambda it: it.studies.remove(it.study.study_id, by="Ada"),
     "study.settings": lambda it: it.studies.change_settings(it.study.study_id, {"broad_at": 3}, by="Ada"),
-    "scores.added": lambda it: it.studies.keep_scores(it.shops.study_id, it.scores("Other"), "Ada", NOW),
+    "scores.added": lambda it: it.studies.save_scores(it.shops.study_id, it.scores("Other"), "Ada", NOW),
     "scores.removed": lambda it: it.studies.drop_scores(it.shops.study_id, "Recall", by="Ada"),
     "item.decided": lambda it: it.decide(),
 }
@@ -111,7 +111,7 @@ def there(engine: Engine, tmp_path: Path) -> There:
     closed = make_study(studies, tmp_path, name="Closed", accepting=False, edge=16)
     made = There(people, studies, people.sign_in("Bob", PASSWORD), people.invite("annotator", 7, 1, "Ada"), study,
                  item.item_id, shops, closed)
-    studies.keep_scores(shops.study_id, made.scores("Recall"), "Ada", NOW)
+    studies.save_scores(shops.study_id, made.scores("Recall"), "Ada", NOW)
     return made
 
 

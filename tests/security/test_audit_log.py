@@ -212,7 +212,7 @@ def test_studies_with_who_did_it(
 def test_scores(log: SqlAuditLog, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_preference_study(store, tmp_path)
     item = store.items(study.study_id)[0]
-    store.keep_scores(study.study_id, MetricScores("Recall", "", {(item.item_id, 1): 0.5}), "Ada",
+    store.save_scores(study.study_id, MetricScores("Recall", "", {(item.item_id, 1): 0.5}), "Ada",
                       datetime.now(UTC))
     store.drop_scores(study.study_id, "RECALL", by="Bea")
     assert noted(log)[1:] == [("scores.added", "Ada", study.name), ("scores.removed", "Bea", study.name)]
@@ -239,7 +239,7 @@ def kept(log: SqlAuditLog) -> SqlAuditLog:
             ("study.made", "Cy", "=Study"), ("study.removed", "Bob", "Éa")]
     with writing(log.engine) as connection:
         for hours, (kind, by, about) in enumerate(acts):
-            storage_log.note_act(connection, AuditEvent(kind, by, about))   # type: ignore[arg-type]
+            storage_log.log_event(connection, AuditEvent(kind, by, about))   # type: ignore[arg-type]
             newest = connection.execute(tables.audit_log.select().order_by(
                 tables.audit_log.c.number.desc()).limit(1)).one()
             connection.execute(tables.audit_log.update().where(tables.audit_log.c.number == newest.number).values(

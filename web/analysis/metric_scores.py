@@ -90,7 +90,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         return _preference(store.study(input_limits.checked_study(sent["study"])))
 
     def _keep(study: Study, scores: MetricScores, visitor: Visitor) -> None:
-        store.keep_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
+        store.save_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
         analyses.changed(study.study_id)
 
     routes = APIRouter()

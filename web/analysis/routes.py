@@ -86,7 +86,7 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         visitor: Visitor, details: Mapping[str, str], made: CachedReport, answer: Callable[[CachedReport], Response],
     ) -> Response:
         study, content = made.looked.study, answer(made)   # what cannot be had is no download
-        store.note_act(AuditEvent("report.downloaded", visitor.name, study.name, study.study_id, details))
+        store.log_event(AuditEvent("report.downloaded", visitor.name, study.name, study.study_id, details))
         return content
 
     def in_time(name: str, wanted: ReportParams, work: Callable[[], object]) -> object:

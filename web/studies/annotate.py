@@ -25,7 +25,7 @@ def study_routes(services: Services) -> APIRouter:
         return dict(studies.page(query.get("study", "")))
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return present.desk(studies.desk(
+        return present.workspace(studies.workspace(
             query.get("study", ""), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -34,28 +34,28 @@ def study_routes(services: Services) -> APIRouter:
 
     def join(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        return present.desk(studies.join(sent["study"], visitor.name))
+        return present.workspace(studies.join(sent["study"], visitor.name))
 
     def save(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
         then = sent.get("then", "next")
         if then not in ("next", "stay"):
             raise StudyError("“then” is “next” or “stay”.")
-        saved, desk = studies.save(
+        saved, workspace = studies.save(
             sent["study"], visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
             seen_revision=sent.get("seen_revision"), stay=then == "stay",
         )
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
-        return {"saved": present.saved(saved), "desk": present.desk(desk)}
+        return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        passed, desk = studies.pass_gate(
+        passed, workspace = studies.pass_gate(
             sent["study"], visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
             attempt=sent.get("attempt"), answer=sent.get("answer"),
         )
-        return {"passed": passed, "desk": present.desk(desk)}
+        return {"passed": passed, "desk": present.workspace(workspace)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
         """Without an answer the draft is discarded."""
@@ -63,12 +63,12 @@ def study_routes(services: Services) -> APIRouter:
         if sent["answer"] is None:
             studies.drop_draft(sent["study"], visitor.name, sent["item"])
             return {"kept": False}
-        studies.keep_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
+        studies.save_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
         return {"kept": True}
 
     def more(visitor: Visitor, sent: Fields) -> object:
-        added, desk = studies.more(sent["study"], visitor.name)
-        return {"added": added, "desk": present.desk(desk)}
+        added, workspace = studies.more(sent["study"], visitor.name)
+        return {"added": added, "desk": present.workspace(workspace)}
 
     answer = ("study", "item", "answer")
     routes = APIRouter()

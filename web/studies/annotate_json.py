@@ -22,7 +22,7 @@ def mine(studies: Sequence[MyStudy]) -> Json:
     ]}
 
 
-def desk(found: Workspace) -> Json:
+def workspace(found: Workspace) -> Json:
     """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead.
     Of somebody who has not joined, ``progress["total"]`` is about what they would get."""
     parts = survey_json.parts if found.study.kind == "preference" else _validity_parts

@@ -68,7 +68,7 @@ def studies_routes(services: Services) -> APIRouter:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
         made = (download_preferences(store, study, form) if study.kind == "preference"
                 else download(store, study, form, table, rule_of(query)))
-        store.note_act(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
+        store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
         return made
 
     def plan(visitor: Visitor, query: Mapping[str, str]) -> object:

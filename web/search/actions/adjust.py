@@ -83,7 +83,7 @@ def kept(service: SearchService, view: UiState) -> tuple[UiState, str]:
     is nothing to keep."""
     if view.session_id is None or view.turn_id is None or not view.adjustment:
         return view, ""
-    turn = service.keep_adjusted(view.session_id, view.turn_id, view.adjustment, view.k)
+    turn = service.save_adjusted(view.session_id, view.turn_id, view.adjustment, view.k)
     branch = next(b for b in service.session(view.session_id).branches if b.branch_id == turn.branch_id)
     return shown(view, turn), f"turn {turn.number} on {branch.name or f'Branch {branch.number}'}"
 

@@ -125,8 +125,8 @@ def test_revisions_drafts_and_the_log_keep_their_order(studies: SqlStudyStore, t
     for number, jump in enumerate((timedelta(), -HOUR, DAY, -DAY)):
         clock.now += jump
         answer = valid(note=f"revision {number}")
-        service.keep_draft("Sample", "Ada", item.item_id, answer)
-        draft = service.desk("Sample", "Ada", item_id=item.item_id).draft
+        service.save_draft("Sample", "Ada", item.item_id, answer)
+        draft = service.workspace("Sample", "Ada", item_id=item.item_id).draft
         assert draft is not None and draft.answer["note"] == f"revision {number}"
         saved, _ = service.save("Sample", "Ada", item.item_id, answer, f"token-{number}-of-many")
         assert saved.judgement.revision == number + 1

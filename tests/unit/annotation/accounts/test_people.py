@@ -41,7 +41,7 @@ def clock():
 
 @pytest.fixture
 def people(store, clock):
-    service = people_service(store, clock=clock, recognised=VisitorCache(clock=clock.seconds))
+    service = people_service(store, clock=clock, visitor_cache=VisitorCache(clock=clock.seconds))
     service.add("Ada", PASSWORD, "admin")
     return service
 
@@ -275,7 +275,7 @@ def test_a_new_password_ends_sign_ins_and_a_role_counts_at_once(people):
 
 def test_the_store_is_asked_once_in_three_seconds(clock):
     store = InMemoryPeopleStore()
-    people = people_service(store, clock=clock, recognised=VisitorCache(seconds=3, clock=clock.seconds))
+    people = people_service(store, clock=clock, visitor_cache=VisitorCache(seconds=3, clock=clock.seconds))
     people.add("Ada", PASSWORD, "admin")
     secret = people.sign_in("Ada", PASSWORD)
     people.visitor(secret)

@@ -218,11 +218,11 @@ def test_none_is_lost_among_many_at_once(tmp_path):
 
     def fail(_):
         for _ in range(10):
-            store.add_wrong_try({"b": one_more, "a": one_more}, NOON, NOON)
+            store.add_failed_login({"b": one_more, "a": one_more}, NOON, NOON)
 
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(fail, range(4)))
-    assert {key: wrong.count for key, wrong in store.wrong_tries(["a", "b"]).items()} == {"a": 40, "b": 40}
+    assert {key: wrong.count for key, wrong in store.failed_logins(["a", "b"]).items()} == {"a": 40, "b": 40}
     engine.dispose()
 
 
@@ -234,11 +234,11 @@ def test_those_who_count_and_those_who_forgive_at_once_keep_the_count(tmp_path):
     def work(number):
         for key in (f"a{number}", f"z{number}"):   # before and after the shared key in the order of locks
             for _ in range(5):
-                store.add_wrong_try({key: one_more, "m": one_more}, NOON, NOON + timedelta(seconds=-1))
-            store.forgive_wrong_tries(key, ["m"])
+                store.add_failed_login({key: one_more, "m": one_more}, NOON, NOON + timedelta(seconds=-1))
+            store.clear_failed_logins(key, ["m"])
 
-    store.add_wrong_try({"m": one_more}, NOON, NOON)
+    store.add_failed_login({"m": one_more}, NOON, NOON)
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(work, range(4)))
-    assert store.wrong_tries(["m", "a0", "z3"]) == {"m": FailedLogins(1, NOON)}
+    assert store.failed_logins(["m", "a0", "z3"]) == {"m": FailedLogins(1, NOON)}
     engine.dispose()

@@ -101,8 +101,8 @@ def test_answers_out_of_the_store(tmp_path):
     study = make_study(store, tmp_path, items=3, seats=2, agreement_items=3, pictures=2, panel=0)
     service = StudyService(store, {"validity": Validity()})
     for person in ("Ada", "Ben"):
-        desk = service.join(study.study_id, person)
-        service.save(study.study_id, person, desk.item.item_id, valid(), f"one-press-of-{person}")
+        workspace = service.join(study.study_id, person)
+        service.save(study.study_id, person, workspace.item.item_id, valid(), f"one-press-of-{person}")
     found = load_answers(store, study)
     assert (len(found.items), len(found.assignments), len(found.judgements)) == (3, 6, 2)
     assert (found.decisions, found.checks) == ((), ())

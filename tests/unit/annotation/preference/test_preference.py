@@ -17,15 +17,16 @@ def given(**changes):
             "confirmed": False} | changes
 
 
-def settle(answer, study=None, **extra):
-    return KIND.settle(answer, ITEM, study or a_study(), extra={"first": 1, "form": 1, "reason": False} | extra).answer
+def normalize(answer, study=None, **extra):
+    return KIND.normalize(answer, ITEM, study or a_study(), extra={"first": 1, "form": 1,
+                                                                   "reason": False} | extra).answer
 
 
 def test_what_stands_first_may_be_stored_as_either_set():
-    assert settle(given(), first=1) == {
+    assert normalize(given(), first=1) == {
         "ratings": [4, 2], "preferred": 1, "irrelevant": {"image": False, "text": False}, "reason": "", "first": 1,
         "contradiction_confirmed": False}
-    turned = settle(given(irrelevant={"image": True}), first=2)
+    turned = normalize(given(irrelevant={"image": True}), first=2)
     assert turned == {
         "ratings": [2, 4], "preferred": 2, "irrelevant": {"image": True, "text": False}, "reason": "", "first": 2,
         "contradiction_confirmed": False}
@@ -36,7 +37,7 @@ def test_what_stands_first_may_be_stored_as_either_set():
 def test_an_answer_comes_back_as_it_was_given(first, preferred):
     ratings = {"A": 3, "B": 3} if preferred == "tie" else {"A": 1, "B": 5}
     answer = given(ratings=ratings, preferred=preferred, reason="its colour", confirmed=preferred == "A")
-    kept = settle(answer, a_study(allow_tie=True), first=first)
+    kept = normalize(answer, a_study(allow_tie=True), first=first)
     assert as_shown(kept, {"first": first}) == answer
     assert kept["preferred"] == {"tie": 0, "A": first, "B": 3 - first}[preferred]
 
@@ -69,30 +70,30 @@ def test_sets_stand_as_they_were_drawn():
 ])
 def test_what_is_missing_or_wrong_is_named(changes, told):
     with pytest.raises(IncompleteJudgement) as problem:
-        settle(given(**changes), a_study(set_names=["Mall 1", "Mall 2"]))
+        normalize(given(**changes), a_study(set_names=["Mall 1", "Mall 2"]))
     assert told in str(problem.value)
     assert not isinstance(problem.value, NeedsConfirmation)
 
 
 def test_an_answer_that_is_no_object_is_refused():
     with pytest.raises(IncompleteJudgement, match="A rating is an object"):
-        settle(None)
+        normalize(None)
 
 
 def test_nothing_has_a_default_but_the_marks_and_the_reason():
-    minimal = settle({"ratings": {"A": 1, "B": 1}, "preferred": "B"})
+    minimal = normalize({"ratings": {"A": 1, "B": 1}, "preferred": "B"})
     assert (minimal["irrelevant"], minimal["reason"]) == ({"image": False, "text": False}, "")
 
 
 def test_a_contradiction_is_asked_about_once_and_kept_either_way():
     against = given(ratings={"A": 2, "B": 4})
     with pytest.raises(NeedsConfirmation) as doubt:
-        settle(against, first=2)
+        normalize(against, first=2)
     assert str(doubt.value).startswith("You prefer Set A, but gave it 2 and Set B 4. Is that what you meant?")
-    kept = settle(against | {"confirmed": True}, first=2)
+    kept = normalize(against | {"confirmed": True}, first=2)
     assert (kept["ratings"], kept["preferred"], kept["contradiction_confirmed"]) == ([4, 2], 2, True)
     # Confirmed without need says nothing: equal answers are equal.
-    assert settle(given(confirmed=True)) == settle(given())
+    assert normalize(given(confirmed=True)) == normalize(given())
 
 
 def test_what_contradicts():
@@ -102,14 +103,14 @@ def test_what_contradicts():
 
 def test_a_reason_is_owed_where_it_is_asked_for():
     with pytest.raises(IncompleteJudgement, match="asks for a reason"):
-        settle(given(reason=" \u200b\n"), reason=True)
-    assert settle(given(reason="colour\r\nand form "), reason=True)["reason"] == "colour\nand form"
-    assert settle(given(reason="colour"))["reason"] == "colour"
+        normalize(given(reason=" \u200b\n"), reason=True)
+    assert normalize(given(reason="colour\r\nand form "), reason=True)["reason"] == "colour\nand form"
+    assert normalize(given(reason="colour"))["reason"] == "colour"
 
 
 def test_where_nobody_recorded_the_sides_nothing_can_be_answered():
     with pytest.raises(StudyError, match="Which of the two sets stood first was not recorded"):
-        KIND.settle(given(), ITEM, a_study())
+        KIND.normalize(given(), ITEM, a_study())
     with pytest.raises(StudyError, match="not recorded"):
         shown_sets(ITEM, {"first": None})
 
@@ -129,7 +130,7 @@ def test_a_draft_keeps_what_there_is():
 
 def test_a_reason_with_nul_is_refused_in_answers_and_drafts():
     with pytest.raises(IncompleteJudgement, match=r"The reason has a character .*NUL.*behind “so”"):
-        KIND.settle(given() | {"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
+        KIND.normalize(given() | {"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
     with pytest.raises(IncompleteJudgement, match="NUL"):
         KIND.draft({"reason": "so\0 far"}, ITEM, a_study(), extra={"first": 2})
 

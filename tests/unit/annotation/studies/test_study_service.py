@@ -58,10 +58,11 @@ def test_joining_takes_a_seat_and_shows_the_first_item(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     study = make_study(store, tmp_path)
-    desk = service.join("sample", "Ada")   # names are compared without regard to case
-    assert (desk.study.study_id, desk.seat, desk.position, desk.done, desk.total) == (study.study_id, 1, 0, 0, 3)
-    assert desk.item is not None and len(desk.ahead) == 2
-    assert service.desk(study.study_id, "ada").seat == 1   # by id too, and once more is the same seat
+    workspace = service.join("sample", "Ada")   # names are compared without regard to case
+    assert (workspace.study.study_id, workspace.seat, workspace.position, workspace.done,
+            workspace.total) == (study.study_id, 1, 0, 0, 3)
+    assert workspace.item is not None and len(workspace.ahead) == 2
+    assert service.workspace(study.study_id, "ada").seat == 1   # by id too, and once more is the same seat
     assert service.join("Sample", "Bea").seat == 2
 
 
@@ -69,18 +70,19 @@ def test_looking_takes_no_seat(service: StudyService, store: SqlStudyStore, tmp_
     study = make_study(store, tmp_path)   # six items for two people
     somewhere = store.items(study.study_id)[0].item_id
     for asked in ({}, {"position": 0}, {"item_id": somewhere}):
-        desk = service.desk("Sample", "Ada", **asked)  # type: ignore[arg-type]
-        assert (desk.joined, desk.item, desk.position, desk.seat, desk.total) == (False, None, None, 0, 3)
-    desk, progress = service.progress("Sample", "Ada")
-    assert not desk.joined and (progress.done, progress.total, progress.median_seconds) == (0, 0, None)
+        workspace = service.workspace("Sample", "Ada", **asked)  # type: ignore[arg-type]
+        assert (workspace.joined, workspace.item, workspace.position, workspace.seat, workspace.total) == (False, None,
+                                                                                                           None, 0, 3)
+    workspace, progress = service.progress("Sample", "Ada")
+    assert not workspace.joined and (progress.done, progress.total, progress.median_seconds) == (0, 0, None)
     for refused in (lambda: service.save("Sample", "Ada", somewhere, valid(), "token-01"),
-                    lambda: service.keep_draft("Sample", "Ada", somewhere, valid()),
+                    lambda: service.save_draft("Sample", "Ada", somewhere, valid()),
                     lambda: service.more("Sample", "Ada"), lambda: service.overview("Sample", "Ada")):
         with pytest.raises(NotJoined, match="You have no items in Sample yet"):
             refused()
     assert [seat.annotator for seat in store.seats(study.study_id)] == [None, None]
     assert [each.joined for each in service.mine("Ada")] == [False]
-    assert service.join("Sample", "Ada").joined and service.desk("Sample", "Ada").joined
+    assert service.join("Sample", "Ada").joined and service.workspace("Sample", "Ada").joined
     with pytest.raises(UnknownItem, match="not one of yours"):
         service.join("Sample", "Bea", item_id=item_of(service, "Ada", 0))
 
@@ -90,23 +92,23 @@ def test_saving_goes_on_to_the_next_open_item_and_round_to_the_first(
 ) -> None:
     make_study(store, tmp_path, seats=1, items=4)
     service.join("Sample", "Ada")
-    desk = service.desk("Sample", "Ada", position=2)
+    workspace = service.workspace("Sample", "Ada", position=2)
     seen = []
     for number in range(4):
-        assert desk.item is not None
-        seen.append(desk.position)
-        saved, desk = service.save("Sample", "Ada", desk.item.item_id, valid(), f"token-{number:02}")
+        assert workspace.item is not None
+        seen.append(workspace.position)
+        saved, workspace = service.save("Sample", "Ada", workspace.item.item_id, valid(), f"token-{number:02}")
         assert saved.judgement.revision == 1
     assert seen == [2, 3, 0, 1]
-    assert desk.item is None and desk.done == desk.total == 4
+    assert workspace.item is None and workspace.done == workspace.total == 4
 
 
 def test_staying_shows_what_was_saved(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path)
     first = item_of_first(service)
-    _, desk = service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-01", stay=True)
-    assert desk.item is not None and desk.item.item_id == first
-    assert desk.judgement is not None and desk.judgement.answer["flags"] == ["QUERY_TOO_BROAD"]
+    _, workspace = service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-01", stay=True)
+    assert workspace.item is not None and workspace.item.item_id == first
+    assert workspace.judgement is not None and workspace.judgement.answer["flags"] == ["QUERY_TOO_BROAD"]
 
 
 def test_a_repeated_call_and_a_changed_mind(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
@@ -152,9 +154,9 @@ def test_what_a_draft_says_of_the_panel_goes_into_the_first_answer(
 ) -> None:
     make_study(store, tmp_path)
     first = item_of_first(service)
-    service.keep_draft("Sample", "Ada", first, {"panel_opened": True})
-    service.keep_draft("Sample", "Ada", first, {"panel_opened": False, "note": "hm"})
-    draft = service.desk("Sample", "Ada").draft
+    service.save_draft("Sample", "Ada", first, {"panel_opened": True})
+    service.save_draft("Sample", "Ada", first, {"panel_opened": False, "note": "hm"})
+    draft = service.workspace("Sample", "Ada").draft
     assert draft is not None and draft.answer["panel_opened"] is True
     service.drop_draft("Sample", "Ada", first)
     assert service.save("Sample", "Ada", first, valid(), "token-01")[0].judgement.answer == valid(panel_opened=True)
@@ -173,12 +175,12 @@ def test_a_window_that_had_not_seen_the_other_ones_answer_is_told(
 def test_drafts_come_back_and_end_when_saved(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path)
     first = item_of_first(service)
-    service.keep_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"], "note": "half a thou"}, seconds=12)
-    draft = service.desk("Sample", "Ada").draft
+    service.save_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"], "note": "half a thou"}, seconds=12)
+    draft = service.workspace("Sample", "Ada").draft
     assert draft is not None and draft.seconds == 12
     assert (draft.answer["flags"], draft.answer["note"]) == (["INVALID_TEXT_QUERY"], "half a thou")
-    _, desk = service.save("Sample", "Ada", first, valid(), "token-01", stay=True)
-    assert desk.draft is None
+    _, workspace = service.save("Sample", "Ada", first, valid(), "token-01", stay=True)
+    assert workspace.draft is None
 
 
 def test_a_draft_that_is_discarded_is_gone_and_what_was_saved_stays(
@@ -187,12 +189,12 @@ def test_a_draft_that_is_discarded_is_gone_and_what_was_saved_stays(
     make_study(store, tmp_path)
     first = item_of_first(service)
     service.save("Sample", "Ada", first, valid(), "token-01")
-    service.keep_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"]})
+    service.save_draft("Sample", "Ada", first, {"flags": ["INVALID_TEXT_QUERY"]})
     for _ in range(2):
         service.drop_draft("Sample", "ada", first)
-        desk = service.desk("Sample", "Ada", item_id=first)
-        assert desk.draft is None
-        assert desk.judgement is not None and desk.judgement.answer["validated"] is True
+        workspace = service.workspace("Sample", "Ada", item_id=first)
+        assert workspace.draft is None
+        assert workspace.judgement is not None and workspace.judgement.answer["validated"] is True
     service.join("Sample", "Bea")
     theirs = service.overview("Sample", "Bea")[0].item_id
     for item in ("no such item", theirs):
@@ -225,7 +227,7 @@ def test_what_is_too_large_or_no_json_is_refused_before_anything_else(
         with pytest.raises(IncompleteJudgement, match=r"too long to keep|not plain JSON"):
             service.save("Sample", "Ada", "no matter which", answer, "token-01")
         with pytest.raises(IncompleteJudgement, match=r"too long to keep|not plain JSON"):
-            service.keep_draft("Sample", "Ada", "no matter which", answer)
+            service.save_draft("Sample", "Ada", "no matter which", answer)
 
 
 def test_a_note_of_100_kb_is_refused_as_an_answer_and_kept_as_a_draft(
@@ -235,8 +237,8 @@ def test_a_note_of_100_kb_is_refused_as_an_answer_and_kept_as_a_draft(
     first, note = item_of_first(service), "ä" * 50_000
     with pytest.raises(IncompleteJudgement, match="The note has 50,000 characters"):
         service.save("Sample", "Ada", first, valid(note=note), "token-01")
-    service.keep_draft("Sample", "Ada", first, valid(note=note))
-    draft = service.desk("Sample", "Ada").draft
+    service.save_draft("Sample", "Ada", first, valid(note=note))
+    draft = service.workspace("Sample", "Ada").draft
     assert draft is not None and draft.answer["note"] == note
     assert store.judgements(study.study_id) == ()
 
@@ -266,7 +268,7 @@ def test_an_item_that_is_not_there(service: StudyService, store: SqlStudyStore, 
         with pytest.raises(UnknownItem):
             service.save("Sample", "Ada", item, valid(), "token-01")  # type: ignore[arg-type]
         with pytest.raises(UnknownItem):
-            service.keep_draft("Sample", "Ada", item, valid())  # type: ignore[arg-type]
+            service.save_draft("Sample", "Ada", item, valid())  # type: ignore[arg-type]
 
 
 def test_another_persons_item_is_not_mine(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
@@ -277,15 +279,15 @@ def test_another_persons_item_is_not_mine(service: StudyService, store: SqlStudy
     with pytest.raises(UnknownItem, match="not one of yours"):
         service.save("Sample", "Ada", theirs.item_id, valid(), "token-01")
     with pytest.raises(UnknownItem):
-        service.keep_draft("Sample", "Ada", theirs.item_id, valid())
+        service.save_draft("Sample", "Ada", theirs.item_id, valid())
     with pytest.raises(UnknownItem):
-        service.desk("Sample", "Ada", item_id=theirs.item_id)
+        service.workspace("Sample", "Ada", item_id=theirs.item_id)
     assert store.judgements(study.study_id) == ()
 
 
 def test_a_study_that_is_not_there(service: StudyService) -> None:
     for name in ("Nowhere", "", "x" * 201, "a\0b", "half \ud800", None):
-        for enter in (service.desk, service.join):
+        for enter in (service.workspace, service.join):
             with pytest.raises(UnknownStudy):
                 enter(name, "Ada")  # type: ignore[arg-type]
 
@@ -297,12 +299,12 @@ def test_a_closed_study_can_be_looked_at_by_its_people_only(
     first = item_of_first(service)
     service.save("Sample", "Ada", first, valid(), "token-01")
     store.set_accepting(study.study_id, False)
-    assert service.desk("Sample", "Ada", item_id=first).judgement is not None
+    assert service.workspace("Sample", "Ada", item_id=first).judgement is not None
     with pytest.raises(StudyClosed):
         service.save("Sample", "Ada", first, flagged("QUERY_TOO_BROAD"), "token-02")
     # An answer that had been kept is still acknowledged when its call comes again.
     assert service.save("Sample", "Ada", first, valid(), "token-01")[0].repeated
-    for enter in (service.desk, service.progress, service.join):
+    for enter in (service.workspace, service.progress, service.join):
         with pytest.raises(StudyClosed, match=r"Sample (is closed|takes no more answers)"):
             enter("Sample", "Bea")
     assert service.join("Sample", "Ada").done == 1
@@ -324,9 +326,9 @@ def test_my_studies(service: StudyService, store: SqlStudyStore, tmp_path: Path)
     closed = make_study(store, tmp_path, name="Three")
     service.join("Three", "Ada")
     store.set_accepting(closed.study_id, False)
-    desk = service.join("One", "Ada")
-    assert desk.item is not None
-    service.save("One", "Ada", desk.item.item_id, valid(), "token-01")
+    workspace = service.join("One", "Ada")
+    assert workspace.item is not None
+    service.save("One", "Ada", workspace.item.item_id, valid(), "token-01")
     assert {(e.study.name, e.joined, e.done, e.total) for e in service.mine("ADA")} == {
         ("One", True, 1, 3), ("Two", False, 0, 4), ("Three", True, 0, 3)}
     assert {e.study.name for e in service.mine("Bea")} == {"One", "Two"}
@@ -346,7 +348,7 @@ def test_imported_studies_are_nobodys_work(
             source={"form": form}))
     later = StudyService(store, {"validity": Validity()})
     assert [each.study.name for each in later.mine("Ada")] == ["Sample"]
-    for refused in (lambda: later.desk("Other", "Ada"), lambda: later.join("Other", "Bea"),
+    for refused in (lambda: later.workspace("Other", "Ada"), lambda: later.join("Other", "Bea"),
                     lambda: later.save("Other", "Ada", item, valid(), "token-01"),
                     lambda: later.overview("Other", "Ada"), lambda: later.progress("Other", "Ada")):
         with pytest.raises(StudyError, match="imported with its answers, and there is nothing to judge"):
@@ -360,12 +362,13 @@ def test_pace_and_time_left_once_three_items_are_done(
     service: StudyService, store: SqlStudyStore, tmp_path: Path,
 ) -> None:
     make_study(store, tmp_path, seats=1, items=10)
-    desk = service.join("Sample", "Ada")
+    workspace = service.join("Sample", "Ada")
     for number, seconds in enumerate((20, 0, 50, 30)):   # 0: a script that measured nothing
         assert service.progress("Sample", "Ada")[1].median_seconds is None
-        assert desk.item is not None
+        assert workspace.item is not None
         answer = valid(unsure=True, validated=None) if number == 3 else valid()
-        _, desk = service.save("Sample", "Ada", desk.item.item_id, answer, f"token-{number:02}", seconds=seconds)
+        _, workspace = service.save("Sample", "Ada", workspace.item.item_id, answer, f"token-{number:02}",
+                                    seconds=seconds)
     progress = service.progress("Sample", "Ada")[1]
     # Median of 20, 50 and 30 is 30; 6 of 10 are left: 180 s.
     assert (progress.done, progress.total, progress.unsure) == (4, 10, 1)
@@ -390,13 +393,13 @@ def test_somebody_late_shares_the_work_and_nothing_is_judged_less_often(
 def test_who_is_done_can_take_more(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path, items=40, seats=2)
     service.join("Sample", "Bea")
-    desk = service.join("Sample", "Ada")
+    workspace = service.join("Sample", "Ada")
     assert service.more("Sample", "Ada")[0] == 0   # not before
-    while desk.item is not None:
-        _, desk = service.save("Sample", "Ada", desk.item.item_id, valid(), f"token-{desk.done:02}")
-    added, desk = service.more("Sample", "Ada")
+    while workspace.item is not None:
+        _, workspace = service.save("Sample", "Ada", workspace.item.item_id, valid(), f"token-{workspace.done:02}")
+    added, workspace = service.more("Sample", "Ada")
     # Bea has 20 open: half of them.
-    assert (added, desk.total, desk.position) == (10, 30, 20)
+    assert (added, workspace.total, workspace.position) == (10, 30, 20)
     assert len(service.overview("Sample", "Bea")) == 10
 
 
@@ -417,16 +420,16 @@ def test_a_study_can_be_finished_without_somebody_who_has_left(
     counts = store.counts(study.study_id)
     assert counts["done"] == counts["assignments"] == 7 + released.items
     # Ada comes back, and asks for more: it is the rest of the block.
-    assert service.desk("Sample", "Ada").item is None
-    added, desk = service.more("Sample", "Ada")
-    assert added == released.block and desk.item is not None and desk.item.item_id in block
+    assert service.workspace("Sample", "Ada").item is None
+    added, workspace = service.more("Sample", "Ada")
+    assert added == released.block and workspace.item is not None and workspace.item.item_id in block
 
 
 def test_who_lost_the_seat_may_come_again(service: StudyService, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path)
     first = item_of_first(service)
     assert release(store, study, "Ada").freed
-    assert not service.desk("Sample", "Ada").joined   # also where the service had known better
+    assert not service.workspace("Sample", "Ada").joined   # also where the service had known better
     with pytest.raises(NotJoined):
         service.save("Sample", "Ada", first, valid(), "token-01")
     again = service.join("Sample", "Ada")
@@ -442,7 +445,7 @@ def test_work_of_somebody_away_for_longer_than_the_lease(
     first = item_of_first(service)
     service.join("Sample", "Bea")
     clock.now += timedelta(hours=25)
-    service.desk("Sample", "Bea")
+    service.workspace("Sample", "Bea")
     assert service.join("Sample", "Cy").total == 10   # 20 open, Bea at work: half, all of it Ada's
     assert service.overview("Sample", "Ada") == []
     # Ada comes back: what she had begun she may still answer.
@@ -463,15 +466,15 @@ def test_a_seat_emptied_before_anybody_took_it_gets_work_again(
         pass_all(service, "Ada")
     assert [a for a in store.assignments(study.study_id) if a.seat == 3 and a.state == "open"] == []
     # Cy finds the seat empty and gets half of Bea's 10.
-    desk = service.join("Sample", "Cy")
-    assert (desk.seat, desk.done, desk.total) == (3, 0, 5)
+    workspace = service.join("Sample", "Cy")
+    assert (workspace.seat, workspace.done, workspace.total) == (3, 0, 5)
 
 
 def test_studies_of_another_kind_are_not_shown(store: SqlStudyStore, tmp_path: Path) -> None:
     make_study(store, tmp_path)
     service = StudyService(store, {})
     assert service.mine("Ada") == []
-    for enter in (service.desk, service.join):
+    for enter in (service.workspace, service.join):
         with pytest.raises(StudyError, match="cannot show"):
             enter("Sample", "Ada")
     with pytest.raises(StudyError, match="cannot show"):
@@ -494,7 +497,7 @@ def item_of_first(service: StudyService) -> str:
 
 def pass_all(service: StudyService, who: str) -> None:
     """Answer all that is open."""
-    desk = service.join("Sample", who)
-    while desk.done < desk.total:
-        assert desk.item is not None
-        _, desk = service.save("Sample", who, desk.item.item_id, valid(), f"token-{desk.done:02}")
+    workspace = service.join("Sample", who)
+    while workspace.done < workspace.total:
+        assert workspace.item is not None
+        _, workspace = service.save("Sample", who, workspace.item.item_id, valid(), f"token-{workspace.done:02}")

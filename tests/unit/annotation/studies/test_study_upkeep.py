@@ -45,7 +45,7 @@ def lived_in(store, home, name):
     first, second = (one.item_id for one in store.overview(study.study_id, "Ada")[:2])
     for answer in (valid(), valid(note="b")):
         store.save(a_judgement(study, first, answer=answer), unsure=False)
-    store.keep_draft(study.study_id, Draft(second, "Ada", {"note": "?"}, 1.0, NOW))
+    store.save_draft(study.study_id, Draft(second, "Ada", {"note": "?"}, 1.0, NOW))
     store.note(StudyEvent(new_id(), study.study_id, "Ada", "consent", new_id(), {}, NOW))
     store.decide(Decision(new_id(), study.study_id, first, "Bo", 0, new_id(), valid(), "so", NOW))
     return study
@@ -157,10 +157,10 @@ def test_a_running_server_learns_of_both_within_a_second(store, tmp_path, monkey
     second = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
     clock[0] += 1.5
     assert service.join("one", "Ada").study.study_id == second.study_id
-    assert service.desk("old", "Ada").study == replace(first, name="old")
+    assert service.workspace("old", "Ada").study == replace(first, name="old")
     remove_study(store, tmp_path, second)
     clock[0] += 1.5
     with pytest.raises(UnknownStudy, match="No study 'one' here"):
-        service.desk("one", "Ada")
+        service.workspace("one", "Ada")
     third = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
     assert service.join("one", "Ada").study.study_id == third.study_id

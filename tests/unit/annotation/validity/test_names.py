@@ -37,9 +37,9 @@ def study(store: SqlStudyStore, tmp_path: Path) -> Study:
 
 def judge(store: SqlStudyStore, who: str) -> None:
     service = StudyService(store, KINDS)
-    desk = service.join("Sample", who)
-    assert desk.item is not None
-    service.save("Sample", who, desk.item.item_id, valid(), "token-01", seconds=8)
+    workspace = service.join("Sample", who)
+    assert workspace.item is not None
+    service.save("Sample", who, workspace.item.item_id, valid(), "token-01", seconds=8)
 
 
 def test_what_is_the_same_name():
@@ -59,7 +59,7 @@ def test_a_study_is_known_to_be_theirs(store: SqlStudyStore, study: Study) -> No
     service = StudyService(store, KINDS)
     (mine,) = service.mine(COMPOSED)
     assert mine.joined and mine.done == 1
-    assert service.desk("Sample", COMPOSED).done == 1   # it is closed to those who have no seat
+    assert service.workspace("Sample", COMPOSED).done == 1   # it is closed to those who have no seat
 
 
 def test_their_pace_is_theirs():

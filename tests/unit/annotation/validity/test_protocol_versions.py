@@ -99,12 +99,12 @@ def test_a_study_of_an_earlier_version_goes_on_and_a_new_one_takes_the_newest(st
     both = {"Ada": flagged("QUERY_TOO_BROAD"),
             "Ben": flagged("INVALID_TARGET_IMAGE", "QUERY_TOO_BROAD", reasons=("3a",))}
     for who, answer in both.items():
-        desk = told("/study/join", who, study="Old")
+        workspace = told("/study/join", who, study="Old")
         for number in range(4):
             given = answer if number == 0 else valid()
             item = sorted(it.item_id for it in store.items(old.study_id))[number]
             told("/study/save", who, study="Old", item=item, answer=given, token=f"old-{who}-{number:04}")
-        assert desk["study"]["protocol"] == "circus/1"
+        assert workspace["study"]["protocol"] == "circus/1"
     told("/study/join", study="New")
     first, second = (item.item_id for item in store.items(new.study_id))
     told("/study/save", study="New", item=first, answer=flagged("INVALID_TARGET_IMAGE", NEW_FLAG, reasons=("3b",)),
@@ -157,12 +157,12 @@ def test_surveys_of_two_versions(store, tmp_path, monkeypatch):
     asked = page.get("/study/rubric", params={"study": "Old"}, headers={"x-test-name": "Ada"}).json()
     assert asked["protocol"] == "hs-fashioniq/1" and asked["scale"][4]["name"] == "fits very well"
     assert load_survey("hs-fashioniq/2").scale[4] == "fits perfectly"
-    desk = service.join("Old", "Ada")
-    while desk.stand is not None and desk.stand.gate is not None:
-        gate = solved(desk.stand.gate)
-        _, desk = service.pass_gate("Old", "Ada", gate.pop("kind"), new_id(), **gate)
-    assert desk.item is not None
-    saved, _ = service.save("Old", "Ada", desk.item.item_id, rated(), "token-0001")
+    workspace = service.join("Old", "Ada")
+    while workspace.survey is not None and workspace.survey.gate is not None:
+        gate = solved(workspace.survey.gate)
+        _, workspace = service.pass_gate("Old", "Ada", gate.pop("kind"), new_id(), **gate)
+    assert workspace.item is not None
+    saved, _ = service.save("Old", "Ada", workspace.item.item_id, rated(), "token-0001")
     assert saved.judgement.protocol == "hs-fashioniq/1"
 
 

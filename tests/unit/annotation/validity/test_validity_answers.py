@@ -14,12 +14,13 @@ from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, answer_of, item_of, s
 KIND, ITEM, STUDY = Validity(), item_of(), study_of()
 
 
-def settle(**answer):
-    return KIND.settle(answer, ITEM, STUDY)
+def normalize(**answer):
+    return KIND.normalize(answer, ITEM, STUDY)
 
 
 def test_the_canonical_form():
-    settled = settle(validated=False, flags=[BROAD, TEXT, TARGET, TEXT], reasons=["3c", "1a", "3c"], note="ein Hund ",
+    settled = normalize(validated=False, flags=[BROAD, TEXT, TARGET, TEXT], reasons=["3c", "1a", "3c"],
+                        note="ein Hund ",
                      alternatives=["t3", "t1", "t3"], panel_opened=True)
     assert settled.answer == {
         "validated": False, "flags": [TARGET, TEXT, BROAD], "reasons": ["1a", "3c"], "note": "ein Hund",
@@ -29,23 +30,23 @@ def test_the_canonical_form():
 
 
 def test_what_is_left_out_is_empty_and_flags_say_that_it_is_invalid():
-    assert settle(flags=[BROAD]).answer == answer_of(BROAD)
-    assert settle(validated=True).answer == answer_of()
-    assert settle(validated=True, flags=None, note=None, unsure=None).answer == answer_of()
+    assert normalize(flags=[BROAD]).answer == answer_of(BROAD)
+    assert normalize(validated=True).answer == answer_of()
+    assert normalize(validated=True, flags=None, note=None, unsure=None).answer == answer_of()
 
 
 def test_settling_a_settled_answer_changes_nothing():
     for answer in (answer_of(), answer_of(TARGET, BROAD, reasons=["3a"], note="x\ny"), answer_of(TEXT, unsure=True)):
-        assert KIND.settle(answer, ITEM, STUDY).answer == answer
+        assert KIND.normalize(answer, ITEM, STUDY).answer == answer
 
 
 def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
-    settled = settle(validated=None, unsure=True, flags=[IMAGE], note="a hand?", alternatives=["t2"])
+    settled = normalize(validated=None, unsure=True, flags=[IMAGE], note="a hand?", alternatives=["t2"])
     assert settled.unsure
     assert settled.answer == answer_of(IMAGE, unsure=True, note="a hand?", alternatives=["t2"])
-    assert settle(unsure=True, reasons=["2c"], flags=[IMAGE]).answer["note"] == ""
+    assert normalize(unsure=True, reasons=["2c"], flags=[IMAGE]).answer["note"] == ""
     with pytest.raises(IncompleteJudgement, match="belongs to"):
-        settle(unsure=True, reasons=["2c"])
+        normalize(unsure=True, reasons=["2c"])
 
 
 @pytest.mark.parametrize(("answer", "said"), [
@@ -70,7 +71,7 @@ def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
 ])
 def test_what_is_incomplete_or_contradicts_itself_is_said(answer, said):
     with pytest.raises(IncompleteJudgement, match=said):
-        KIND.settle(answer, ITEM, STUDY)
+        KIND.normalize(answer, ITEM, STUDY)
 
 
 @pytest.mark.parametrize(("answer", "said"), [
@@ -86,7 +87,7 @@ def test_what_is_incomplete_or_contradicts_itself_is_said(answer, said):
 ])
 def test_wrong_types_are_a_sentence(answer, said):
     with pytest.raises(IncompleteJudgement, match=said):
-        KIND.settle(answer, ITEM, STUDY)
+        KIND.normalize(answer, ITEM, STUDY)
 
 
 @pytest.mark.parametrize(("typed", "kept"), [
@@ -97,7 +98,7 @@ def test_wrong_types_are_a_sentence(answer, said):
     ("\u200f\u200d \n", ""), ("   ", ""),
 ])
 def test_notes_are_kept_as_typed_but_for_what_cannot_be_stored(typed, kept):
-    assert settle(validated=True, note=typed).answer["note"] == kept == tidy(kept)
+    assert normalize(validated=True, note=typed).answer["note"] == kept == tidy(kept)
 
 
 @pytest.mark.parametrize(("note", "where"), [
@@ -106,14 +107,14 @@ def test_notes_are_kept_as_typed_but_for_what_cannot_be_stored(typed, kept):
 def test_a_note_with_nul_is_refused_and_not_changed(note, where):
     """PostgreSQL cannot keep it, and what is left out silently is not what somebody wrote."""
     with pytest.raises(IncompleteJudgement, match=r"The note has a character .*NUL.*stays on the page") as refused:
-        settle(validated=True, note=note)
+        normalize(validated=True, note=note)
     assert where in str(refused.value) and str(refused.value).isprintable()
     with pytest.raises(IncompleteJudgement, match="NUL"):
         KIND.draft({"note": note}, ITEM, STUDY)
 
 
 def test_a_note_of_the_greatest_length_is_kept():
-    assert len(settle(validated=True, note="😀" * NOTE_LIMIT + "  ").answer["note"]) == NOTE_LIMIT
+    assert len(normalize(validated=True, note="😀" * NOTE_LIMIT + "  ").answer["note"]) == NOTE_LIMIT
 
 
 def test_a_draft_keeps_what_can_be_kept():
@@ -141,11 +142,11 @@ def test_whatever_comes_is_settled_or_refused_in_words(answer):
     draft = KIND.draft(answer, ITEM, STUDY)
     assert KIND.draft(draft, ITEM, STUDY) == draft
     try:
-        settled = KIND.settle(answer, ITEM, STUDY)
+        settled = KIND.normalize(answer, ITEM, STUDY)
     except IncompleteJudgement as error:
         assert str(error).endswith(".")
     else:
-        assert KIND.settle(settled.answer, ITEM, STUDY) == settled
+        assert KIND.normalize(settled.answer, ITEM, STUDY) == settled
 
 
 def test_the_page_shows_the_rubric_and_no_more():
@@ -156,7 +157,7 @@ def test_the_page_shows_the_rubric_and_no_more():
 
 def test_a_study_of_another_rubric_says_so():
     with pytest.raises(StudyError, match="circus/9"):
-        KIND.settle(answer_of(), ITEM, study_of(protocol="circus/9"))
+        KIND.normalize(answer_of(), ITEM, study_of(protocol="circus/9"))
 
 
 @pytest.mark.parametrize(("answer", "category", "all_of_it"), [

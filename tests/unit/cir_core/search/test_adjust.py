@@ -280,7 +280,7 @@ def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
     two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
     later = service_over(tmp_path, service._store, SilentLanguageModel())
     change = Adjustment(soft_filter=SoftFilter(0.9), constraints=Constraints(prescriptive=("blue",)))
-    kept = later.keep_adjusted(session.session_id, two.turn_id, change)
+    kept = later.save_adjusted(session.session_id, two.turn_id, change)
     adjusted = later.adjusted(session.session_id, two.turn_id, change)
     session = service.session(session.session_id)
     assert session.turns == (one, two, kept) and len(session.branches) == 2
@@ -295,7 +295,7 @@ def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
         NAME, method=replace(BOTH, soft_filter=SoftFilter(0.9))).protocol.digest
     assert two.protocol_digest == session.protocol.digest != kept.protocol_digest
     # Other chips alone are what the person did, under the same protocol.
-    chips = later.keep_adjusted(session.session_id, two.turn_id, Adjustment(constraints=Constraints()))
+    chips = later.save_adjusted(session.session_id, two.turn_id, Adjustment(constraints=Constraints()))
     assert chips.protocol_digest == two.protocol_digest
     assert len(service.session(session.session_id).branches) == 3
 
@@ -303,7 +303,7 @@ def test_a_kept_change_is_a_turn_beside_the_old_one(service, tmp_path):
 def test_a_kept_first_turn_opens_a_branch_of_its_own(service):
     session = service.start(NAME, method=BOTH)
     one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    kept = service.keep_adjusted(session.session_id, one.turn_id, Adjustment(rounds=1))
+    kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment(rounds=1))
     assert (kept.parent_id, kept.number) == (None, 1) and kept.branch_id != one.branch_id
     # A kept turn can itself be gone on from, and be changed again.
     after = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
@@ -319,7 +319,7 @@ def test_what_a_kept_turn_cost_is_counted_once(service):
     turn = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
     # Caption, merge, two rounds of reflection, constraints.
     assert turn.composition.usage.calls == 5
-    kept = service.keep_adjusted(session.session_id, turn.turn_id, Adjustment(soft_filter=SoftFilter(0.0)))
+    kept = service.save_adjusted(session.session_id, turn.turn_id, Adjustment(soft_filter=SoftFilter(0.0)))
     assert kept.composition.usage == Usage(models=("replaying/1",))
     assert service.session(session.session_id).turn(turn.turn_id).composition.usage == turn.composition.usage
 
@@ -335,7 +335,7 @@ def test_after_the_target_is_shown_a_change_has_no_rank(service):
 def test_turns_of_an_earlier_version_say_why_they_cannot_be_changed(service):
     session = service.start(NAME)
     old = service._store.add_turn(session.session_id, None, turn_maker(session.session_id, None, composition=None))
-    for change in (service.adjusted, service.keep_adjusted):
+    for change in (service.adjusted, service.save_adjusted):
         with pytest.raises(SearchError, match="earlier version"):
             change(session.session_id, old.turn_id, Adjustment(rounds=0))
     with pytest.raises(SearchError, match="earlier version"):

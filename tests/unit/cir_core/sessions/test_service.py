@@ -218,7 +218,7 @@ def test_a_kept_weight_goes_on_with_the_branch(service):
     service._pool._language_for = lambda encoder: ReplayingLanguageModel({})
     session = service.start(NAME, method=method)
     one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
-    kept = service.keep_adjusted(session.session_id, one.turn_id, Adjustment(soft_filter=SoftFilter(0.25)))
+    kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment(soft_filter=SoftFilter(0.25)))
     on = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
     old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
     assert on.composition.soft_filter == SoftFilter(0.25) and on.protocol_digest == kept.protocol_digest

@@ -157,8 +157,8 @@ def test_the_stores_read_what_was_there(engine, tmp_path, revision):
         judged = studies.judgements("st", history=True)
         assert [(one.item_id, one.revision, one.answer, one.seconds) for one in judged] == [
             ("i0", 1, {"preferred": 1}, 4.5), ("i0", 2, {"preferred": 2}, 2.25), ("i1", 1, {"unsure": True}, 9)]
-        assert studies.desk("st", "Bo", item_id="i0").draft.answer == {"note": "begun"}
-        assert studies.desk("st", "Ann", item_id="i0").extra == {"first": 2}
+        assert studies.workspace("st", "Bo", item_id="i0").draft.answer == {"note": "begun"}
+        assert studies.workspace("st", "Ann", item_id="i0").extra == {"first": 2}
         people = SqlPeopleStore(engine)
         person, sign_in = people.visitor("5e", THEN)
         assert (person.name, person.role, sign_in.expires_at.year) == ("Ann", "annotator", 2099)

@@ -61,14 +61,14 @@ def test_extras_of_places_come_back_with_assignments(store):
 
 
 def test_a_desk_has_the_extra_of_its_item(store):
-    assert store.desk("s1", "Ann").extra == FIRST                    # i0
-    assert store.desk("s1", "Ann", item_id="i3").extra == SECOND     # the same item stands otherwise for Bo
-    assert store.desk("s1", "Bo", position=0).extra == FIRST
-    assert store.desk("s1", "Bo", after="i3").extra == {}            # i1
+    assert store.workspace("s1", "Ann").extra == FIRST                    # i0
+    assert store.workspace("s1", "Ann", item_id="i3").extra == SECOND     # the same item stands otherwise for Bo
+    assert store.workspace("s1", "Bo", position=0).extra == FIRST
+    assert store.workspace("s1", "Bo", after="i3").extra == {}            # i1
     for item_id in ("i3", "i1"):
         store.save(a_judgement(item_id, "Bo", "token"), unsure=False)
-    assert store.desk("s1", "Bo").item is None and store.desk("s1", "Bo").extra == {}
-    assert store.desk("s1", "Bo", item_id="i3").extra == FIRST       # going back
+    assert store.workspace("s1", "Bo").item is None and store.workspace("s1", "Bo").extra == {}
+    assert store.workspace("s1", "Bo", item_id="i3").extra == FIRST       # going back
 
 
 def test_what_is_taken_over_has_an_extra_of_its_own(store):
@@ -84,7 +84,7 @@ def test_what_is_taken_over_has_an_extra_of_its_own(store):
     assert [one.extra for one in store.overview("s1", "Cy")] == [{"first": 2}, {}]
     assert [(one.state, one.extra) for one in store.overview("s1", "Ann")] == [
         ("handed_on", FIRST), ("open", SECOND), ("open", FIRST)]
-    assert store.desk("s1", "Ann", item_id="i0").extra == FIRST      # a late answer is read by what Ann saw
+    assert store.workspace("s1", "Ann", item_id="i0").extra == FIRST      # a late answer is read by what Ann saw
 
 
 def test_no_extra_is_stored_as_none(store):
@@ -146,11 +146,11 @@ def test_events_oldest_first_by_person_and_kind(store):
 def test_a_desk_has_the_events_of_its_person(store):
     first, second = store.note(an_event("Ann", "t2")), store.note(an_event("Ann", "t1"))
     store.note(an_event("Bo", "t3"))
-    assert store.desk("s1", "ann").events == (first, second)
+    assert store.workspace("s1", "ann").events == (first, second)
     for item_id in ("i0", "i3", "i2"):
         store.save(a_judgement(item_id, "Ann", "token"), unsure=False)
-    desk = store.desk("s1", "Ann")
-    assert desk.item is None and desk.events == (first, second)
+    workspace = store.workspace("s1", "Ann")
+    assert workspace.item is None and workspace.events == (first, second)
 
 
 def test_a_desk_of_another_kind_does_not_read_them(engine):
@@ -160,7 +160,7 @@ def test_a_desk_of_another_kind_does_not_read_them(engine):
     kept = store.note(an_event("Ann", "t"))
     statements = []
     event.listen(engine, "before_cursor_execute", lambda c, cursor, statement, *rest: statements.append(statement))
-    assert store.desk("s1", "Ann").events == () and store.desk("s1", "Ann").extra == {}
+    assert store.workspace("s1", "Ann").events == () and store.workspace("s1", "Ann").extra == {}
     assert not any("study_events" in statement for statement in statements)
     assert store.events("s1") == (kept,)
 
@@ -211,7 +211,7 @@ def test_noting_and_reading_go_by_indexes(store_in_a_file):
     event.listen(store.engine, "before_cursor_execute", explain)
     for token in "ab":
         store.note(an_event("Ann", token))
-    store.desk("s1", "Ann", after="i0")
+    store.workspace("s1", "Ann", after="i0")
     store.events("s1", "Ann", "check")
     of_events = [plan for plan in plans if "study_events" in plan]
     assert len(of_events) >= 6 and not [plan for plan in plans if plan.startswith("SCAN")]

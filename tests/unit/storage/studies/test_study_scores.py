@@ -35,16 +35,16 @@ def store(tmp_path):
 
 def test_scores_come_back_as_they_were_kept(store):
     assert store.scores("p1") == ()
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     other = MetricScores("a model", "", {})
-    store.keep_scores("p1", other, "Ann", START)
+    store.save_scores("p1", other, "Ann", START)
     assert store.scores("p1") == (other, SCORES)   # by name
 
 
 def test_the_same_name_again_replaces_them(store):
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     again = replace(SCORES, name="COSINE, mine ", scores={("q1", 1): 0.5})
-    store.keep_scores("p1", again, "Bob", START)
+    store.save_scores("p1", again, "Bob", START)
     assert store.scores("p1") == (replace(again, name="COSINE, mine"),)
 
 
@@ -58,19 +58,19 @@ def test_the_same_name_again_replaces_them(store):
     (replace(SCORES, notes=("\0",)), "cannot be stored"),
 ])
 def test_scores_that_cannot_be_used_are_refused(store, scores, sentence):
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     with pytest.raises(StudyError, match=sentence):
-        store.keep_scores("p1", scores, "Ann", START)
+        store.save_scores("p1", scores, "Ann", START)
     assert store.scores("p1") == (SCORES,)
 
 
 def test_only_preference_studies_have_sets(store):
     with pytest.raises(StudyError, match="is a validity study"):
-        store.keep_scores("s1", MetricScores("m", "", {}), "Ann", START)
+        store.save_scores("s1", MetricScores("m", "", {}), "Ann", START)
 
 
 def test_scores_are_dropped_by_name(store):
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     with pytest.raises(UnknownScores, match="It has Cosine, mine"):
         store.drop_scores("p1", "cosine")
     store.drop_scores("p1", "cosine, MINE")
@@ -80,14 +80,14 @@ def test_scores_are_dropped_by_name(store):
 
 
 def test_a_study_that_is_not_there(store):
-    for work in (lambda: store.keep_scores("gone", SCORES, "Ann", START), lambda: store.scores("gone"),
+    for work in (lambda: store.save_scores("gone", SCORES, "Ann", START), lambda: store.scores("gone"),
                  lambda: store.drop_scores("gone", "m"), lambda: store.stamp("gone")):
         with pytest.raises(UnknownStudy):
             work()
 
 
 def test_scores_go_with_their_study(store):
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     store.remove("p1")
     with reading(store.engine) as connection:
         assert connection.execute(text("SELECT count(*) FROM study_scores")).scalar_one() == 0
@@ -98,7 +98,7 @@ def test_damaged_scores_are_named(store, damage):
     sqlite = store.engine.dialect.name == "sqlite"
     if not sqlite and damage == '{"q0':
         return   # which such a database refuses
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     with writing(store.engine) as connection:
         connection.execute(text(f"UPDATE study_scores SET scores = {':damage' if sqlite else 'CAST(:damage AS JSON)'}"),
                            {"damage": damage})
@@ -137,9 +137,9 @@ def test_the_stamp_changes_with_whatever_a_report_is_made_of(store):
 
 def test_the_stamp_changes_with_scores(store):
     before = store.stamp("p1")
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.save_scores("p1", SCORES, "Ann", START)
     kept = store.stamp("p1")
-    store.keep_scores("p1", replace(SCORES, scores={}), "Ann", START)   # under the same name, at the same time
+    store.save_scores("p1", replace(SCORES, scores={}), "Ann", START)   # under the same name, at the same time
     replaced = store.stamp("p1")
     assert len({before, kept, replaced}) == 3
     store.drop_scores("p1", SCORES.name)
@@ -151,8 +151,8 @@ def test_the_stamp_stays_while_nothing_is_answered(store):
     store.save(replace(a_rating(0, "Ann", an_answer()), item_id="q0"), unsure=False)
     before = store.stamp("p1")
     store.save(replace(a_rating(0, "Ann", an_answer()), item_id="q0"), unsure=False)   # the same press again
-    store.desk("p1", "Ann", at=START.replace(hour=20))   # looking
-    store.keep_scores("p1", SCORES, "Ann", START)
+    store.workspace("p1", "Ann", at=START.replace(hour=20))   # looking
+    store.save_scores("p1", SCORES, "Ann", START)
     store.drop_scores("p1", SCORES.name)
     other = store.stamp("s1")
     store.rename("p1", "Other shops")

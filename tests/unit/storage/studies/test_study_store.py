@@ -122,7 +122,7 @@ def test_texts_that_cannot_be_stored(store):
         with pytest.raises(StudyError, match="cannot be stored"):
             save(store, "i0", "Ann", "t", {"note": note})
         with pytest.raises(StudyError, match="cannot be stored"):
-            store.keep_draft("s1", a_draft("i0", "Ann", note))
+            store.save_draft("s1", a_draft("i0", "Ann", note))
     save(store, "i0", "Ann", "t", {"note": "مرحبا \u200f 👩‍🔬 \\u0000"})
     assert store.judgements("s1")[0].answer["note"] == "مرحبا \u200f 👩‍🔬 \\u0000"
 
@@ -145,7 +145,7 @@ def test_an_imported_study_is_stored_as_answered(store):
     assert store.judgements("s2", history=True)[0] == given[0]
     assert store.counts("s2") == {
         "items": 4, "assignments": 3, "done": 2, "unsure": 1, "people": 2, "decisions": 0}
-    assert store.desk("s2", "Ann").item.item_id == "x1"
+    assert store.workspace("s2", "Ann").item.item_id == "x1"
     with pytest.raises(StudyClosed, match="imported takes no more answers"):
         store.save(replace(a_judgement("x1", "ann", "d"), study_id="s2"), unsure=False)
     with pytest.raises(ValueError, match="no seat"):
@@ -155,7 +155,7 @@ def test_an_imported_study_is_stored_as_answered(store):
 def test_ids_that_are_not_there(store):
     join(store, "Ann", "Bo")
     for call in (store.items, store.images, store.seats, store.assignments, store.judgements, store.decisions,
-                 store.counts, lambda s: store.join(s, "Cy", START, take_all), lambda s: store.desk(s, "Ann"),
+                 store.counts, lambda s: store.join(s, "Cy", START, take_all), lambda s: store.workspace(s, "Ann"),
                  lambda s: store.take_more(s, "Ann", START, take_all), lambda s: store.release(s, "Ann"),
                  lambda s: store.set_accepting(s, False), lambda s: store.overview(s, "Ann"),
                  lambda s: store.save(replace(a_judgement("i0", "Ann", "t"), study_id=s), unsure=False)):
@@ -166,14 +166,14 @@ def test_ids_that_are_not_there(store):
         with pytest.raises(UnknownItem, match=not_yours):
             save(store, item_id, "Ann", "t")
         with pytest.raises(UnknownItem, match=not_yours):
-            store.desk("s1", "Ann", item_id=item_id)
+            store.workspace("s1", "Ann", item_id=item_id)
         with pytest.raises(UnknownItem, match=not_yours):
-            store.desk("s1", "Ann", after=item_id)
+            store.workspace("s1", "Ann", after=item_id)
         with pytest.raises(UnknownItem, match=not_yours):
-            store.keep_draft("s1", a_draft(item_id, "Ann"))
+            store.save_draft("s1", a_draft(item_id, "Ann"))
     with pytest.raises(UnknownItem, match=not_yours):
-        store.desk("s1", "Ann", position=3)
-    for call in (lambda: store.desk("s1", "Eve"), lambda: save(store, "i0", "Eve", "t"),
+        store.workspace("s1", "Ann", position=3)
+    for call in (lambda: store.workspace("s1", "Eve"), lambda: save(store, "i0", "Eve", "t"),
                  lambda: store.overview("s1", "Eve"), lambda: store.drop_draft("s1", "i0", "Eve")):
         with pytest.raises(UnknownItem, match="You have no items in"):
             call()
@@ -187,7 +187,7 @@ def test_names_that_are_none(store):
         with pytest.raises(UnknownStudy):
             store.study(name)
         with pytest.raises(UnknownItem):
-            store.desk("s1", name)
+            store.workspace("s1", name)
         with pytest.raises(StudyError):
             join(store, name)
         with pytest.raises(StudyError):
@@ -247,13 +247,13 @@ def test_a_late_answer_to_what_was_handed_on_is_kept(store):
     join(store, "Bo")
     join(store, "Cy", policy=take_all)
     save(store, "i3", "Ann", "t3")
-    desk = store.desk("s1", "Ann")  # what was handed on is neither offered nor counted
-    assert (desk.item, desk.total, desk.done) == (None, 1, 1)
+    workspace = store.workspace("s1", "Ann")  # what was handed on is neither offered nor counted
+    assert (workspace.item, workspace.total, workspace.done) == (None, 1, 1)
     assert not save(store, "i0", "Ann", "t0").repeated
     save(store, "i0", "Cy", "t0", FLAGGED)
     assert [(one.annotator, one.answer) for one in store.item_judgements("s1", "i0")] == [
         ("Ann", VALID), ("Cy", FLAGGED)]
-    assert (store.desk("s1", "Ann").total, store.desk("s1", "Ann").done) == (2, 2) and counters_agree(store)
+    assert (store.workspace("s1", "Ann").total, store.workspace("s1", "Ann").done) == (2, 2) and counters_agree(store)
 
 
 def test_more_for_those_who_are_done(store):
@@ -298,7 +298,7 @@ def test_who_comes_back_gets_the_block_again(store):
     store.release("s1", "Ann")
     assert store.take_more("s1", "Ann", START, take_nothing) == 1
     assert states(store, "Ann") == [("i0", "done"), ("i3", "open"), ("i2", "done")]
-    assert store.desk("s1", "Ann").item == ITEMS[3] and counters_agree(store)
+    assert store.workspace("s1", "Ann").item == ITEMS[3] and counters_agree(store)
     assert store.take_more("s1", "Ann", START, take_nothing) == 0
     # She is at work again: what she has is not taken from her.
     seen = []
@@ -311,7 +311,8 @@ def test_a_late_answer_to_the_block_is_kept(store):
     save(store, "i0", "Ann", "t")
     store.release("s1", "Ann")
     save(store, "i3", "Ann", "t", FLAGGED)
-    assert states(store, "Ann")[1] == ("i3", "done") and store.desk("s1", "Ann").total == 3 and counters_agree(store)
+    assert states(store, "Ann")[1] == ("i3", "done") and store.workspace("s1",
+                                                                         "Ann").total == 3 and counters_agree(store)
 
 
 def test_a_seat_at_which_nothing_was_answered_is_free_again(store):
@@ -321,7 +322,7 @@ def test_a_seat_at_which_nothing_was_answered_is_free_again(store):
     assert store.counts("s1") == {
         "items": 4, "assignments": 5, "done": 0, "unsure": 0, "people": 1, "decisions": 0}
     with pytest.raises(NotJoined):
-        store.desk("s1", "Ann")
+        store.workspace("s1", "Ann")
     with pytest.raises(NotJoined):
         save(store, "i0", "Ann", "t")
     assert join(store, "Cy", "Ann") == [1, 3]
@@ -330,20 +331,21 @@ def test_a_seat_at_which_nothing_was_answered_is_free_again(store):
 
 def test_what_somebody_began_stays_theirs_and_is_nobody_elses(store):
     join(store, "Ann", "Bo")
-    store.keep_draft("s1", a_draft("i0", "Ann"), lasting=["seen"])
-    store.keep_draft("s1", replace(a_draft("i2", "Ann"), answer={"seen": True}), lasting=["seen"])
+    store.save_draft("s1", a_draft("i0", "Ann"), lasting=["seen"])
+    store.save_draft("s1", replace(a_draft("i2", "Ann"), answer={"seen": True}), lasting=["seen"])
     assert store.release("s1", "Ann").freed and join(store, "Cy") == [1]
-    assert [store.desk("s1", "Cy", item_id=item_id).draft for item_id in ("i0", "i3", "i2")] == [None] * 3
+    assert [store.workspace("s1", "Cy", item_id=item_id).draft for item_id in ("i0", "i3", "i2")] == [None] * 3
     save(store, "i2", "Cy", "t", {"seen": False})
     store.save(a_judgement("i2", "Cy", "t2", {"seen": False, "n": 2}), unsure=False, lasting=["seen"])
     assert store.item_judgements("s1", "i2")[0].answer == {"seen": False, "n": 2}   # Ann has looked, not Cy
     # Ann is at a seat of her own now, without work but for what she had begun.
-    assert states(store, "Ann") == [("i0", "handed_on"), ("i2", "handed_on")] and store.desk("s1", "Ann").total == 0
-    assert store.desk("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
+    assert states(store, "Ann") == [("i0", "handed_on"), ("i2", "handed_on")] and store.workspace("s1",
+                                                                                                  "Ann").total == 0
+    assert store.workspace("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
     for _ in range(2):   # there is nothing more to take from her, and no seat to free
         assert store.release("s1", "Ann") == Released(0, 0, freed=False) and len(store.seats("s1")) == 3
     save(store, "i0", "Ann", "t")
-    assert store.desk("s1", "Ann").done == 1 and counters_agree(store)
+    assert store.workspace("s1", "Ann").done == 1 and counters_agree(store)
 
 
 def test_items_that_others_had_taken_over_do_not_wait_at_a_free_seat(store):
@@ -358,7 +360,7 @@ def test_a_release_and_the_first_answer_at_once(store):
     """Whoever comes first: an answer that was acknowledged is somebody's, and a free seat has none."""
     for name in ("Ann", "Bo"):
         join(store, name)
-        item_id, start = store.desk("s1", name).item.item_id, threading.Barrier(2)
+        item_id, start = store.workspace("s1", name).item.item_id, threading.Barrier(2)
 
         def answer(name=name, item_id=item_id, start=start):
             start.wait(timeout=30)
@@ -420,25 +422,25 @@ def test_people_who_join_at_once_never_share_a_seat(store):
 
 def test_a_desk(store):
     join(store, "Ann")
-    desk = store.desk("s1", "ann", ahead=1)
-    assert (desk.study, desk.seat, desk.total, desk.done, desk.unsure) == (STUDY, 1, 3, 0, 0)
-    assert (desk.item, desk.position, desk.judgement, desk.draft) == (ITEMS[0], 0, None, None)
-    assert desk.ahead == (ITEMS[3],) and desk.seconds == ()
-    assert set(desk.images) == {"token0", "panel0", "token3", "panel3", "token9"}
-    assert desk.images["token0"] == IMAGES[0]
+    workspace = store.workspace("s1", "ann", ahead=1)
+    assert (workspace.study, workspace.seat, workspace.total, workspace.done, workspace.unsure) == (STUDY, 1, 3, 0, 0)
+    assert (workspace.item, workspace.position, workspace.judgement, workspace.draft) == (ITEMS[0], 0, None, None)
+    assert workspace.ahead == (ITEMS[3],) and workspace.seconds == ()
+    assert set(workspace.images) == {"token0", "panel0", "token3", "panel3", "token9"}
+    assert workspace.images["token0"] == IMAGES[0]
 
 
 def test_a_desk_by_id_by_position_and_behind_an_item(store):
     join(store, "Ann")
     save(store, "i0", "Ann", "t", FLAGGED, unsure=True)
     for asked in ({"item_id": "i0"}, {"position": 0}):
-        desk = store.desk("s1", "Ann", **asked)
-        assert (desk.item, desk.judgement.answer, desk.judgement.revision) == (ITEMS[0], FLAGGED, 1)
-        assert desk.ahead == (ITEMS[3], ITEMS[2]) and (desk.done, desk.unsure) == (1, 1)
+        workspace = store.workspace("s1", "Ann", **asked)
+        assert (workspace.item, workspace.judgement.answer, workspace.judgement.revision) == (ITEMS[0], FLAGGED, 1)
+        assert workspace.ahead == (ITEMS[3], ITEMS[2]) and (workspace.done, workspace.unsure) == (1, 1)
 
     def behind(item_id):
-        desk = store.desk("s1", "Ann", after=item_id)
-        return desk.item and desk.item.item_id
+        workspace = store.workspace("s1", "Ann", after=item_id)
+        return workspace.item and workspace.item.item_id
 
     # In Ann's order i0 (answered), i3, i2: the first open one behind, wrapping round.
     assert [behind("i0"), behind("i3"), behind("i2")] == ["i3", "i2", "i3"]
@@ -446,15 +448,16 @@ def test_a_desk_by_id_by_position_and_behind_an_item(store):
     assert [behind("i0"), behind("i3"), behind("i2")] == ["i3", "i3", "i3"]
     save(store, "i3", "Ann", "t")
     assert behind("i3") is None
-    desk = store.desk("s1", "Ann")
-    assert (desk.item, desk.position, desk.ahead, desk.images, desk.done) == (None, None, (), {}, 3)
+    workspace = store.workspace("s1", "Ann")
+    assert (workspace.item, workspace.position, workspace.ahead, workspace.images, workspace.done) == (None, None, (),
+                                                                                                       {}, 3)
 
 
 def test_the_seconds_of_the_latest_answers(store):
     join(store, "Ann")
     for minutes, (item_id, token, seconds) in enumerate([("i0", "a", 1), ("i3", "a", 2), ("i0", "b", 3)]):
         store.save(a_judgement(item_id, "Ann", token, {"n": token}, minutes, seconds=seconds), unsure=False)
-    assert store.desk("s1", "Ann").seconds == (3.0, 2.0)  # what counts now, the latest first
+    assert store.workspace("s1", "Ann").seconds == (3.0, 2.0)  # what counts now, the latest first
 
 
 def test_being_seen_is_noted_once_a_minute(store):
@@ -463,7 +466,7 @@ def test_being_seen_is_noted_once_a_minute(store):
     event.listen(store.engine, "before_cursor_execute", lambda c, cursor, statement, *rest: written.append(statement))
     for minutes, seen in ((0.5, 0), (1, 1), (1.9, 1), (2.1, 2.1)):
         written.clear()
-        store.desk("s1", "Ann", at=later(minutes))
+        store.workspace("s1", "Ann", at=later(minutes))
         assert store.seats("s1")[0].seen_at == later(seen)
         assert any(one.startswith("UPDATE") for one in written) == (seen == minutes)
 
@@ -481,10 +484,10 @@ def test_a_desk_and_a_save_go_by_indexes(store_in_a_file):
     event.listen(store.engine, "before_cursor_execute", explain)
     for token in "ab":
         save(store, "i0", "Ann", token, {"n": token})
-    store.keep_draft("s1", a_draft("i0", "Ann"))
-    store.desk("s1", "Ann", item_id="i0")
-    store.desk("s1", "Ann", after="i0")
-    store.desk("s1", "Ann", position=1)
+    store.save_draft("s1", a_draft("i0", "Ann"))
+    store.workspace("s1", "Ann", item_id="i0")
+    store.workspace("s1", "Ann", after="i0")
+    store.workspace("s1", "Ann", position=1)
     store.item_judgements("s1", "i0")
     assert len(plans) > 20 and not [plan for plan in plans if plan.startswith("SCAN")]
     of_judgements = {plan.partition(" INDEX ")[2] for plan in plans if plan.startswith("SEARCH judgements")}
@@ -496,14 +499,14 @@ def test_a_desk_and_a_save_go_by_indexes(store_in_a_file):
 
 def test_a_save(store):
     join(store, "Ann")
-    store.keep_draft("s1", a_draft("i0", "Ann"))
+    store.save_draft("s1", a_draft("i0", "Ann"))
     given = a_judgement("i0", "ANN", "t", FLAGGED, 5)
     saved = store.save(given, unsure=False)
     assert saved.judgement == replace(given, annotator="Ann", revision=1)
     assert (saved.repeated, saved.overtook) == (False, False)
     assert store.judgements("s1") == (saved.judgement,)
     assert states(store, "Ann")[0] == ("i0", "done")
-    assert store.desk("s1", "Ann", item_id="i0").draft is None
+    assert store.workspace("s1", "Ann", item_id="i0").draft is None
     assert store.seats("s1")[0].seen_at == later(5)
 
 
@@ -544,8 +547,8 @@ def test_what_was_seen_stays_seen_and_is_no_answer(store):
 
     def draft(seen):
         given = replace(a_draft("i0", "Ann"), answer={"seen": seen, "note": "begun"})
-        store.keep_draft("s1", given, lasting=["seen"])
-        return store.desk("s1", "Ann", item_id="i0").draft.answer["seen"]
+        store.save_draft("s1", given, lasting=["seen"])
+        return store.workspace("s1", "Ann", item_id="i0").draft.answer["seen"]
 
     assert answer("t1", False) == (1, False, False)
     assert answer("t2", True) == (1, True, False)          # alone it is nothing new
@@ -555,9 +558,9 @@ def test_what_was_seen_stays_seen_and_is_no_answer(store):
     assert [draft(False), draft(True)] == [True, True]
 
     join(store, "Bo")
-    assert "seen" not in store.desk("s1", "Bo", item_id="i3").extra
+    assert "seen" not in store.workspace("s1", "Bo", item_id="i3").extra
     given = replace(a_draft("i3", "Bo"), answer={"seen": True})
-    store.keep_draft("s1", given, lasting=["seen"])
+    store.save_draft("s1", given, lasting=["seen"])
     store.drop_draft("s1", "i3", "Bo")                     # what was written is discarded, what was seen is not
     first = store.save(a_judgement("i3", "Bo", "t", {"seen": False}), unsure=False, lasting=["seen"])
     assert first.judgement.answer == {"seen": True}
@@ -605,8 +608,8 @@ def test_a_closed_study_takes_no_answers_but_knows_those_it_has(store):
     assert save(store, "i0", "Ann", "t1").judgement == first.judgement
     with pytest.raises(StudyClosed, match=r"takes no more answers. Ask"):
         save(store, "i0", "Ann", "t2", FLAGGED)
-    store.keep_draft("s1", a_draft("i0", "Ann"))  # nothing that was begun is lost
-    assert store.desk("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
+    store.save_draft("s1", a_draft("i0", "Ann"))  # nothing that was begun is lost
+    assert store.workspace("s1", "Ann", item_id="i0").draft == a_draft("i0", "Ann")
     assert store.judgements("s1") == (first.judgement,)
 
 
@@ -668,7 +671,7 @@ def test_answers_while_the_work_is_handed_on(store):
             done.result()
     assert counters_agree(store)
     assert [one.item_id for one in store.overview("s1", "Cy")] == given
-    assert len(store.judgements("s1")) == 2 and store.desk("s1", "Ann").done == 2
+    assert len(store.judgements("s1")) == 2 and store.workspace("s1", "Ann").done == 2
 
 
 def test_a_lock_reads_nothing_besides_what_it_locks(store):
@@ -678,7 +681,7 @@ def test_a_lock_reads_nothing_besides_what_it_locks(store):
         str(statement.compile(dialect=postgresql.dialect()))))
     join(store, "Ann", "Bo", "Cy")
     save(store, "i0", "Ann", "t")
-    store.keep_draft("s1", a_draft("i3", "Ann"))
+    store.save_draft("s1", a_draft("i3", "Ann"))
     store.drop_draft("s1", "i3", "Ann")
     store.take_more("s1", "Cy", START, take_all)
     store.release("s1", "Ann")
@@ -706,19 +709,19 @@ def test_what_was_not_committed_is_not_there(store):
 
 def test_drafts(store):
     join(store, "Ann", "Bo")
-    store.keep_draft("s1", a_draft("i3", "Bo", "another's"))
-    store.keep_draft("s1", a_draft("i3", "ann", "first"))
-    store.keep_draft("s1", a_draft("i3", "Ann", "second", minutes=1))
-    assert store.desk("s1", "Ann", item_id="i3").draft == a_draft("i3", "Ann", "second", minutes=1)
+    store.save_draft("s1", a_draft("i3", "Bo", "another's"))
+    store.save_draft("s1", a_draft("i3", "ann", "first"))
+    store.save_draft("s1", a_draft("i3", "Ann", "second", minutes=1))
+    assert store.workspace("s1", "Ann", item_id="i3").draft == a_draft("i3", "Ann", "second", minutes=1)
     save(store, "i3", "Ann", "t")
-    assert store.desk("s1", "Ann", item_id="i3").draft is None
-    store.keep_draft("s1", a_draft("i3", "Ann", "on second thoughts"))
-    desk = store.desk("s1", "Ann", item_id="i3")
-    assert desk.draft.answer == {"note": "on second thoughts"} and desk.judgement.answer == VALID
+    assert store.workspace("s1", "Ann", item_id="i3").draft is None
+    store.save_draft("s1", a_draft("i3", "Ann", "on second thoughts"))
+    workspace = store.workspace("s1", "Ann", item_id="i3")
+    assert workspace.draft.answer == {"note": "on second thoughts"} and workspace.judgement.answer == VALID
     store.drop_draft("s1", "i3", "Ann")
     store.drop_draft("s1", "i3", "Ann")
-    assert store.desk("s1", "Ann", item_id="i3").draft is None
-    assert store.desk("s1", "Bo", item_id="i3").draft == a_draft("i3", "Bo", "another's")
+    assert store.workspace("s1", "Ann", item_id="i3").draft is None
+    assert store.workspace("s1", "Bo", item_id="i3").draft == a_draft("i3", "Bo", "another's")
 
 
 def test_decisions(store):

@@ -160,11 +160,11 @@ def test_who_lost_their_seat_is_a_member_no_longer(processes):
 def test_who_has_answered_keeps_what_they_can_look_back_at(processes):
     here, _ = processes
     study = study_in(here)
-    desk = here.join("Ada")
+    workspace = here.join("Ada")
     here.pages["annotator"].post("/study/save", headers={"x-test-name": "Ada"}, json={
-        "study": "Sample", "item": desk["item"]["id"], "answer": valid(), "token": "token-0001"})
+        "study": "Sample", "item": workspace["item"]["id"], "answer": valid(), "token": "token-0001"})
     here.release("Ada")
-    assert here.get(desk["item"]["reference"]["small"], "Ada").status_code == 200
+    assert here.get(workspace["item"]["reference"]["small"], "Ada").status_code == 200
     assert here.store.is_member(study.study_id, "Ada")
 
 

@@ -96,12 +96,12 @@ class Screen:
     def join(self) -> Any:
         return self.post("join").json()
 
-    def desk(self) -> Any:
+    def workspace(self) -> Any:
         """The desk with the next question, past what stands before it."""
-        desk = self.join()
-        while desk["gate"] and desk["gate"]["kind"] != "finished":
-            desk = self.gate(**solved(desk["gate"])).json()["desk"]
-        return desk
+        workspace = self.join()
+        while workspace["gate"] and workspace["gate"]["kind"] != "finished":
+            workspace = self.gate(**solved(workspace["gate"])).json()["desk"]
+        return workspace
 
     def _hear(self, answer: Any) -> Any:
         self.heard += answer.text + str(answer.headers)
@@ -133,12 +133,12 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     assert refused(ada.gate(kind="guidelines")) == (404, "not-yours")
     before = ada.join()
     assert before["gate"] == {"kind": "guidelines"} and before["item"] is None and before["ahead"] == []
-    desk = ada.desk()
-    assert set(desk) == fields and desk["joined"] is True
-    item = desk["item"]
+    workspace = ada.workspace()
+    assert set(workspace) == fields and workspace["joined"] is True
+    item = workspace["item"]
     assert {name: item[name] for name in ("position", "number", "of", "form", "forms", "locked", "ask_reason")} == {
         "position": 0, "number": 1, "of": 6, "form": 1, "forms": 2, "locked": False, "ask_reason": True}
-    assert [desk[name] for name in ("answer", "revision", "seconds", "draft", "gate", "handed_on")] == [
+    assert [workspace[name] for name in ("answer", "revision", "seconds", "draft", "gate", "handed_on")] == [
         None, 0, 0, None, None, 0]
     assert set(item["sets"]) == {"A", "B"} and [len(images) for images in item["sets"].values()] == [5, 5]
     token = item["sets"]["A"][0]["token"]
@@ -148,7 +148,7 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     assert page.get("/" + item["sets"]["B"][4]["small"]).headers["content-type"] == "image/webp"
     # What stands first for this person is A.
     stored = {one.item_id: one.shown["sets"] for one in store.items(study.study_id)}[item["id"]]
-    first = store.desk(study.study_id, "Ada").extra["first"]
+    first = store.workspace(study.study_id, "Ada").extra["first"]
     assert [image["token"] for image in item["sets"]["A"]] == stored[first - 1]
     assert [image["token"] for image in item["sets"]["B"]] == stored[2 - first]
 
@@ -164,7 +164,7 @@ def test_a_question_in_shown_terms(page: TestClient, store: SqlStudyStore, tmp_p
     # What was loaded ahead are the pictures of the question that came, in an order that tells nothing.
     coming = told["desk"]["item"]
     sets = [image["small"] for images in coming["sets"].values() for image in images]
-    assert desk["ahead"][0]["images"] == [coming["reference"]["large"], *sorted(sets)]
+    assert workspace["ahead"][0]["images"] == [coming["reference"]["large"], *sorted(sets)]
     again = ada.get("at", position=0).json()
     assert again["answer"] == given and again["seconds"] == 8.5
 
@@ -182,9 +182,9 @@ def test_nothing_hidden_leaves_the_server(
         screen.get("at")
         screen.join()
     for screen in screens:
-        desk = screen.desk()
-        while desk["item"]:
-            item = desk["item"]["id"]
+        workspace = screen.workspace()
+        while workspace["item"]:
+            item = workspace["item"]["id"]
             screen.get("at", item=item)
             screen.post("draft", item=item, answer=rated())
             screen.save(item, {})
@@ -192,8 +192,8 @@ def test_nothing_hidden_leaves_the_server(
             screen.save(item, rated(4, 1), then="stay")
             screen.gate(kind="check", number=0, attempt=0, answer=1)
             screen.get("overview")
-            desk = screen.desk()
-        assert desk["gate"]["kind"] == "finished"
+            workspace = screen.workspace()
+        assert workspace["gate"]["kind"] == "finished"
         screen.get("at", position=0)
         screen.post("more")
         screen.get("at", item="nobody's")
@@ -213,15 +213,15 @@ def test_no_address_comes_back_in_another_place(page: TestClient, store: SqlStud
     places: dict[str, set[str]] = {}
     for who in ("Ada", "Bea"):
         screen = Screen(page, who)
-        desk = screen.desk()
-        while desk["item"]:
-            item = desk["item"]
+        workspace = screen.workspace()
+        while workspace["item"]:
+            item = workspace["item"]
             for place, images in {"reference": [item["reference"]], **item["sets"]}.items():
                 for position, image in enumerate(images):
                     for size in ("small", "large"):
                         places.setdefault(image[size], set()).add(f"{item['id']} {place} {position}")
             screen.save(item["id"], rated())
-            desk = screen.desk()
+            workspace = screen.workspace()
     assert len(places) == 12 * 11 * 2 and all(len(found) == 1 for found in places.values())
     pictures = {image.image_id for image in store.images(study.study_id).values()}
     assert len(pictures) == 24   # few pictures, many addresses
@@ -234,12 +234,12 @@ def test_two_people_meet_a_question_the_other_way_round(
     seen: dict[str, dict[str, list[str]]] = {}
     for who in ("Ada", "Bea"):
         screen = Screen(page, who)
-        desk = screen.desk()
-        while desk["item"]:
-            item = desk["item"]
+        workspace = screen.workspace()
+        while workspace["item"]:
+            item = workspace["item"]
             seen.setdefault(item["id"], {})[who] = [image["token"] for image in item["sets"]["A"]]
             screen.save(item["id"], rated())
-            desk = screen.desk()
+            workspace = screen.workspace()
     # Each of the six is shared by two, and its sets stand first once each.
     assert len(seen) == 6 and all(found["Ada"] != found["Bea"] for found in seen.values())
 
@@ -247,7 +247,7 @@ def test_two_people_meet_a_question_the_other_way_round(
 def test_gates_over_http(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     make_preference_study(store, tmp_path, settings={"consent": "Of my own will.", "completion_prefix": "CQ-"})
     ada = Screen(page)
-    item = store.desk(store.study("Shops").study_id, "Ada").item if ada.join() else None
+    item = store.workspace(store.study("Shops").study_id, "Ada").item if ada.join() else None
     assert item is not None
     assert refused(ada.save(item.item_id, rated())) == (409, "gate")
     assert ada.gate(kind="guidelines").json()["desk"]["gate"] == {"kind": "consent", "text": "Of my own will."}
@@ -255,11 +255,11 @@ def test_gates_over_http(page: TestClient, store: SqlStudyStore, tmp_path: Path)
         assert refused(ada.gate(kind="consent", answer=answer)) == (422, "incomplete")
     assert ada.gate(kind="consent", answer=True).json()["passed"] is True
     for _ in range(3):
-        desk = ada.save(ada.get("at").json()["item"]["id"], rated()).json()["desk"]
-    gate = desk["gate"]
-    assert desk["item"] is None and gate["kind"] == "check" and set(gate) == {
+        workspace = ada.save(ada.get("at").json()["item"]["id"], rated()).json()["desk"]
+    gate = workspace["gate"]
+    assert workspace["item"] is None and gate["kind"] == "check" and set(gate) == {
         "kind", "number", "attempt", "check", "question"}
-    assert len(desk["ahead"]) > 1   # what comes behind it is loaded meanwhile
+    assert len(workspace["ahead"]) > 1   # what comes behind it is loaded meanwhile
     wrong = ada.gate(**solved(gate) | {"answer": 1}).json()
     assert wrong["passed"] is False and wrong["desk"]["gate"]["attempt"] == 1
     assert ada.get("at").json()["gate"] == wrong["desk"]["gate"]
@@ -268,17 +268,17 @@ def test_gates_over_http(page: TestClient, store: SqlStudyStore, tmp_path: Path)
     for sent in ({"kind": "finish"}, {"kind": 5}, {"token": "short"}):
         assert refused(ada.gate(**{"kind": "check"} | sent)) == (400, "other")
     assert refused(ada.post("gate", kind="check")) == (400, "other")
-    desk = ada.desk()
-    while desk["item"]:
-        ada.save(desk["item"]["id"], rated())
-        desk = ada.desk()
-    assert re.fullmatch("CQ-[0-9A-F]{8}", desk["gate"]["code"])
+    workspace = ada.workspace()
+    while workspace["item"]:
+        ada.save(workspace["item"]["id"], rated())
+        workspace = ada.workspace()
+    assert re.fullmatch("CQ-[0-9A-F]{8}", workspace["gate"]["code"])
 
 
 def test_what_is_asked_back(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_preference_study(store, tmp_path, settings={"set_names": ["Mall 1", "Mall 2"]})
     ada = Screen(page)
-    item = ada.desk()["item"]["id"]
+    item = ada.workspace()["item"]["id"]
     answer = ada.save(item, rated(2, 4))
     assert refused(answer) == (422, "confirm") and "You prefer Mall 1, but gave it 2" in answer.json()["problem"]
     for incomplete in ({}, None, rated(preferred=None), rated(preferred="tie"), rated(6, 1), rated(colour="red")):
@@ -294,9 +294,9 @@ def test_a_form_that_is_finished_is_shown_and_not_changed(
     make_preference_study(store, tmp_path)
     ada = Screen(page)
     for _ in range(3):
-        ada.save(ada.desk()["item"]["id"], rated(5, 2))
+        ada.save(ada.workspace()["item"]["id"], rated(5, 2))
     assert ada.get("at", position=0).json()["item"]["locked"] is False
-    assert ada.desk()["item"]["number"] == 4
+    assert ada.workspace()["item"]["number"] == 4
     back = ada.get("at", position=0).json()
     assert back["item"]["locked"] is True and back["answer"]["ratings"] == {"A": 5, "B": 2}
     assert refused(ada.save(back["item"]["id"], rated(1, 1))) == (422, "incomplete")
@@ -312,7 +312,7 @@ def test_two_people_in_one_browser_do_not_mix(
     if kind == "preference":
         passing = ada.gate(kind="guidelines", by="Bea")
         assert refused(passing) == (403, "forbidden") and store.events(study.study_id) == ()
-        ada.desk()
+        ada.workspace()
     item = ada.join()["item"]["id"]
     for by in ("Bea", "", 5, ["Ada"]):
         told = ada.save(item, answer, by=by)
@@ -344,20 +344,20 @@ def test_named_calls_take_a_script_through(call: Callable[..., Any], store: SqlS
         assert answer.status_code == 200, answer.text
         return answer.json()["data"][0]
 
-    desk, presses = called("next_question", "Shops", ""), 0
-    while not (desk["gate"] and desk["gate"]["kind"] == "finished"):
+    workspace, presses = called("next_question", "Shops", ""), 0
+    while not (workspace["gate"] and workspace["gate"]["kind"] == "finished"):
         presses += 1
-        if desk["gate"]:
-            sent: dict[str, Any] = {"number": None, "attempt": None, "answer": None, **solved(desk["gate"])}
+        if workspace["gate"]:
+            sent: dict[str, Any] = {"number": None, "attempt": None, "answer": None, **solved(workspace["gate"])}
             told = called("pass_gate", "Shops", sent["kind"], f"token-{presses:03}", sent["number"], sent["attempt"],
                           sent["answer"])
             assert told["passed"] is True
         else:
-            item = desk["item"]["id"]
+            item = workspace["item"]["id"]
             for repeated in (False, True):
                 told = called("save_rating", "Shops", item, rated(), f"token-{presses:03}", 5)
                 assert told["saved"]["repeated"] is repeated
-        desk = told["desk"]
+        workspace = told["desk"]
     assert len(store.judgements(study.study_id)) == 6
     assert called("next_question", "Shops", item)["answer"] == rated()
     assert called("progress", "Shops")["done"] == 6

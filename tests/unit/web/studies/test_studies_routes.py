@@ -238,7 +238,7 @@ def test_an_imported_study_cannot_be_opened(visit: Open, store: SqlStudyStore, t
         service = StudyService(store, {"validity": Validity(), "preference": Preference()})
         assert seats[0].annotator and service.mine(seats[0].annotator) == []
         with pytest.raises(StudyError, match=f"{name} was imported"):
-            service.desk(name, seats[0].annotator)
+            service.workspace(name, seats[0].annotator)
 
 
 def test_the_plan_of_a_study_that_is_not_there_yet(visit: Open) -> None:

@@ -50,9 +50,9 @@ def test_a_script_judges_what_is_its_own(page: TestClient) -> None:
         assert call(page, "progress", "Sample").json()["data"][0] == {
             "study": {"id": ANY, "name": "Sample", "kind": "validity", "protocol": "circus/1", "accepting": True},
             "joined": False, "done": 0, "total": 0, "unsure": 0, "median_seconds": None, "seconds_left": None}
-    desk = call(page, "next_item", "Sample", "").json()["data"][0]
-    assert desk["joined"] is True and desk["progress"]["total"] == 2
-    item = desk["item"]["id"]
+    workspace = call(page, "next_item", "Sample", "").json()["data"][0]
+    assert workspace["joined"] is True and workspace["progress"]["total"] == 2
+    item = workspace["item"]["id"]
     for repeated in (False, True):
         told = call(page, "save_judgement", "Sample", item, valid(), "token-01", 5).json()["data"][0]
         assert told["saved"] == {"revision": 1, "repeated": repeated, "overtook": False, "unsure": False}

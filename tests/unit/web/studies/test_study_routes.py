@@ -63,12 +63,12 @@ def save(page: TestClient, item: str, answer: Any, token: str = "token-01", **mo
 
 def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_study(store, tmp_path, missing_panel=2)
-    desk = at(page)
-    assert desk["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1",
+    workspace = at(page)
+    assert workspace["study"] == {"id": study.study_id, "name": "Sample", "kind": "validity", "protocol": "circus/1",
                              "accepting": True}
-    assert desk["progress"] == {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
-    assert (desk["answer"], desk["revision"], desk["seconds"], desk["draft"]) == (None, 0, 0, None)
-    item = desk["item"]
+    assert workspace["progress"] == {"done": 0, "total": 3, "unsure": 0, "median_seconds": None, "seconds_left": None}
+    assert (workspace["answer"], workspace["revision"], workspace["seconds"], workspace["draft"]) == (None, 0, 0, None)
+    item = workspace["item"]
     assert set(item) == {"id", "position", "text", "reference", "target", "panel"} and item["position"] == 0
     token = item["reference"]["token"]
     assert item["reference"] == {
@@ -76,7 +76,7 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
         "large": f"study/image/{study.study_id}/{token}-l.webp", "width": 72, "height": 96}
     assert [set(image) for image in item["panel"]].count({"token", "missing"}) == 2 and len(item["panel"]) == 12
     # Reference and target large, ten pictures of the panel small: what is not at hand is not asked for.
-    assert [len(ahead["images"]) for ahead in desk["ahead"]] == [12, 12]
+    assert [len(ahead["images"]) for ahead in workspace["ahead"]] == [12, 12]
 
     answer = save(page, item["id"], flagged("INVALID_TEXT_QUERY", reasons=("1b",)), seconds=8.5, seen_revision=0)
     assert answer.status_code == 200 and answer.headers["cache-control"] == "no-store"
@@ -85,7 +85,7 @@ def test_a_desk_and_a_save_that_brings_the_next_one(page: TestClient, store: Sql
     following = told["desk"]["item"]
     assert following["position"] == 1 and told["desk"]["progress"]["done"] == 1
     # What was to be loaded ahead are the pictures of the item that came.
-    assert desk["ahead"][0]["images"][:2] == [following["reference"]["large"], following["target"]["large"]]
+    assert workspace["ahead"][0]["images"][:2] == [following["reference"]["large"], following["target"]["large"]]
 
     back = at(page, position=0)
     assert back["revision"] == 1 and back["answer"]["reasons"] == ["1b"] and back["seconds"] == 8.5
@@ -107,9 +107,9 @@ def test_looking_takes_no_seat_and_joining_does(page: TestClient, store: SqlStud
     for by in ("Bea", 7):
         assert problem(page.post("/study/join", json={"study": "Sample", "by": by})) == (403, "forbidden")
     for _ in range(2):
-        desk = page.post("/study/join", json={"study": "sample", "by": "Ada"}).json()
-        assert desk["joined"] is True and desk["item"]["position"] == 0
-    assert page.get("/study/at", params={"study": "Sample"}).json() == desk
+        workspace = page.post("/study/join", json={"study": "sample", "by": "Ada"}).json()
+        assert workspace["joined"] is True and workspace["item"]["position"] == 0
+    assert page.get("/study/at", params={"study": "Sample"}).json() == workspace
     assert [seat.annotator for seat in store.seats(study.study_id)] == ["Ada", None]
     assert problem(page.post("/study/join", json={"study": "Nowhere"})) == (404, "unknown")
     assert problem(page.post("/study/join", json={})) == (400, "other")
