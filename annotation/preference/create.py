@@ -19,7 +19,7 @@ from annotation.preference.survey.texts import newest_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED
 from annotation.studies.creation import Created, Progress, check_name, cleared
-from annotation.studies.images import FindPicture, Freezer, freezing
+from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted

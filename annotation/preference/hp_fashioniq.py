@@ -32,7 +32,7 @@ from annotation.sources.queries import refuse
 from annotation.studies.creation import Created, check_name
 from annotation.studies.imports import HP_ANSWERS
 from annotation.studies.store import StudyParts, StudyStore
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted

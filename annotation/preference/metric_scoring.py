@@ -22,10 +22,10 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
-from cir_core.language.watch import Observer
+from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
 from cir_core.methods.soft_filter import soft_score
-from cir_core.search.composing import Composed, PreparedTurn
+from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted, shortened
 from cir_core.types.composition import Constraints, Usage
@@ -158,7 +158,7 @@ def _composed(
             raise Stopped("it was stopped.")
         reference, text = query
         text = clean_text(text, required=settings.base != "image-only")
-        return searcher.asked(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
+        return searcher.prepare(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
 
     made = composed_together(each(ask, queries), [searcher] * len(queries), settings)
     if watch is not None and watch.stopped:   # rounds of reflection may have ended early, which counts as no score

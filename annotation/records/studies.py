@@ -209,12 +209,7 @@ class Workspace:
     seconds: tuple[float, ...]         # of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
-    survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds),
-    once
-    the
-    service
-    has
-    looked
+    survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), filled in by the service
     joined: bool = True                # False: no seat yet; ``total`` is about what they would get
 
 

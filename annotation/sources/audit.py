@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
 from cir_core.audit.circus.circus_samples import Strict
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError

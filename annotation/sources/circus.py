@@ -14,7 +14,7 @@ from cir_core.audit.circus.circus_files import circus_captions
 from cir_core.audit.circus.circus_form import OURS
 from cir_core.audit.circus.circus_samples import Strict
 from cir_core.audit.panel import DEPTH
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_object, validated
 from cir_core.datasets.records import CaptionMode
 from cir_core.gallery.gallery import Gallery

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_lines
 from cir_core.datasets.files.mbeir_layout import find_files
 from cir_core.datasets.readers.mbeir import read_benchmark

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted

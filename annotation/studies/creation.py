@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from annotation.records import Study
-from annotation.studies.images import clear_leftovers
+from annotation.studies.image_snapshots import clear_leftovers
 from annotation.studies.store import StudyStore
 from cir_core.errors import StorageError, StudyError, UnknownStudy
 from cir_core.support.texts import composed, quoted

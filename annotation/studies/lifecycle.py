@@ -6,7 +6,7 @@ from pathlib import Path
 
 from annotation.records import LOCAL, Released, Study, name_key
 from annotation.studies.creation import check_name, clear_pictures, kept_name
-from annotation.studies.images import leave_to_clear
+from annotation.studies.image_snapshots import leave_to_clear
 from annotation.studies.imports import is_imported
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError

@@ -128,7 +128,7 @@ class Adjudication:
         checked, seen = input_limits.checked_token(token), input_limits.checked_revision(seen_revision)
         study = self._study(study_name)
         item = _item(self._fixed(study), item_id)
-        settled = self._kinds[study.kind].settle(answer, item, study)
+        settled = self._kinds[study.kind].normalize(answer, item, study)
         if settled.unsure:
             raise IncompleteJudgement("An adjudicator's answer settles the item: it cannot be unsure.")
         said = _reason(reason)

@@ -15,7 +15,7 @@ from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.studies.assignment import plan_places
 from annotation.studies.creation import Created, Progress, check_name, cleared
-from annotation.studies.images import FindPicture, Freezer, freezing
+from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
 from annotation.validity.circus import ImportedStudy, study_of
 from annotation.validity.rubric import newest_rubric
@@ -33,7 +33,7 @@ def create_validity_study(
     max_megapixels: float = 64.0, skip_missing: bool = False, panel_size: int | None = None,
     progress: Progress | None = None,
 ) -> Created:
-    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.studies.images`).
+    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.studies.image_snapshots`).
 
     Without the picture of its reference or target nobody can judge a query: all such queries are listed
     and nothing is made, or with ``skip_missing`` they are left out and counted. In the place of a panel's picture

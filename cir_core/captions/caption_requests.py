@@ -20,8 +20,8 @@ from cir_core.errors import (
 )
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionTask, Domain, Picture
-from cir_core.language.watch import Observer
 
 _PATIENCE = 3  # errors after one another that end the questions about one image
 _SILENT = "got no caption from the language model."

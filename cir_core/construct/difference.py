@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
-from cir_core.language.watch import Observer
 from cir_core.types.records import Matrix
 
 TAU = 0.8

@@ -20,7 +20,7 @@ from cir_core.evaluation.runs.records import Run
 from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
-from cir_core.language.watch import Observer
+from cir_core.language.observer import Observer
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted

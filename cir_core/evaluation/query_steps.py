@@ -15,7 +15,7 @@ from cir_core.errors import CirqueError
 from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
 from cir_core.evaluation.rank_composed import Ranked, rank_composed
 from cir_core.methods.base_query import BaseQuery
-from cir_core.search.composing import Composed, PreparedTurn
+from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import MethodSettings
 
@@ -99,14 +99,14 @@ def ranked_together(
 def _bases(searcher: Searcher, asked: Sequence[PreparedTurn],
            settings: MethodSettings) -> Sequence[BaseQuery | Problem]:
     try:
-        return searcher.bases(asked, settings)
+        return searcher.encode_bases(asked, settings)
     except ENDS_A_RUN:
         raise
     except CirqueError:  # it is one of them, which only shows when each goes by itself
-        return each(lambda one: searcher.bases([one], settings)[0], asked)
+        return each(lambda one: searcher.encode_bases([one], settings)[0], asked)
 
 
 def _completed(searcher: Searcher, asked: PreparedTurn, base: BaseQuery, settings: MethodSettings) -> Composed:
-    made = searcher.completed(asked, base, settings)
+    made = searcher.finish_query(asked, base, settings)
     refuse_failures(asked.stages.watch)
     return made

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from cir_core.errors import CirqueError
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Observer
 from cir_core.methods.observer import TurnObserver
 
 

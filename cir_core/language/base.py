@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Observer
 
 
 class LanguageModel(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.language.watch import MeteredWatch, Observer
+from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import circo, cirr, fashioniq, lasco, mbeir
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError

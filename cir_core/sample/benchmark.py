@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import fashioniq
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError

@@ -6,8 +6,8 @@ import threading
 from collections import OrderedDict
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionAnswer, CaptionTask, Domain, Picture
-from cir_core.language.watch import Observer
 
 _KEPT = 4096
 

@@ -32,7 +32,7 @@ from cir_core.methods.soft_filter import soft_score
 from cir_core.methods.timings import StageTimer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
-from cir_core.search.composing import Composed, PreparedTurn, joined
+from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
 from cir_core.search.ranking import Ranked, rank
 from cir_core.search.result import TurnResult as TurnResult
@@ -144,14 +144,14 @@ class Searcher:
         """
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
-        made = self.composed(reference, text, method, previous=previous, marks=marks, watch=watch)
+        made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
         return TurnResult(
             made.caption, made.merged, made.notes, made.query.vector, ranked.hits, made.excluded,
             ranked.target_rank, made.stages.milliseconds, made.composition,
         )
 
-    def composed(
+    def compose(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(), watch: TurnObserver | None = None,
     ) -> Composed:
@@ -159,34 +159,34 @@ class Searcher:
         reference alone is asked for. Raises as :meth:`turn` does."""
         if previous is not None:
             check_marks(self.gallery, reference, marks)
-        asked = self.asked(reference, text, method, watch=watch)
-        [base] = self.bases([asked], method, asked.stages)
-        return self.completed(asked, base, method, previous=previous, marks=marks)
+        asked = self.prepare(reference, text, method, watch=watch)
+        [base] = self.encode_bases([asked], method, asked.stages)
+        return self.finish_query(asked, base, method, previous=previous, marks=marks)
 
-    def asked(
+    def prepare(
         self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None
     ) -> PreparedTurn:
-        """The first part of :meth:`composed`: what language models have to do with the base."""
+        """The first part of :meth:`compose`: what language models have to do with the base."""
         text = clean_text(text, required=False)
         stages = StageTimer(watch)
         caption = self.caption(reference, method, stages)
         words = words_of(text, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
         return PreparedTurn(reference, text, caption, words, stages)
 
-    def bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,
+    def encode_bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,
               stages: StageTimer | None = None) -> list[BaseQuery]:
         """The second part, for several turns at once: what is encoded goes through the encoder
         together, and its time counts for ``stages``."""
         return base_queries([one.reference for one in asked], [one.words for one in asked], method,
                             encoder=self.encoder, stages=stages or StageTimer())
 
-    def completed(
+    def finish_query(
         self, asked: PreparedTurn, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(),
     ) -> Composed:
         """The last part: history, what SoFT asks for, and the rounds of reflection."""
         reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
-        start = joined(base, reference, previous, marks, method, self.features_of)
+        start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)

@@ -50,7 +50,7 @@ def check() -> None:
 
 
 def _ask(model: OpenAILanguageModel, what: str, task: Any) -> Any:
-    from cir_core.language.watch import Observer
+    from cir_core.language.observer import Observer
 
     watch, started = Observer(), time.perf_counter()
     answer = model.complete(task, watch)

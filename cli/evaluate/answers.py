@@ -190,7 +190,7 @@ def _with_notes(one: MethodRun | SessionsRun) -> Run:
 
 
 def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
-    from cir_core.datasets.files.faults import ValidationIssues
+    from cir_core.datasets.files.issues import ValidationIssues
     from cir_core.registry.contents import read_pool
 
     if path is None:

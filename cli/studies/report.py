@@ -18,7 +18,7 @@ from cli.console import err, out
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
-    from annotation.analysis.composing import WholeReport
+    from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Options, Selection, StudyAnswers
     from annotation.preference.exclusion import Rules
     from annotation.records import Study
@@ -126,7 +126,7 @@ def _report(
     name: str, kind: str, options: Options, choice: _Choice, scale: str | None, width: float | None, *,
     rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
 ) -> WholeReport:
-    from annotation.analysis.composing import compose
+    from annotation.analysis.compose import compose
 
     if width is not None and not options.draws:
         raise StudyError("Planning simulates: --width needs --draws above 0.")

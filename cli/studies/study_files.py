@@ -51,7 +51,7 @@ def import_circus(
     from annotation.validity.circus import read_circus_users
     from annotation.validity.create import import_circus_study
     from annotation.validity.exports.results import study_json
-    from cir_core.datasets.files.faults import KEPT, ValidationIssues
+    from cir_core.datasets.files.issues import KEPT, ValidationIssues
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:

@@ -24,7 +24,7 @@ from storage.engine.file_watch import FileWatch
 from storage.engine.postgres_timeouts import postgres_options, without_hurry
 from storage.engine.schema_watch import SchemaWatch
 from storage.engine.sqlite_files import prepare_file, set_up
-from storage.engine.write_queue import FairWriteLock
+from storage.engine.write_lock import FairWriteLock
 
 BUSY_TIMEOUT_MS = 10_000
 MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database

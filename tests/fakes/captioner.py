@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
-from cir_core.language.watch import Observer
 
 
 def numbered(task: CaptionTask) -> str:

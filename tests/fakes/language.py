@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Answer, CaptionAnswer, CaptionTask, MergeAnswer, MergeTask, Task
-from cir_core.language.watch import Observer
 from cir_core.types.composition import Usage
 
 Reply = Answer | Exception | Callable[[Any], Answer]

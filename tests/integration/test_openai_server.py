@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import SAMPLE_TEMPERATURE, OpenAILanguageModel
 from cir_core.language.openai.server import Server
@@ -34,7 +35,6 @@ from cir_core.language.tasks import (
     ReflectTask,
     Task,
 )
-from cir_core.language.watch import Observer
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
 from cir_core.methods.observer import PartWatch, TurnObserver

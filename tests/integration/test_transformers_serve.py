@@ -21,10 +21,10 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped
+from cir_core.language.observer import Observer
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
-from cir_core.language.watch import Observer
 
 pytestmark = pytest.mark.slow
 MERGE = MergeTask("a red dress", "make it blue")

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.accounts.roles import as_role
 from annotation.studies.input_limits import checked_study
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import CirqueError, DatasetError
 from cir_core.methods.declared import find_method
 from cir_core.support.texts import MAX_QUOTED, quoted, shortened

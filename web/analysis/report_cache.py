@@ -10,7 +10,7 @@ from time import monotonic
 
 import orjson
 
-from annotation.analysis.composing import compose
+from annotation.analysis.compose import compose
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
@@ -22,8 +22,8 @@ from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
 from web.analysis.polling import PollingInterval
 from web.analysis.query import ReportParams
-from web.analysis.report import Report, StudySnapshot
 from web.analysis.single_flight import LatestVersionCache, SingleFlightCache
+from web.analysis.snapshots import Report, StudySnapshot
 
 _KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
 _LARGE = 10_000   # items and answers: a study with more is not read at once

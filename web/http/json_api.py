@@ -35,7 +35,7 @@ from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_bodies import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
 from web.http.visitor import Visitor, visitor_of
-from web.limits.concurrency_limits import ConcurrencyLimit, ConcurrencyLimits
+from web.limits.concurrency import ConcurrencyLimit, ConcurrencyLimits
 
 Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -18,7 +18,7 @@ from annotation.preference.exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.support.spreadsheets import as_text
 from cir_core.support.texts import quoted
 

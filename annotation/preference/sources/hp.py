@@ -9,7 +9,7 @@ from annotation.preference.sources.queries import SurveyQuery, SurveySource, che
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import refuse
 from annotation.sources.sampling import spread
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.fashioniq import image_paths as fashioniq_paths
 from cir_core.datasets.readers.hp_fashioniq import image_paths, read_questions
 from cir_core.errors import StudyError

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.validity.circus.form import FLAGS
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.support.texts import quoted
 
 _LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")

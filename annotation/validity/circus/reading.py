@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationErr
 from annotation.records import name_key
 from annotation.validity.circus.checks import OneStudy, check_values, may_be_a_flag, query_named
 from annotation.validity.circus.form import FLAGS, time_of
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_object
 from cir_core.support.texts import counted, quoted
 

@@ -34,7 +34,7 @@ from cir_core.audit.records import (
     Variant,
 )
 from cir_core.audit.summary import INPUTS, summarise
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.support.texts import quoted

@@ -43,7 +43,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 from cir_core.support.texts import quoted

@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from cir_core.audit.records import Variant
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.support.texts import quoted

@@ -20,7 +20,7 @@ from cir_core.audit.circus.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus.circus_samples import QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 import ijson
 from pydantic import BaseModel, ValidationError
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted, shortened

@@ -16,7 +16,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, first_value, read_array, validated
 from cir_core.datasets.readers import circo
 from cir_core.datasets.readers.soft_benchmark import soft_image_paths

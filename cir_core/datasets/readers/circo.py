@@ -16,7 +16,7 @@ import ijson
 from pydantic import BaseModel, StrictInt, StrictStr
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import DepthLimited, TooDeep
 from cir_core.datasets.files.json_files import read_array, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file

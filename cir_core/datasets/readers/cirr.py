@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_array, read_object, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode

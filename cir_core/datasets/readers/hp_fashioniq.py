@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically

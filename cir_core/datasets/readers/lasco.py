@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_byte, read_array, read_object
 from cir_core.datasets.files.layouts import check_folder, find_file, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery

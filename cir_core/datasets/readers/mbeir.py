@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.files.mbeir_layout import find_files
 from cir_core.datasets.readers.qrels import qrels_lines

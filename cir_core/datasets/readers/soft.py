@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_array, validated
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import fashioniq
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array, read_object
 from cir_core.datasets.readers.fashioniq import CATEGORIES
 from cir_core.errors import DatasetError

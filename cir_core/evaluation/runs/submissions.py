@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.datasets.readers.circo import canonical_id
 from cir_core.datasets.records import Benchmark, BenchmarkQuery

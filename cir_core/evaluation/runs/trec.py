@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.datasets.readers.qrels import one_word
 from cir_core.errors import DatasetError

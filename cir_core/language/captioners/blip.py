@@ -18,8 +18,8 @@ from cir_core.encoders.files.offline import hub_access
 from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
-from cir_core.language.watch import Observer
 from cir_core.types.composition import Usage
 
 _CLASSES = {"blip": "BlipForConditionalGeneration", "blip-2": "Blip2ForConditionalGeneration"}

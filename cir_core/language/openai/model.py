@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
+from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
@@ -19,7 +20,6 @@ from cir_core.language.openai.reading import WrongForm, partial_fields, read_ans
 from cir_core.language.openai.server import Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task
-from cir_core.language.watch import Observer
 from cir_core.language.wrappers.conditions import Conditions
 from cir_core.types.composition import Usage
 

@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from cir_core.errors import StorageError
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.language.tasks import A, Picture, Task
-from cir_core.language.watch import MeteredWatch, Observer
 from cir_core.language.wrappers.cache import AnswerCache
 from cir_core.language.wrappers.conditions import Conditions as Conditions
 from cir_core.language.wrappers.given import given_answer

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from cir_core.errors import LanguageModelUnavailable, Stopped
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Observer
 
 REST = 30.0  # seconds
 

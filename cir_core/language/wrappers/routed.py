@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Observer
 from cir_core.language.wrappers.conditions import Conditions, conditions_of
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from annotation.analysis import composing
-from annotation.analysis.composing import compose
+from annotation.analysis import compose as composing
+from annotation.analysis.compose import compose
 from annotation.analysis.loading import load_answers
 from annotation.analysis.planning.precision import kappa_precision, rate_precision
 from annotation.analysis.preference.report import preference_report

@@ -8,8 +8,8 @@ import pytest
 from annotation.preference.metric_scoring import checked_name, method_scores
 from annotation.records import Item
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, StudyError
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import ConstraintsAnswer
-from cir_core.language.watch import Observer
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher
 from cir_core.types.methods import SoftFilter

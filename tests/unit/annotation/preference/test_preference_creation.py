@@ -13,7 +13,7 @@ from annotation.preference.sources import SurveyQuery
 from annotation.preference.survey.flow import SECRET
 from annotation.preference.survey.plan import SurveyLayout
 from annotation.preference.survey.texts import SETTINGS
-from annotation.studies.images import freezing, studies_folder
+from annotation.studies.image_snapshots import freezing, studies_folder
 from cir_core.errors import StorageError, StudyError
 from storage.studies.store import SqlStudyStore
 from tests.fakes.databases import engine_of

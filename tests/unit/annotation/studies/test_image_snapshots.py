@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 from PIL import Image, ImageCms
 
-from annotation.studies.images import LARGE_EDGE, NOT_FOUND, SMALL_EDGE, clear_leftovers, freezing, studies_folder
+from annotation.studies.image_snapshots import (
+    LARGE_EDGE,
+    NOT_FOUND,
+    SMALL_EDGE,
+    clear_leftovers,
+    freezing,
+    studies_folder,
+)
 from cir_core.errors import StorageError
 
 

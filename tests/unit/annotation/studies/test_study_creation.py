@@ -10,7 +10,7 @@ from PIL import Image
 from annotation.records import StudyPlan
 from annotation.sources import StudyQuery
 from annotation.studies.creation import check_name
-from annotation.studies.images import studies_folder
+from annotation.studies.image_snapshots import studies_folder
 from annotation.validity.create import create_validity_study
 from cir_core.errors import StorageError, StudyError
 from storage.studies.store import SqlStudyStore

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from annotation.records import Decision, Draft, Judgement, StudyEvent
 from annotation.studies import service as service_module
-from annotation.studies.images import studies_folder
+from annotation.studies.image_snapshots import studies_folder
 from annotation.studies.lifecycle import remove_study, rename_study
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity

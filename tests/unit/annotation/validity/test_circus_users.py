@@ -15,7 +15,7 @@ from annotation.tables.files import as_zip
 from annotation.validity.circus import circus_files, read_circus_users, write_circus_users
 from annotation.validity.circus.form import annotation_of, answer_of, changed, time_of
 from annotation.validity.create import import_circus_study
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import DatasetError, StudyError, UnknownStudy
 from cir_core.types.ids import new_id
 from storage.studies.store import SqlStudyStore

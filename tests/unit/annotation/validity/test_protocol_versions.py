@@ -15,7 +15,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from annotation.analysis.composing import compose
+from annotation.analysis.compose import compose
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Options
 from annotation.analysis.rendering.documents import report_file

@@ -13,7 +13,7 @@ from cir_core.audit.circus.circus_files import pools_on_card, read_run, write_ru
 from cir_core.audit.circus.rank_files import read_ranks
 from cir_core.audit.circus.traces import read_validated, write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.records import pools_digest
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import DatasetError
 from tests.fakes.audit_ranks import benchmark, image, run
 

@@ -8,8 +8,8 @@ import pytest
 from cir_core.construct.difference import ask_difference
 from cir_core.errors import LanguageModelError
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask, Picture
-from cir_core.language.watch import Observer
 from tests.fakes.language import ReplayingLanguageModel
 
 # Unit vectors in the plane; with "make it red" (1, 0) the cosine is the first number.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.circled import (
     CircledSession,
     CircledTurn,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.circo import canonical_id, read_benchmark
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import as_windows_saves, circo, circo_record, coco_images, put

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.cirr import read_benchmark
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import CIRR_NAMES as NAMES

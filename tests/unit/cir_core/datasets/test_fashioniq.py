@@ -3,7 +3,7 @@
 import pytest
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.fashioniq import read_benchmark, read_queries, read_split
 from cir_core.errors import DatasetError
 from tests.fakes.benchmark_files import as_windows_saves, fashioniq, fashioniq_record, put

@@ -3,7 +3,7 @@ from copy import deepcopy
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import Question, ShownSet, decoded_text, read_questions, write_questions
 from cir_core.errors import DatasetError
 from cir_core.registry.counting import hp_counts

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cir_core.audit.circus.circus_files import read_run as read_audit
 from cir_core.audit.circus.traces import read_validated
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, LongNumber, TooDeep, is_too_deep
 from cir_core.datasets.files.json_files import first_value, read_array, read_document, read_lines
 from cir_core.datasets.records import Benchmark

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.soft import (
     MultiTarget,
     read_candidates,

@@ -20,7 +20,7 @@ from cir_core.evaluation.evaluate_replay import replay
 from cir_core.evaluation.fixed_sessions import FixedSession, FixedTurn
 from cir_core.language.tasks import CaptionAnswer, ConstraintsAnswer
 from cir_core.methods.declared import Method
-from cir_core.search.composing import Composed
+from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Usage
 from cir_core.types.records import MethodSettings, SoftFilter

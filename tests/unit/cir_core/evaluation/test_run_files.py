@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import DatasetError
 from cir_core.evaluation.runs.files import read_run
 from cir_core.evaluation.runs.records import Run

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import circo as circo_files
 from cir_core.datasets.readers import cirr as cirr_files
 from cir_core.errors import DatasetError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from cir_core.datasets.files.faults import ValidationIssues
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.qrels import read_qrels, write_qrels
 from cir_core.errors import DatasetError
 from cir_core.evaluation.runs.records import Run

@@ -20,6 +20,7 @@ from cir_core.errors import (
 )
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.connect import connected, language_models
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
     A,
     CaptionAnswer,
@@ -30,7 +31,6 @@ from cir_core.language.tasks import (
     Picture,
     Task,
 )
-from cir_core.language.watch import Observer
 from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
 from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
 from cir_core.language.wrappers.conditions import Conditions, conditions_of

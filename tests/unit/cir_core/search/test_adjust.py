@@ -11,7 +11,7 @@ from cir_core.language.tasks import ConstraintsAnswer, ReflectAnswer
 from cir_core.methods.fusion import slerp
 from cir_core.methods.references import Previous
 from cir_core.methods.soft_filter import soft_score
-from cir_core.search.searcher import Found, Searcher
+from cir_core.search.searcher import Searcher, TurnResult
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment, Constraints, Marks, Usage
@@ -339,7 +339,7 @@ def test_turns_of_an_earlier_version_say_why_they_cannot_be_changed(service):
         with pytest.raises(SearchError, match="earlier version"):
             change(session.session_id, old.turn_id, Adjustment(rounds=0))
     with pytest.raises(SearchError, match="earlier version"):
-        Found.of(old)
+        TurnResult.of(old)
     with pytest.raises(SearchError, match="not part of this session"):
         service.adjusted(session.session_id, "elsewhere", Adjustment())
 

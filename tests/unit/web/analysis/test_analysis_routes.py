@@ -20,7 +20,7 @@ from sqlalchemy import event
 from starlette.testclient import TestClient
 
 from annotation.accounts.roles import Capability, may
-from annotation.analysis import composing
+from annotation.analysis import compose
 from annotation.analysis.records import Disputed, Options
 from annotation.analysis.rendering.formats import FORMS
 from annotation.preference.answers import Preference
@@ -438,13 +438,13 @@ def test_sixteen_who_look_cost_one_computation(
     visit: Open, study: Study, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     made = []
-    whole = composing.validity_report
+    whole = compose.validity_report
 
     def counted(*args: Any) -> Any:
         made.append(args)
         return whole(*args)
 
-    monkeypatch.setattr(composing, "validity_report", counted)
+    monkeypatch.setattr(compose, "validity_report", counted)
     client = visit("analyst")
     with ThreadPoolExecutor(16) as pool:
         texts = {answer.text for answer in pool.map(

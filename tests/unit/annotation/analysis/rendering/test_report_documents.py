@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from annotation.analysis.composing import whole_report
+from annotation.analysis.compose import whole_report
 from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import ReportColumn, ReportTable, Section, Selection
 from annotation.analysis.rendering import documents

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from annotation.analysis.composing import WholeReport
+from annotation.analysis.compose import WholeReport
 from annotation.analysis.records import MetricScores
 from annotation.analysis.selection import Choices
 from annotation.records import Study

@@ -47,7 +47,7 @@ class Composed:
     stages: StageTimer
 
 
-def joined(
+def apply_history(
     base: BaseQuery, reference: Reference, previous: Previous | None, marks: Marks, method: MethodSettings,
     features_of: Callable[[Sequence[str]], Matrix],
 ) -> ComposedQuery:
