@@ -290,7 +290,7 @@ def test_groups_and_kinds_can_be_told_apart() -> None:
     several = {kind for kind in ACT_KINDS for other in ACT_KINDS
                if kind != other and kind.split(".")[0] == other.split(".")[0]}
     assert {kind for kinds in ACT_GROUPS.values() for kind in kinds} == several
-    words = (Path(__file__).parents[2] / "assets" / "js" / "study" / "log-words.js").read_text("utf-8")
+    words = (Path(__file__).parents[2] / "assets" / "js" / "admin" / "log-words.js").read_text("utf-8")
     assert [one for one in (*ACT_GROUPS, *ACT_KINDS) if f'"{one}":' not in words] == []
 
 

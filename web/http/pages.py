@@ -27,10 +27,10 @@ class Page:
 
 SCREENS = (
     Page("/", "Search", frozenset({"search"})),
-    Page("/annotate", "Annotate", frozenset({"annotate"}), "js/annotate/annotate.js"),
-    Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/adjudicate.js"),
-    Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/studies.js"),
-    Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/analysis.js"),
+    Page("/annotate", "Annotate", frozenset({"annotate"}), "js/annotate/main.js"),
+    Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/main.js"),
+    Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/main.js"),
+    Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/main.js"),
     Page("/people", "People", frozenset({"people"}), "js/admin/people.js"),
     Page("/log", "Log", frozenset({"people"}), "js/admin/log.js"),
 )

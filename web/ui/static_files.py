@@ -41,7 +41,7 @@ def own_version() -> str:
 
 
 def own(path: str, *, depth: int = 0) -> str:
-    """The address of ``js/annotate/annotate.js`` or ``study.css``, relative to a page ``depth`` folders
+    """The address of ``js/annotate/main.js`` or ``study.css``, relative to a page ``depth`` folders
     below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path.
 
     In a script that Gradio runs, resolve it against ``document.baseURI``: a bare ``import()``
