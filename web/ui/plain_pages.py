@@ -9,8 +9,8 @@ from starlette.types import Scope
 
 from web.http.permissions import first_page
 from web.http.visitor import Visitor
+from web.ui.static_files import ASSETS
 from web.ui.templating import fill
-from web.ui.theme import ASSETS
 
 COOKIE = "cirque"
 _HTTPS_COOKIE = f"__Host-{COOKIE}"   # browsers take it from this host alone, over https, for all of its paths
@@ -46,4 +46,4 @@ def cookie_of(scope: Scope) -> str:
 
 @lru_cache(maxsize=1)
 def _style() -> str:
-    return (ASSETS / "sign-in.css").read_text("utf-8")
+    return (ASSETS / "css" / "sign-in.css").read_text("utf-8")

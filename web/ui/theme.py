@@ -1,18 +1,16 @@
 """One look for every screen: paper and ink in light, deep neutral in dark, one accent.
 
-Own panels are styled by ``assets/app.css``; this theme gives Gradio's components the same
+Own panels are styled by ``assets/css/app.css``; this theme gives Gradio's components the same
 colours. Only fonts of the system: the page loads nothing from anywhere else.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import gradio as gr
 
 from web.http.pages import SCREENS
+from web.ui.static_files import ASSETS
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _STYLES = ("app", "methods", "columns", "audit")
 _SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
             "audit", "pages")
@@ -53,7 +51,7 @@ def head() -> str:
     The style goes here and not to Gradio's ``css_paths``, which puts its own container in
     front of every selector: rules that begin at the body or at a dialog would be lost.
     """
-    styles = "\n".join((ASSETS / f"{name}.css").read_text("utf-8") for name in _STYLES)
+    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in _STYLES)
     scripts = "\n".join((ASSETS / "js" / "search" / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
     return (
         '<meta name="color-scheme" content="light dark">'
