@@ -34,7 +34,7 @@ def notice(
 ) -> str:
     """A page that says why something is not shown, and where to go instead: to ``again`` if that is an address
     ("" this one), where the page may go ``by_itself``."""
-    return page("notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
+    return page("pages/notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
                 by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
 
 
