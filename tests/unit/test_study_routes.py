@@ -379,7 +379,7 @@ def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
     answer = page.get("/" + address)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    script = page.get("/" + own("js/search/core.js"))
+    script = page.get("/" + own("js/search/actions.js"))
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
     older = page.get("/own/0.0.1-abc/css/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"

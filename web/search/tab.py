@@ -48,7 +48,7 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
 
 
 def _panel(name: str, first: dict[str, str]) -> gr.HTML:
-    # A panel hands itself to assets/js/search/core.js, which may load after it. "act" is the one
+    # A panel hands itself to assets/js/search/actions.js, which may load after it. "act" is the one
     # event; Gradio knows it because the quoted word stands in this script.
     script = (
         f"const me = [element, trigger, watch, '{name}', 'act'];"

@@ -12,8 +12,8 @@ from web.http.pages import SCREENS
 from web.ui.static_files import ASSETS
 
 _STYLES = ("app", "methods", "columns", "audit")
-_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
-            "audit", "pages")
+_SCRIPTS = ("actions", "clicks", "results/selection", "picker", "reference", "keys", "results/marks", "methods/editing",
+            "methods/chips", "results/columns", "results/audit", "menu")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")
