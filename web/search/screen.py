@@ -128,7 +128,8 @@ class Screen:
         if seen.now:
             moves = soft_filter.moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
         return fill(
-            "search/results.html", view=view, turn=turn, length=length, target=target, session=session, problem=seen.problem,
+            "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
+            problem=seen.problem,
             tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
             warnings=methods.warnings(turn.notes), moves=moves, soft=soft_filter.soft_filter(turn),
             rounds=reflection.reflection(seen.stored, turn, gallery, version),

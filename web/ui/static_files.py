@@ -43,14 +43,18 @@ def own_version() -> str:
 
 def own(path: str, *, depth: int = 0) -> str:
     """The address of ``js/annotate/main.js`` or ``css/study.css``, relative to a page ``depth`` folders
-    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path.
-
-    In a script that Gradio runs, resolve it against ``document.baseURI``: a bare ``import()``
-    there would start from the folder of Gradio's own script.
-    """
+    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path."""
     if path not in _files() and path != _PLOTLY:
         raise KeyError(f"assets/{path} is not a script or style of cirque's")
     return f"{'../' * depth}own/{own_version()}/{path}"
+
+
+def in_module(path: str, call: str) -> str:
+    """JavaScript for Gradio to run: a promise of ``call``, made with the module at ``path`` as ``screen``.
+
+    Resolved against the page: a bare import() would start from the folder of Gradio's own script.
+    """
+    return f"import(new URL('{own(path)}', document.baseURI).href).then((screen) => {call})"
 
 
 def own_routes() -> APIRouter:

@@ -1,6 +1,6 @@
 // What stands between the questions: guidelines, consent, small tasks, and the code at the end.
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
-import { closer, dialog, h, kbd, toast } from "../shared/common.js";
+import { closer, copy, dialog, h, kbd } from "../shared/common.js";
 import { createChoice } from "./choice.js";
 
 const paragraphs = (text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
@@ -78,15 +78,7 @@ export function checkPage(gate, pass, { said, back }) {
 // The code that proves it, to be copied.
 export function codeBox(code) {
   const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
-  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(code);
-      toast("Copied");
-    } catch { // plain http on another host has no clipboard
-      window.getSelection().selectAllChildren(shown);
-      toast("It is marked: copy it with Ctrl+C.");
-    }
-  } });
+  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { mark: () => window.getSelection().selectAllChildren(shown) }) });
   return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, copy));
 }
 
