@@ -160,6 +160,6 @@ function invented() {
 
 function shownOnce(label, value) {
   const shown = h("input", { readonly: true, value, onfocus: () => shown.select() });
-  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { mark: () => shown.select() }) });
-  return [h("div", { class: "cq-peonce" }, field(label, shown), copy), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
+  return [h("div", { class: "cq-peonce" }, field(label, shown),
+    h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
 }

@@ -34,7 +34,6 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
   const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
-  const visits = new Map(); // where Save was pressed: the desk, by item
   let desk = null, shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
 
   // --- what is shown -------------------------------------------------------------------------
@@ -131,20 +130,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     const lacks = missing(edit.answer, rubric);
     form.complain(lacks);
     if (lacks) return say(lacks.text);
-    const { item, revision, study } = desk;
-    const given = settled(edit.answer, rubric);
-    const press = sending.save({ study: study.name, item: item.id, answer: given, seconds: clock.seconds, seen_revision: revision, then: "next" },
-      drafts.drop(study.name, item.id));
-    visits.set(item.id, desk);
-    if (!press) return;
-    let told;
-    try {
-      told = await press;
-    } catch (problem) {
-      work.refused(problem);
-      return void (desk?.item?.id === item.id && keep());
-    }
-    work.acknowledged(told, { same: (sent) => same(edit.answer, sent, rubric), left: () => desk !== visits.get(item.id) });
+    await work.save({ answer: settled(edit.answer, rubric), seconds: clock.seconds, same: (sent) => same(edit.answer, sent, rubric), stopped: () => void keep() });
   }
 
   async function reopened() {

@@ -1,5 +1,5 @@
 // People × items × overlap → hours and precision, before anybody begins.
-import { api, h, toast } from "../shared/common.js";
+import { api, copy, h } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
 
 const WAIT_MS = 250;
@@ -42,7 +42,7 @@ export function planner(screen, { open }) {
     h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "How many people and hours for how sure a result" })),
     form, answer,
     h("p", { class: "cq-quiet", text: "The command that makes it, from an audit (cirque study create --help tells of other sources):" }),
-    h("div", { class: "cq-stcopy" }, command, h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command.textContent) })));
+    h("div", { class: "cq-stcopy" }, command, h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command.textContent, { shown: command }) })));
   return box;
 }
 
@@ -58,13 +58,4 @@ function shown(it) {
       : fact(half(it.kappa_width), "Cohen’s κ", `if about ${it.kappa.toFixed(2)}, from ${plural(it.doubly_judged, "item")}`)),
   h("p", { class: "cq-quiet", text: it.kappa_reason || `${plural(it.doubly_judged, "item")} of ${count(it.items)} will be judged by more than one person. `
     + "Widths are those of 95 % intervals." })];
-}
-
-async function copy(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    toast("Copied");
-  } catch { // plain http on another host has no clipboard
-    toast("This browser lets no page copy here. Mark the command and copy it yourself.");
-  }
 }

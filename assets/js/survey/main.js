@@ -32,7 +32,6 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   const sheet = () => openGuidelines(page);
   const whereOf = (item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
-  const visits = new Map(); // where Save was pressed: the desk, by question
   let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0, keptAt = 0;
   let asks = false; // whether it was meant
 
@@ -155,22 +154,13 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     }
     const question = doubt(answer, page);
     if (question && !answer.confirmed) return ask(question);
-    const { item, revision, study } = desk;
-    const press = sending.save({ study: study.name, item: item.id, answer: settled(answer), seconds: clock.seconds, seen_revision: revision, then: "next" },
-      drafts.drop(study.name, item.id));
-    visits.set(item.id, desk);
-    if (!press) return;
-    let told;
-    try {
-      told = await press;
-    } catch (problem) {
-      const here = desk?.item?.id === item.id;
-      if (here && problem.kind === "confirm") return ask(problem.message);
-      if (here) keep();
-      if (here && problem.kind === "gate") return work.go(); // something has come up, in another window
-      return work.refused(problem);
-    }
-    work.acknowledged(told, { same: (sent) => same(answer, sent), left: () => desk !== visits.get(item.id) });
+    await work.save({ answer: settled(answer), seconds: clock.seconds, same: (sent) => same(answer, sent), stopped });
+  }
+  function stopped({ kind, message }) {
+    if (kind === "confirm") ask(message);
+    else keep();
+    if (kind === "gate") work.go(); // something has come up, in another window
+    return kind === "confirm" || kind === "gate";
   }
 
   function ask(question) {

@@ -78,8 +78,8 @@ export function checkPage(gate, pass, { said, back }) {
 // The code that proves it, to be copied.
 export function codeBox(code) {
   const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
-  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { mark: () => window.getSelection().selectAllChildren(shown) }) });
-  return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, copy));
+  const button = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { shown }) });
+  return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
 }
 
 export function openGuidelines(page) {

@@ -10,6 +10,7 @@ const LINGER_MS = 1500;
 export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
+  const visits = new Map(); // where Save was pressed: the desk, by item
   let asked = 0, headed = null; // the item on its way: steps count from there
   // The desk at the item with this id, or at the first that is open, and when it was asked for.
   const deskAt = async (item) => {
@@ -35,6 +36,29 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       if (mine === asked) headed = null;
     }
   }
+  // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
+  function acknowledged({ saved, desk: next, sent, replaced }, same, left) {
+    places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
+    const overtook = saved.overtook && !replaced
+      ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+    const there = now().item?.id === sent.item;
+    if (there && !left) {
+      if (overtook) toast(overtook);
+      if (same(sent.answer)) return show(next);
+    }
+    if (there) stayed(saved, sent, next);
+    else progress.draw(next.study.name, next.progress);
+    const changed = there && !same(sent.answer);
+    toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
+  }
+
+  // The server does not take an answer: on its own item that is said there, else it is a draft again.
+  function refused({ message, sent }) {
+    if (now().item?.id === sent.item) return problem(message);
+    late.hold(sent);
+    toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
+  }
+
   const here = () => (headed ? { id: headed } : now().item);
 
   return {
@@ -72,26 +96,22 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         return error.message;
       }
     },
-    // ``same(answer)``: whether the page still shows what was sent. ``left()``: whether the person has been elsewhere since.
-    acknowledged({ saved, desk: next, sent, replaced }, { same, left = () => false }) {
-      places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
-      const overtook = saved.overtook && !replaced
-        ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
-      const there = now().item?.id === sent.item;
-      if (there && !left()) {
-        if (overtook) toast(overtook);
-        if (same(sent.answer)) return show(next);
+    // Save ``answer`` to what is shown. ``same(answer)``: whether the page still shows what was sent. ``stopped(problem)``
+    // hears that the server does not take it, where the item is still shown; true says that it has seen to it.
+    async save({ answer, seconds, same, stopped }) {
+      const { item, revision, study } = now();
+      const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
+        drafts.drop(study.name, item.id));
+      visits.set(item.id, now());
+      if (!press) return;
+      let told;
+      try {
+        told = await press;
+      } catch (problem) {
+        if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
+        return;
       }
-      if (there) stayed(saved, sent, next);
-      else progress.draw(next.study.name, next.progress);
-      const changed = there && !same(sent.answer);
-      toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
-    },
-    // The server does not take an answer: on its own item that is said there, else it is a draft again.
-    refused({ message, sent }) {
-      if (now().item?.id === sent.item) return problem(message);
-      late.hold(sent);
-      toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
+      acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
     async begin(desk) {

@@ -29,7 +29,7 @@ async function fill() {
   if (!section.isConnected) return; // another turn was drawn meanwhile
   const place = $("[data-audit-place]", section);
   if (found.problem) place.replaceChildren(h("p", { class: "cq-quiet", text: found.problem }));
-  else place.innerHTML = found.html; // a template of the server, escaped there
+  else place.innerHTML = found.html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
   alone = found.ranks || {};
   showAlone();
 }
