@@ -34,5 +34,6 @@ def _build_page(demo: gr.Blocks, page: Page) -> None:
     with demo.route(page.title, page.path, show_in_navbar=False):
         gr.HTML(
             "", html_template="${value}", js_on_load=in_module(page.script, "screen.mount(element)"),
-            apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel", container=False, padding=False,
+            apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel",
+            container=False, padding=False,
         )

@@ -140,8 +140,8 @@ def sign_in_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             status = 404 if isinstance(error, AccessError) else 503
             return HTMLResponse(notice(said(error), None), status, headers=OWN_PAGE)
-        return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role], name=name[:MAX_NAME],
-                                 problem=problem), status, headers=OWN_PAGE)
+        return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role],
+                                 name=name[:MAX_NAME], problem=problem), status, headers=OWN_PAGE)
 
     @routes.get("/me")
     async def me(request: Request) -> Response:
