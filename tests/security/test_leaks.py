@@ -344,7 +344,7 @@ def test_no_column_tells_its_method(tmp_path: Any) -> None:
         text = draw.choice(("red", "blue", "green"))
         made = service.run(NAME, draw.choice(ids), text, asked, blind=True, seed=draw.randrange(2**31))
         shown = columns(made, votes.votes(made.comparison_id), "me", known, "v", lambda _: None)
-        page = fill("columns.html", view=UiState(gallery=NAME), columns=shown)
+        page = fill("search/columns.html", view=UiState(gallery=NAME), columns=shown)
         parts = page.split("<section")[1:]
         for place, (column, drawn) in enumerate(zip(shown["columns"], parts, strict=True)):
             # What was found is what is judged; how it is shown is looked at.

@@ -26,14 +26,14 @@ def places(pattern: str, folder: str, *endings: str) -> set[tuple[str, str]]:
 
 
 def test_templates_escape_whatever_they_are_filled_with() -> None:
-    shown = fill("notice_page.html", style="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None, root="",
+    shown = fill("pages/notice_page.html", style="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None, root="",
                  first="/")
     assert "<img" not in shown and "&lt;img src=x" in shown and "{{ 7*7 }}" in shown
 
 
 def test_the_only_thing_that_templates_do_not_escape_is_cirques_own_style() -> None:
     assert places(r"\|\s*safe\b|autoescape|Markup", "web/templates", ".html") == {
-        ("web/templates/gate.html", "<style>{{ style | safe }}</style>")}
+        ("web/templates/pages/gate.html", "<style>{{ style | safe }}</style>")}
     assert not places(r"autoescape\s*=\s*False|Markup\(", "web", ".py")
 
 
@@ -42,7 +42,7 @@ def test_scripts_make_elements_and_set_texts() -> None:
     found = places(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|new Function|\beval\(|"
                    r"createContextualFragment|DOMParser|setHTMLUnsafe", "assets/js", ".js")
     assert {(path, line.partition("//")[0].strip()) for path, line in found} == {
-        ("assets/js/search/audit.js", "else place.innerHTML = found.html;")}
+        ("assets/js/search/results/audit.js", "else place.innerHTML = found.html;")}
 
 
 def test_addresses_that_scripts_set_are_never_of_a_data_set() -> None:

@@ -142,8 +142,8 @@ def sign_in_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             status = 404 if isinstance(error, AccessError) else 503
             return HTMLResponse(notice(public_message(error), None), status, headers=OWN_PAGE)
-        return HTMLResponse(page("join.html", role=invitation.role, says=SAYS[invitation.role], name=name[:MAX_NAME],
-                                 problem=problem), status, headers=OWN_PAGE)
+        return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role],
+                                 name=name[:MAX_NAME], problem=problem), status, headers=OWN_PAGE)
 
     @routes.get("/me")
     async def me(request: Request) -> Response:
@@ -155,7 +155,7 @@ def sign_in_routes(services: Services) -> APIRouter:
 
 
 def _sign_in_page(*, name: str, problem: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return HTMLResponse(page("sign_in.html", name=name[:MAX_NAME], problem=problem), status,
+    return HTMLResponse(page("pages/sign_in.html", name=name[:MAX_NAME], problem=problem), status,
                         headers={**OWN_PAGE, **(headers or {})})
 
 

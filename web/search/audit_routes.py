@@ -29,6 +29,6 @@ def audit_routes(services: Services) -> APIRouter:
         except CirqueError as error:
             return JSONResponse({"problem": public_message(error)}, headers=_FRESH)
         shown = present_audit.audit(found, session.gallery, version)
-        return JSONResponse({"html": fill("audit.html", audit=shown), "ranks": shown["ranks"]}, headers=_FRESH)
+        return JSONResponse({"html": fill("search/audit.html", audit=shown), "ranks": shown["ranks"]}, headers=_FRESH)
 
     return routes

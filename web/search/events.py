@@ -11,21 +11,18 @@ import gradio as gr
 
 from cir_core.errors import CirqueError
 from web.http.long_actions import follow
+from web.http.pages import SEARCH
 from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.base import LONG, arrive, begin, perform, resume
 from web.search.screen import PANELS, Screen
 from web.search.view import UiState
 from web.services import Services
+from web.ui.static_files import in_module
 
 # Events that may run the encoder share one queue. Most of a slow search is waiting for a
 # language model, so there is room for more of them than there are cores.
 ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
-
-_READ_MINE = """(view) => {
-  try { return [view, JSON.parse(localStorage.getItem("cirque.sessions") || "[]")]; }
-  catch { return [view, []]; }
-}"""
 
 
 def wire_screen(
@@ -80,13 +77,15 @@ def wire_screen(
                 panels["top"] = screen.draw_top(replace(view, session_id=told))
             yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
 
-    demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
+    # Nothing is asked for before the page's own script is there to see it drawn.
+    read_mine = f"async (view) => [view, await {in_module(SEARCH.script, 'screen.mySessions()')}]"
+    demo.load(on_load, [view_state, mine], outputs, js=read_mine, show_progress="hidden",
               api_visibility="private", **ENCODER)
     # "multiple": the page itself sends one action at a time, and may send the next one when this
     # one is drawn, a moment before Gradio counts it as over ("once" would swallow that one).
     acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
                     trigger_mode="multiple", **ENCODER)
-    acted.failure(None, js="() => { window.cirque?.done(); }")
+    acted.failure(None, js=f"() => {{ {in_module(SEARCH.script, 'screen.done()')}; }}")
 
 
 def _check_searcher(request: gr.Request) -> None:

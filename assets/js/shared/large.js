@@ -5,7 +5,8 @@ import { at, h } from "./elements.js";
 // ``pictures``: [{name, large}]. Resolves when it is closed.
 export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
   let now = which;
-  const picture = h("img", { alt: "" });
+  // A small picture is not blown up beyond twice its size: blur shows nothing more.
+  const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
   const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,

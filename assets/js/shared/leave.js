@@ -1,7 +1,7 @@
 // Signing out. What keeps it from being done is said: somebody else may sit here next.
 import { api } from "./calls.js";
-import { dialog } from "./dialogs.js";
-import { at, h } from "./elements.js";
+import { tell } from "./dialogs.js";
+import { at } from "./elements.js";
 
 let leaving = null;
 export const leave = () => (leaving ??= go().finally(() => { leaving = null; }));
@@ -16,11 +16,3 @@ async function go() {
   }
   window.location.assign(at("sign-in"));
 }
-
-const tell = (title, text, button) => new Promise((resolve) => {
-  const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
-    h("p", { role: "alert", text, dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
-  tells.addEventListener("close", () => { tells.remove(); resolve(); });
-  tells.showModal();
-});

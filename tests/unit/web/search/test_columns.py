@@ -60,7 +60,7 @@ def compared(services, *, blind=True, methods=COMPARED):
 def drawn(services, view, who="me"):
     comparison = services.compare.comparison(view.comparison_id)
     shown = columns(comparison, services.votes.votes(comparison.comparison_id), who, METHODS, "v", lambda _: None)
-    return comparison, shown, fill("columns.html", view=view, columns=shown)
+    return comparison, shown, fill("search/columns.html", view=view, columns=shown)
 
 
 def test_a_blind_page_names_nothing_before_the_vote(services):

@@ -161,5 +161,5 @@ def test_a_half_written_answer_of_any_shape_is_shown_as_text():
     shown = drawn(Progress("r", stage="reflect", planned=1, looks_at=5, hits=hits, partial=odd))
     assert shown["writing"]["satisfied"] == [nasty]
     assert shown["writing"]["problems"] == [] and shown["writing"]["query"] == ""
-    html = fill("progress.html", live=shown, view=None)
+    html = fill("search/progress.html", live=shown, view=None)
     assert "<img src=x" not in html and html.count("&lt;img src=x") == 2

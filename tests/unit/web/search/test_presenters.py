@@ -107,8 +107,8 @@ def test_numbers_are_typeset() -> None:
 
 def test_templates_escape_what_people_and_files_say(session: SearchSession) -> None:
     tile = results.tile(Hit(NASTY, 0.5, 1), NASTY, "v", NASTY)
-    html = fill("tile.html", tile=tile, moves=None, feedback=True)
+    html = fill("search/parts/tile.html", tile=tile, moves=None, feedback=True)
     assert "<img src=x" not in html
     assert html.count("<img") == 1
     how = results.how_found(session, turn("t9", 1, "b1", None, ["i"], text=NASTY))
-    assert "<img src=x" not in fill("how.html", how=how, changed=False)
+    assert "<img src=x" not in fill("search/how.html", how=how, changed=False)

@@ -374,14 +374,14 @@ def test_no_way_out_of_the_folder_of_pictures(page: TestClient, store: SqlStudyS
 
 
 def test_own_files_have_the_version_in_their_address(page: TestClient) -> None:
-    address = asset_url("study.css")
-    assert address == f"own/{own_version()}/study.css" and asset_url("study.css", depth=1) == f"../{address}"
+    address = asset_url("css/study.css")
+    assert address == f"own/{own_version()}/css/study.css" and asset_url("css/study.css", depth=1) == f"../{address}"
     answer = page.get("/" + address)
     assert answer.status_code == 200 and answer.headers["content-type"].startswith("text/css")
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    script = page.get("/" + asset_url("js/search/core.js"))
+    script = page.get("/" + asset_url("js/search/actions.js"))
     assert script.headers["content-type"].startswith("text/javascript") and script.text.startswith("//")
-    older = page.get("/own/0.0.1-abc/study.css")
+    older = page.get("/own/0.0.1-abc/css/study.css")
     assert older.content == answer.content and older.headers["cache-control"] == "no-cache"
     for path in ("nothing.css", "../pyproject.toml", "%2e%2e/pyproject.toml", "rubrics/circus-1.toml", ""):
         assert page.get(f"/own/{own_version()}/{path}").status_code == 404

@@ -1,0 +1,100 @@
+// What has been begun is kept: by the server after each pause in typing, and in this browser
+// until the server has it.
+import { api } from "../../shared/common.js";
+import { keptByItem, sameItem } from "./kept.js";
+
+const PAUSE_MS = 400, PATIENCE_MS = 1500;
+
+// A draft is {study, item, answer, seconds, revision}: ``revision`` is that of the answer it was begun on.
+export function createDrafts(name) {
+  const here = keptByItem(`cirque.drafts.${name}`);
+  let waiting = null, timer = 0, flying = Promise.resolve();
+  let answering = () => null, leaving = () => {};
+  let given = []; // {draft, at}: what the server has of this page, and since when
+  const forget = (one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
+
+  const post = ({ revision, ...draft }, how = {}) =>
+    api("POST", "study/draft", draft, { ask: false, ...how });
+
+  function hold(draft) {
+    here.put(draft);
+    flying = flying.then(() => post(draft)).then(() => {
+      forget(draft);
+      given.push({ draft, at: performance.now() });
+      if (here.at(draft)?.seconds <= draft.seconds) here.drop(draft); // what came later is still on its way
+    }, () => {});
+  }
+  function send() {
+    clearTimeout(timer);
+    const draft = waiting;
+    waiting = null;
+    if (draft && answering(draft)) here.put(draft); // saving the answer would end it: it follows
+    else if (draft) hold(draft);
+    return flying;
+  }
+
+  // The page goes away: once into this browser, which is certain, once to the server.
+  window.addEventListener("pagehide", () => {
+    leaving();
+    const draft = waiting;
+    if (!draft) return;
+    waiting = null;
+    here.put(draft);
+    if (!answering(draft)) post(draft, { keepalive: true }).catch(() => {});
+  });
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) return;
+    leaving();
+    send();
+  });
+
+  return {
+    // ``saves(one)``: the answer of that item which is on its way, or null. ``leaves()`` may keep what
+    // is shown: the page goes away.
+    join(saves, leaves) { [answering, leaving] = [saves, leaves]; },
+    keep(draft) {
+      if (waiting && !sameItem(waiting, draft)) send();
+      waiting = draft;
+      clearTimeout(timer);
+      timer = setTimeout(send, PAUSE_MS);
+    },
+    send,
+    hold,
+    // The answer is on its way: no draft of it may arrive after it.
+    drop(study, item) {
+      clearTimeout(timer);
+      waiting = null;
+      flying = flying.then(() => forget({ study, item }));
+      here.drop({ study, item });
+      return Promise.race([flying, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+    },
+    // The person does not want it.
+    discard(study, item) {
+      clearTimeout(timer);
+      waiting = null;
+      here.drop({ study, item });
+      flying = flying.then(() => forget({ study, item })).then(() => post({ study, item, answer: null })).catch(() => {});
+    },
+    // The item's answer is ``revision`` now: what was begun since is a draft on that one. Says whether
+    // there is any.
+    follow(one, revision) {
+      const draft = here.at(one);
+      if (draft) hold({ ...draft, revision });
+      return Boolean(draft);
+    },
+    // The latest of the server's draft, this browser's and an answer that is not sent yet. One that only this browser
+    // has, from before the page was left or the server was away, goes to the server now. ``asked``: when the server was
+    // asked for ``theirs``, which may be older than what it has got from here since.
+    latest(study, item, revision, theirs, asked = Infinity) {
+      const late = given.find(({ draft, at }) => at > asked && sameItem(draft, { study, item }));
+      const found = here.at({ study, item }) ?? late?.draft;
+      if (found && found.revision < revision) here.drop(found); // answered since, in another window
+      const mine = found?.revision === revision ? found : null;
+      const sent = answering({ study, item });
+      if (sent) return mine ?? sent;
+      if (!mine || theirs?.seconds > mine.seconds) return theirs;
+      if (mine !== late?.draft) hold(mine);
+      return mine;
+    },
+  };
+}

@@ -1,0 +1,133 @@
+// A person's way through a study, whatever its kind: to other items, and on after a save.
+import { api, toast } from "../../shared/common.js";
+import { createLate } from "./late.js";
+
+const LINGER_MS = 1500;
+
+// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
+// ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
+// what is shown is saved, though nobody goes on.
+export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
+  const query = `study=${encodeURIComponent(name)}`;
+  const late = createLate({ name, drafts, sending, places });
+  const visits = new Map(); // where Save was pressed: the desk, by item
+  let asked = 0, headed = null; // the item on its way: steps count from there
+  // The desk at the item with this id, or at the first that is open, and when it was asked for.
+  const deskAt = async (item) => {
+    const since = performance.now();
+    return { ...await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`), asked: since };
+  };
+  drafts.join(sending.pending, leave);
+
+  // To the item with this id; without one, to the first that is open.
+  async function go(item) {
+    const mine = ++asked;
+    headed = item ?? null;
+    problem("");
+    leave();
+    await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
+    try {
+      const next = await deskAt(item);
+      sending.retry(); // the server is there, and knows who this is
+      if (mine === asked) show(next);
+    } catch (error) {
+      if (mine === asked) problem(error.message);
+    } finally {
+      if (mine === asked) headed = null;
+    }
+  }
+  // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
+  function acknowledged({ saved, desk: next, sent, replaced }, same, left) {
+    places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
+    const overtook = saved.overtook && !replaced
+      ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+    const there = now().item?.id === sent.item;
+    if (there && !left) {
+      if (overtook) toast(overtook);
+      if (same(sent.answer)) return show(next);
+    }
+    if (there) stayed(saved, sent, next);
+    else progress.draw(next.study.name, next.progress);
+    const changed = there && !same(sent.answer);
+    toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
+  }
+
+  // The server does not take an answer: on its own item that is said there, else it is a draft again.
+  function refused({ message, sent }) {
+    if (now().item?.id === sent.item) return problem(message);
+    late.hold(sent);
+    toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
+  }
+
+  const here = () => (headed ? { id: headed } : now().item);
+
+  return {
+    go,
+    get headed() { return headed; },
+    // Whether the study takes answers: asked anew, where it did not.
+    async reopened() {
+      try {
+        const { study } = await deskAt(now().item.id);
+        return study.accepting;
+      } catch (error) {
+        problem(error.message);
+        return null;
+      }
+    },
+    step(by) {
+      const item = here();
+      const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
+      if (to) return go(to);
+      toast(by < 0 ? "This is the first one." : "This is the last one.");
+    },
+    async map() {
+      const to = await places.choose(now().item?.id);
+      places.load().catch(() => {}); // what another window has done since
+      if (to) go(to);
+    },
+    // Ask for more items; answers a sentence if there are none.
+    async more() {
+      try {
+        const { added, desk } = await api("POST", "study/more", { study: name });
+        if (added) await places.load();
+        if (added) show(desk);
+        return added ? "" : "There is nothing more to take at the moment.";
+      } catch (error) {
+        return error.message;
+      }
+    },
+    // Save ``answer`` to what is shown. ``same(answer)``: whether the page still shows what was sent. ``stopped(problem)``
+    // hears that the server does not take it, where the item is still shown; true says that it has seen to it.
+    async save({ answer, seconds, same, stopped }) {
+      const { item, revision, study } = now();
+      const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
+        drafts.drop(study.name, item.id));
+      visits.set(item.id, now());
+      if (!press) return;
+      let told;
+      try {
+        told = await press;
+      } catch (problem) {
+        if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
+        return;
+      }
+      acknowledged(told, same, now() !== visits.get(item.id));
+    },
+    // The first desk, once what an earlier visit could not send is sent.
+    async begin(desk) {
+      if (desk.joined) await places.load();
+      const open = await late.settle({
+        go,
+        item: () => here()?.id,
+        // Not by going there, which would keep what is shown as the draft.
+        async again(item) {
+          const again = await deskAt(item).catch(() => null);
+          if (again && !headed && now().item?.id === item) show(again);
+        },
+        saved: ({ saved, sent, desk: next }) => { if (!headed) stayed(saved, sent, next); },
+      });
+      if (open === null || !desk.joined) return show(desk);
+      show(await deskAt(open));
+    },
+  };
+}

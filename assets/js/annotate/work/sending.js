@@ -1,0 +1,103 @@
+// Saving. An answer waits in this browser until the server has acknowledged it, so neither a
+// server that is away nor a closed window loses it. Its token makes a repeated call harmless.
+// Answers to several items wait in a row, in the order in which they were given.
+import { api, token } from "../../shared/common.js";
+import { keptByItem, sameItem } from "./kept.js";
+
+const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
+const AGAIN = new Set(["away", "storage"]); // worth another try later
+
+// ``name``: whom the page was opened for. Should somebody else have signed in, the server does not take
+// the answer as theirs; it waits here for ``name``.
+// ``says({state, text})``: "saving", "waiting" with a sentence, "signed-out", or "" when done.
+export function createSending(name, says) {
+  const unsent = keptByItem(`cirque.unsent.${name}`);
+  const row = []; // presses: {body, before, tried, replaced, resolve, reject}; the first is on its way
+  let running = false;
+  let waits = false; // the first is not on its way: its next try comes later
+  let wake = () => {};
+  const pause = (ms) => new Promise((resolve) => {
+    waits = true;
+    wake = resolve;
+    if (ms) setTimeout(resolve, ms);
+  }).then(() => { waits = false; });
+
+  const pressOf = (one) => row.find(({ body }) => sameItem(body, one));
+  const forget = (body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
+  const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
+    : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
+
+  function press(body, before) {
+    unsent.put(body);
+    return new Promise((resolve, reject) => {
+      row.push({ body, before, tried: false, replaced: false, resolve, reject });
+      wake();
+      if (!running) run();
+    });
+  }
+
+  async function run() {
+    running = true;
+    for (let wait = FIRST_WAIT_MS; row.length;) {
+      const [first] = row;
+      let body = null;
+      try {
+        says({ state: "saving", text: "" });
+        await first.before();
+        ({ body } = first);
+        const answer = await api("POST", "study/save", body);
+        forget(body);
+        row.shift();
+        wait = FIRST_WAIT_MS;
+        first.resolve({ ...answer, sent: body, replaced: first.replaced });
+      } catch (problem) {
+        first.tried = true;
+        if (problem.kind === "signed-out") {
+          says({ state: "signed-out", text: `You are signed out. ${keptHere()}` });
+          await pause();
+        } else if (AGAIN.has(problem.kind)) {
+          says({ state: "waiting", text: `${problem.message} ${keptHere("sent as soon as it can be")}` });
+          await pause(wait);
+          wait = Math.min(LONGEST_WAIT_MS, 1.6 * wait);
+        } else {
+          if (problem.kind !== "forbidden") forget(first.body);
+          row.shift();
+          first.reject(Object.assign(problem, { sent: first.body }));
+        }
+      }
+    }
+    running = false;
+    says({ state: "", text: "" });
+  }
+  window.addEventListener("online", () => wake());
+
+  return {
+    // The answer to this item that is not acknowledged yet, or null.
+    pending: (one) => pressOf(one)?.body ?? null,
+    // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:
+    // who looks at its item meanwhile works on it.
+    flying: (one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
+    // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
+    // the first of the same item is on its way is the same press, and answers null. It leaves once
+    // ``ready`` is.
+    save(body, ready) {
+      const there = pressOf(body);
+      if (!there) return press({ ...body, token: token() }, () => ready);
+      if (there !== row[0] || waits) {
+        if (JSON.stringify(there.body.answer) !== JSON.stringify(body.answer)) {
+          // It was perhaps never heard: what is wanted now takes its place, as a press of its own.
+          there.body = { ...body, token: token() };
+          there.replaced ||= there.tried;
+        }
+        unsent.put(there.body);
+        wake();
+      }
+      return null;
+    },
+    retry: () => wake(),
+    // What an earlier visit could not send; answers what became of each: what the server says and ``sent``,
+    // or the ``problem`` with ``sent``. ``check(body)``, before each try, throws a problem where it is not wanted.
+    catchUp: (check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
+      press({ ...body, then: "stay" }, () => check(body)).catch((problem) => ({ problem, sent: body })))),
+  };
+}
