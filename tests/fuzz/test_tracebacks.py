@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
 from web.http.meter import Meter
-from web.http.request_ids import RequestIds
+from web.http.request_ids import with_request_ids
 from web.middleware.auth import AuthMiddleware
 from web.middleware.gradio_errors import Screens
 from web.middleware.request_log import RequestLog
@@ -39,7 +39,7 @@ MIDDLEWARE: dict[str, Callable[[ASGIApp], ASGIApp]] = {
     "guard": lambda app: AuthMiddleware(app, people=Nobody()),  # type: ignore[arg-type]
     "doors": lambda app: DrainMiddleware(app, ShutdownState()),
     "headers": SecurityHeaders,
-    "request_ids": lambda app: RequestIds(app, ()),  # type: ignore[arg-type]
+    "request_ids": with_request_ids,
     "request_log": lambda app: RequestLog(app, Meter(), {}),
 }
 
