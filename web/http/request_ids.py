@@ -18,8 +18,8 @@ _FORM = re.compile(r"[A-Za-z0-9._-]{8,64}")   # of one that is taken over
 
 
 def with_request_ids(app: ASGIApp) -> ASGIApp:
-    """Middleware in front of all others but ``Forwarded``, which leaves the id alone that a trusted proxy sends, so that
-    its log and cirque's can be laid side by side; who else sends one is given another."""
+    """Middleware behind ``Forwarded``, which lets through the id that a trusted proxy sends, so that its log and
+    cirque's can be laid side by side, and drops others."""
     # As a transformer: what a validator refuses is logged every time.
     return CorrelationIdMiddleware(app, HEADER, generator=_new, validator=None,
                                    transformer=lambda sent: sent if _FORM.fullmatch(sent) else _new())
