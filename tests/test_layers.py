@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -160,3 +162,19 @@ def test_no_circle_of_files():
         for imported in left.values():
             imported.difference_update(free)
     assert not left, f"these import each other, or stand above such a circle: {sorted(left)}"
+
+
+def test_the_picture_in_the_docs_is_of_these_rooms():
+    """``python .ci/draw_rooms.py > docs/images/rooms.svg`` draws it anew."""
+    drawn = subprocess.run([sys.executable, ROOT / ".ci" / "draw_rooms.py"], capture_output=True, text=True, check=True)
+    assert (ROOT / "docs" / "images" / "rooms.svg").read_text("utf-8") == drawn.stdout
+
+
+def test_a_folder_of_more_than_fifteen_entries_says_why():
+    """In docs/architecture.md, by its path: whoever looks for something reads the folder first."""
+    said = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for package in (*ALLOWED, "assets"):
+        for folder in (ROOT / package, *(path for path in (ROOT / package).rglob("*") if path.is_dir())):
+            entries = [path.name for path in folder.iterdir() if path.name not in ("__init__.py", "__pycache__")]
+            name = folder.relative_to(ROOT).as_posix()
+            assert len(entries) <= 15 or f"`{name}`" in said, f"{name} has {len(entries)} entries: {sorted(entries)}"

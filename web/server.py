@@ -69,7 +69,8 @@ _AT_THE_END = 2.0   # seconds
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     """The whole application. Opens the store; loads no model."""
     if settings.mcp and importlib.util.find_spec("mcp") is None:
-        raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it: pip install 'cirque[mcp]'.")
+        raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it from the checkout: "
+                            ".venv/bin/pip install -e '.[mcp]'")
     services = services or open_services(settings)
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
     app.state.doors = doors = ShutdownState()

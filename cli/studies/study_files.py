@@ -15,11 +15,11 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import out
 
-import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
+import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
 RuleOption = Annotated[Rule, typer.Option(
-    help="An item that several people judged: most of them decide, or the first one.")]
+    help="Label of an item with several judgements: the majority, or the first.")]
 
 
 class Form(StrEnum):
@@ -42,9 +42,9 @@ def register(app: typer.Typer) -> None:
 def import_circus(
     name: Name,
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Annotator files of CIRCUS, one per person.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
+    """Import CIRCUS annotator files as a closed study. Any fault in a file stops the import."""
     from annotation.accounts.account_names import LOCAL
     from annotation.sources.queries import refuse
     from annotation.studies.creation import check_name
@@ -80,7 +80,7 @@ def export(
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
     everything: Annotated[bool, typer.Option(
-        "--all", help="Of a preference study also what its rules leave out.")] = False,
+        "--all", help="For a preference study, include what its rules exclude.")] = False,
 ) -> None:
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ."""
@@ -113,9 +113,9 @@ def export(
 def results(
     name: Name,
     rule: RuleOption = "majority",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """How many queries are valid, by data set and category as in CIRCUS's Table 2, and why others are not."""
+    """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others."""
     from annotation.validity.exports.study_files import study_files
     from annotation.validity.labels import final_labels
     from annotation.validity.rubric import load_rubric

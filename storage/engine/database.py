@@ -50,9 +50,9 @@ def open_database(url: str) -> Engine:
     try:
         engine = create_engine(parsed, **options)
     except (exc.NoSuchModuleError, ModuleNotFoundError) as error:
-        raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for "
-                           "example with pip install 'cirque[postgres]', or leave CIRQUE_DATABASE_URL empty "
-                           "to use a SQLite file.") from error
+        raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for PostgreSQL "
+                           "from the checkout with .venv/bin/pip install -e '.[postgres]', or leave "
+                           "CIRQUE_DATABASE_URL empty to use a SQLite file.") from error
     if is_file:
         event.listen(engine, "connect", partial(set_up, timeout_ms=BUSY_TIMEOUT_MS))
         event.listen(engine, "begin", _begin_sqlite)

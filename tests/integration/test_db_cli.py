@@ -77,7 +77,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
         db("restore", made)
     said = db("restore", made, "--force")
     assert f"Restored {made}: schema {LATEST}, 4 rows in {TABLES} tables." in said
-    before = Path(re.search(r"What was there is in (.+)\.\n", said)[1])
+    before = Path(re.search(r"The previous content is in (.+)\.\n", said)[1])
     assert before.parent == home / "backups" and before.is_file()
 
     # Of the log only what the backup has is there, and the restore. By hand: there were Ada, Bo, the backup and Cleo.
@@ -92,7 +92,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     server.start()   # and it goes on with what was restored
     said = db("check")
     server.stop()
-    assert re.search(r"^ +people +2$", said, re.MULTILINE) and "Nothing is wrong with it." in said
+    assert re.search(r"^ +people +2$", said, re.MULTILINE) and "No problems found." in said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -115,7 +115,7 @@ def test_what_a_kill_left_hinders_nothing_and_goes(home, tmp_path):
 # Dies as by kill -9 when the copy is written and about to be read again.
 DYING = """
 import os, signal, sys
-from storage import postgres_dumps, sqlite_copies
+from storage.backups import postgres_dumps, sqlite_copies
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 write = postgres_dumps._run
 def dump(command, *more):
@@ -208,6 +208,6 @@ def test_a_restore_makes_a_database(home, tmp_path, monkeypatch):
     use_home(monkeypatch, new)
     get_settings.cache_clear()
     assert f"4 rows in {TABLES} tables" in db("restore", tmp_path / "mine")
-    assert "Nothing is wrong with it." in db("check")
+    assert "No problems found." in db("check")
     if ON_SQLITE:
         assert (new / "cirque.db").stat().st_mode & 0o777 == 0o600

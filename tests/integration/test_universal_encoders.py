@@ -348,7 +348,7 @@ def test_sentence_transformers_with_code_or_without_the_library(
     with pytest.raises(EncoderUnavailable, match="not a JSON array"):
         load_encoder(f"sentence-transformers:{copy}")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(EncoderUnavailable, match=r"pip install 'cirque\[embed\]'"):
+    with pytest.raises(EncoderUnavailable, match=r"\.venv/bin/pip install -e '\.\[embed\]'"):
         load_encoder(f"sentence-transformers:{saved['clip']}")
 
 

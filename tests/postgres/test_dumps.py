@@ -121,7 +121,7 @@ def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
     path = back_up_to(engine, tmp_path / "a.dump").path
     SqlAuditLog(engine).note(AuditEvent("sign-out", "Ada"))
     engine.dispose()
-    script = ("import os, signal, shutil, sys; from pathlib import Path; from storage import postgres_dumps\n"
+    script = ("import os, signal, shutil, sys; from pathlib import Path; from storage.backups import postgres_dumps\n"
               "from storage.engine.database import open_database; from storage.backups.restore import restore\n"
               "def some(source, target):\n"
               "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -89,7 +89,8 @@ def _loaded(spec: EncoderSpec, folder: Path) -> Any:
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise EncoderUnavailable(
-            f"Encoder '{spec.text}' needs sentence-transformers. Install it: pip install 'cirque[embed]'"
+            f"Encoder '{spec.text}' needs sentence-transformers. Install it from the checkout: "
+            ".venv/bin/pip install -e '.[embed]'"
         ) from error
     with hub_access(False):
         try:
