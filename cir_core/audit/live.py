@@ -8,10 +8,11 @@ answer is there at once and costs nothing. CIRCUS's labels, for one retriever.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from cachetools import LRUCache
 
 from cir_core.audit.records import CUTOFF
 from cir_core.methods.references import Reference
@@ -104,7 +105,7 @@ class LiveAudits:
 
     def __init__(self, service: SearchService) -> None:
         self._service = service
-        self._known: OrderedDict[tuple[str, str | None], LiveAudit] = OrderedDict()
+        self._known: LRUCache[tuple[str, str | None], LiveAudit] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def of(self, session_id: str, turn_id: str) -> tuple[SearchSession, LiveAudit]:
@@ -116,13 +117,10 @@ class LiveAudits:
         key = turn_id, target_id
         with self._lock:
             if key in self._known:
-                self._known.move_to_end(key)
                 return session, self._known[key]
         searcher = self._service.searcher(session.gallery)
         reference, _ = self._service.reference(searcher, turn.reference_id)
         audit = live_audit(searcher, reference, turn, target_id)
         with self._lock:
             self._known[key] = audit
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
         return session, audit

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.captions.lines import Lines, read_heading
 from cir_core.errors import GalleryError
+from cir_core.support.json_lines import Lines, read_heading
 
 FORMAT = 1
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from cir_core.captions.captions import Candidate, CaptionChoice, best_captions
-from cir_core.captions.lines import Lines
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
+from cir_core.support.json_lines import Lines
 
 _TEXTS = 1024  # encoded and ranked at a time
 _Item = tuple[int, Sequence[Candidate]]

@@ -12,16 +12,17 @@ can move the last bits of a vector.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cir_core.support.files import sync_folder, write_durably
+from cir_core.support.files import flush_to_disk, sync_folder, write_durably
+from cir_core.support.json_lines import whole_lines
 from cir_core.types.records import EncoderIdentity, Matrix
 
 
@@ -75,9 +76,9 @@ class Journal:
     def append(self, records: Sequence[Record], vectors: Matrix) -> None:
         """Acknowledge one batch: when this returns, a crash no longer loses it."""
         self._vectors.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
-        _flush(self._vectors)
+        flush_to_disk(self._vectors)
         self._lines.write(json.dumps([astuple(record) for record in records]).encode() + b"\n")
-        _flush(self._lines)
+        flush_to_disk(self._lines)
         self.records.extend(records)
 
     def vectors(self) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -131,25 +132,12 @@ def read_records(folder: Path) -> list[Record]:
 
 def _batches(path: Path) -> list[tuple[list[Record], int]]:
     """Whole lines of a journal, each with the offset behind it; a torn end is left out."""
-    batches, end = [], 0
-    if not path.exists():
-        return []
-    with path.open("rb") as lines:
-        for line in lines:
-            end += len(line)
-            try:
-                if not line.endswith(b"\n"):
-                    break
-                batches.append(([Record(*fields) for fields in json.loads(line)], end))
-            except (ValueError, TypeError, RecursionError):
-                break
+    batches = []
+    with suppress(TypeError):   # a line of another form
+        for _, end, line in whole_lines(path, list):
+            batches.append(([Record(*fields) for fields in line], end))
     return batches
 
 
 def _work(folder: Path) -> Path:
     return folder / "work"
-
-
-def _flush(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())

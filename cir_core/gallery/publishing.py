@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from cir_core.gallery.paths import (
     write_header,
 )
 from cir_core.gallery.scan import Entry
-from cir_core.support.files import write_durably
+from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.ids import new_id
 from cir_core.types.records import EncoderIdentity
 
@@ -142,8 +141,7 @@ def _gather(
         for start in range(0, len(rows), _BLOCK):
             block = rows[start:start + _BLOCK]
             file.write(np.stack([(fresh if kept.fresh else old)[kept.row] for kept in block]).tobytes())
-        file.flush()
-        os.fsync(file.fileno())
+        flush_to_disk(file)
 
 
 def _clean(folder: Path, generation: str) -> None:

@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import os
 import re
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,6 +22,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.images.decode_budget import PATIENCE, budget
 from cir_core.images.decoded_size import decoding_bytes
 from cir_core.images.pixels import consumed_to_rgb
+from cir_core.support.files import write_atomically
 
 _Result = TypeVar("_Result")
 
@@ -103,10 +102,7 @@ def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -
     content = io.BytesIO()
     # Method 0 takes a quarter of the default's time for files a few per cent larger.
     small.save(content, "WEBP", quality=80, method=0)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.stem}.{os.getpid()}-{threading.get_ident()}.part")
-    part.write_bytes(content.getbuffer())
-    part.replace(path)
+    write_atomically(path, content.getvalue(), synced=False)
 
 
 def within(image: Image.Image, edge: int, *, gap: float) -> Image.Image:

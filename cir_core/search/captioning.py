@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+
+from cachetools import LRUCache
 
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
@@ -23,7 +24,7 @@ class Captioner:
     def __init__(self, language: LanguageModel, domain: Domain) -> None:
         self._language = language
         self._domain = domain
-        self._answers: OrderedDict[str, CaptionAnswer] = OrderedDict()
+        self._answers: LRUCache[str, CaptionAnswer] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def caption(self, image_id: str, picture: Picture, watch: Observer | None = None) -> CaptionAnswer:
@@ -36,6 +37,4 @@ class Captioner:
         if answer.caption and not answer.notes and picture.digest:
             with self._lock:
                 self._answers[image_id] = answer
-                while len(self._answers) > _KEPT:
-                    self._answers.popitem(last=False)
         return answer

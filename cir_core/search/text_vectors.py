@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 
 import numpy as np
+from cachetools import LRUCache
 
 from cir_core.encoders.base import Encoder
 from cir_core.types.records import Matrix, Vector
@@ -19,7 +19,7 @@ class TextVectors:
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
-        self._vectors: OrderedDict[str, Vector] = OrderedDict()
+        self._vectors: LRUCache[str, Vector] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
@@ -30,8 +30,5 @@ class TextVectors:
         if new:
             known |= dict(zip(new, self._encoder.encode_texts(new), strict=True))
             with self._lock:
-                for text in new:
-                    self._vectors[text] = known[text]
-                while len(self._vectors) > _KEPT:
-                    self._vectors.popitem(last=False)
+                self._vectors.update((text, known[text]) for text in new)
         return np.stack([known[text] for text in texts])

@@ -1,4 +1,5 @@
-"""Writing files so that a reader, or a machine that loses power, never sees half of one."""
+"""Writing files so that a reader, or a machine that loses power, never sees half of one, because they are
+replaced in one step. Files that grow: :mod:`cir_core.support.json_lines`."""
 
 from __future__ import annotations
 
@@ -6,15 +7,17 @@ import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO, Any
 
 from cir_core.types.ids import new_id
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False,
+                     synced: bool = True) -> None:
     """Replace ``path`` in one step; after a crash it holds the old content or the new.
 
     Large content may come in pieces. ``private`` files are readable by their owner only. The
-    folder is made if need be.
+    folder is made if need be. Not ``synced``: what is many files and can be made again.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{new_id(8)}.part")
@@ -23,8 +26,8 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
                              0o600 if private else 0o666)
         with os.fdopen(descriptor, "wb") as file:
             file.writelines((content,) if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                flush_to_disk(file)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -40,6 +43,11 @@ def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
 def why_not_written(error: OSError) -> str:
     """In short, for somebody who cannot do anything about it."""
     return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"
+
+
+def flush_to_disk(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def sync_folder(folder: Path) -> None:

@@ -34,6 +34,8 @@ from cir_core.language.openai.server import Server
 from cir_core.language.openai.waiting import NAP, pieces, release
 
 _THINKING = 4000        # tokens on top for models that count their thoughts as part of the answer
+# Own code: the client's max_retries knows no refused features and no end of a call's time; for tenacity each would
+# be a function of ours as well.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
 _LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
 _LONGEST = 100_000      # characters; a model that writes more has lost itself

@@ -11,6 +11,7 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
 
+# Own code: pybreaker holds its lock during a call, so that only one could be under way.
 REST = 30.0  # seconds
 
 

@@ -1,6 +1,6 @@
-"""An append-only file of JSON lines that survives being killed.
+"""Append-only files of JSON lines that survive being killed.
 
-Its first line, the heading, says what the file belongs to. A line is with the system when
+The first line of :class:`Lines`, the heading, says what the file belongs to. A line is with the system when
 ``append`` returns, so a killed process loses none; a machine that loses power loses those
 of the last seconds at most. What it tears is cut off when the file is opened again.
 """
@@ -32,7 +32,7 @@ class Lines:
         if read_heading(path) != heading:
             write_durably(path, _encoded(heading))
         self._path = path
-        self._end = max(end for _, end, _ in _whole_lines(path))
+        self._end = max(end for _, end, _ in whole_lines(path))
         self._lock = threading.Lock()
         self._file = path.open("r+b")
         self._file.truncate(self._end)
@@ -60,7 +60,7 @@ class Lines:
         return line
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        lines = _whole_lines(self._path)
+        lines = whole_lines(self._path)
         next(lines, None)
         return ((start, line) for start, _, line in lines)
 
@@ -76,15 +76,15 @@ class Lines:
 
 def read_heading(path: Path) -> dict[str, Any] | None:
     """The heading of the file at ``path``; None if there is none to go on with."""
-    return next((line for _, _, line in _whole_lines(path)), None)
+    return next((line for _, _, line in whole_lines(path)), None)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Start, end and content of each line up to the first that is not one."""
+def whole_lines(path: Path, kind: type = dict) -> Iterator[tuple[int, int, Any]]:
+    """Start, end and content, a ``kind``, of each line up to the first that is not one; none of no file."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -96,7 +96,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
                 line = json.loads(content)
             except (ValueError, RecursionError):
                 return
-            if not content.endswith(b"\n") or not isinstance(line, dict):
+            if not content.endswith(b"\n") or not isinstance(line, kind):
                 return
             yield start, start + len(content), line
             start += len(content)
