@@ -118,8 +118,8 @@ class SearcherPool:
         return None
 
     def _loaded(self, gallery: Gallery) -> tuple[Encoder, LanguageModel]:
-        """The encoder, and the language model to use with it. Called while holding the lock of the encoder's spec, not the
-        pool's."""
+        """The encoder, and the language model to go with it. Called while holding the lock of the encoder's spec,
+        not the pool's."""
         refused = self._refused.get(gallery.name)
         if refused is not None and refused.generation == gallery.generation and self._clock() < refused.until:
             raise EncoderMismatch(refused.sentence)

@@ -208,8 +208,8 @@ class SearchService:
         return self._store.add_turn(session.session_id, parent_id, make)
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
-        """A session continues only with its own encoder and gallery: vectors of two encoders are not comparable, nor are
-        ranks in two galleries. Language model, captions and domain may change: the turn notes it (see
+        """A session continues only with its own encoder and gallery: vectors of two encoders are not comparable, nor
+        are ranks in two galleries. Language model, captions and domain may change: the turn notes it (see
         :func:`cir_core.search.protocol.differences`)."""
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
             raise SearchError(
