@@ -1,4 +1,4 @@
-"""Words to known phrases: the longest match at each place."""
+"""Match words to known phrases, longest match first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Item:
 
 
 def read(text: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """``text`` as items, with notes on words that were read differently than typed."""
+    """``text`` as items, with notes on words that were corrected."""
     tokens = tokenise(text)
     notes = []
     if len(tokens) > MOST_WORDS:
