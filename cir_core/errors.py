@@ -192,5 +192,5 @@ class StorageError(CirqueError):
 def nothing_saved(reason: str = "") -> str:
     """The message browsers show while nothing can be saved; ``reason`` in short."""
     why = f": {reason}" if reason else ""
-    return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell whoever runs this "
-            "cirque.")
+    return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell the operator of "
+            "this cirque.")

@@ -29,7 +29,7 @@ _MUST_AGREE: Sequence[tuple[Literal["dataset", "dataset_digest", "pools_digest",
     ("dataset", "the data set"),
     ("dataset_digest", "the data set's queries or images"),
     ("pools_digest", "the images that were ranked"),
-    ("ablation", "how an input was taken away"),
+    ("ablation", "how an input was ablated"),
     ("caption_mode", "the caption mode"),
 )
 

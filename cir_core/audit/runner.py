@@ -61,7 +61,7 @@ def run_audit(
     names = [retriever.name for retriever in retrievers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them a name of its own: "
+        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them another name: "
                           f"NAME={twice}.")
     runs: list[RetrieverRun] = []
     failed: dict[str, str] = {}

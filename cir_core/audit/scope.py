@@ -44,7 +44,7 @@ def check_targets(benchmark: Benchmark) -> None:
     if not benchmark.queries:
         raise DatasetError(f"{benchmark.name} has no queries. Check which file or split was named.")
     if not any(query.target_ids for query in benchmark.queries):
-        raise DatasetError(f"{benchmark.name} hides its targets, so no rank of them can be told. Audit a split that "
+        raise DatasetError(f"{benchmark.name} hides its targets, so they cannot be ranked. Audit a split that "
                            "has them, such as --split val.")
 
 

@@ -196,7 +196,7 @@ def _check_unchanged(gallery: Gallery) -> None:
     if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
         raise GalleryError(
             f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
-            "command again: what the language model said about images that are still there is kept."
+            "command again: the language model's answers for the remaining images are reused."
         )
 
 
@@ -224,5 +224,5 @@ def _disk_errors_explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise GalleryError(
             f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: what was generated is kept."
+            "folder writable, then run the same command again: generated captions are not lost."
         ) from error

@@ -131,7 +131,7 @@ def why_ignored(gallery: Gallery) -> str | None:
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
     return (
         f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
-        f"cirque captions build {gallery.name} (what the language model said about the same images is kept)"
+        f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)"
     )
 
 
@@ -206,7 +206,7 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
             holder = (folder / "lock").read_text("ascii").strip()
             raise GalleryError(
                 f"The captions of gallery {quoted(gallery.name)} are being made by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: what it has is kept."
+                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its progress is saved."
             ) from error
         yield
 

@@ -43,7 +43,7 @@ _FORMS = (
 )
 
 FORMS: tuple[tuple[str, str], ...] = (
-    ("atelier", "the bundled model; knows the drawn garments of the sample gallery and nothing else"),
+    ("atelier", "the bundled model; knows only the rendered garments of the sample gallery"),
     ("MODEL/TAG", "any model of open_clip with one of its pretrained tags, such as ViT-B-32/openai"),
     ("hf-hub:org/name", "an open_clip model from the Hugging Face hub"),
     ("local-dir:/path", "a folder with open_clip_config.json and weights"),

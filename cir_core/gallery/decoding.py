@@ -57,10 +57,10 @@ def read_file(
     try:
         state = file.stat()
         if state.st_size > max_megapixels * 1e6 * _BYTES_PER_PIXEL + _SPARE_BYTES:
-            return Skipped(path, f"is {state.st_size / 1e6:.0f} MB, too long a file for one image.")
+            return Skipped(path, f"is {state.st_size / 1e6:.0f} MB, too large for one image.")
         content = file.read_bytes()
         if len(content) != state.st_size:
-            return Skipped(path, "was written to while it was read. Index again when it is complete.")
+            return Skipped(path, "changed while it was read. Index again when it is complete.")
         record = Record(path, state.st_size, state.st_mtime_ns, hashlib.sha256(content).hexdigest(), 0, 0)
         if (earlier := known(path, record.sha256)) is not None:
             return Reusable(_sized(record, earlier.width, earlier.height))
@@ -70,7 +70,7 @@ def read_file(
     except ImageUnreadable as error:
         return Skipped(path, reason_of(error, file.name))
     except FileNotFoundError:
-        return Skipped(path, "is not there (any more).")
+        return Skipped(path, "is missing.")
     except OSError as error:
         return Skipped(path, f"cannot be read: {error.strerror or error}.")
     thumbnail = thumbnail_path(folder, record.sha256)

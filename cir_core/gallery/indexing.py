@@ -90,7 +90,7 @@ def _disk_errors_explained(folder: Path) -> Iterator[None]:
     except OSError as error:
         raise GalleryError(
             f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: what was encoded is kept."
+            "folder writable, then run the same command again: encoded images are not lost."
         ) from error
 
 

@@ -101,7 +101,7 @@ def locked(folder: Path) -> Iterator[None]:
             raise GalleryError(
                 f"Gallery {quoted(folder.name)} is being indexed by another process"
                 f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
-                "what it has encoded is kept."
+                "its progress is saved."
             )
         file.truncate(0)
         file.write(str(os.getpid()))

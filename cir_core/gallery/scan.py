@@ -56,7 +56,7 @@ def scan_folder(source: Path) -> Scan:
         if looks_like_image(head):
             found.append(path)
         else:
-            reason = f"is not an image cirque can read ({KNOWN})." if head else "is empty (0 bytes)."
+            reason = f"cannot be read as an image. Use {KNOWN}." if head else "is empty (0 bytes)."
             skipped.append((path, reason))
     ids = _ids([_spelled(path) for path in found])
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped))

@@ -126,11 +126,11 @@ def _opened(path: Path, name: str) -> BinaryIO:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise ImageUnreadable(f"{name} is not there (any more).") from None
+        raise ImageUnreadable(f"{name} is missing.") from None
     except IsADirectoryError:
         raise ImageUnreadable(f"{name} is a folder, not an image.") from None
     except PermissionError:
-        raise ImageUnreadable(f"{name} may not be read: permission denied.") from None
+        raise ImageUnreadable(f"{name} cannot be read: permission denied.") from None
     except OSError as error:
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
 
@@ -210,13 +210,13 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             return image
     if looks_like_image(head):
         raise ImageUnreadable(f"{name} is damaged: it starts like an image, but its header cannot be read.")
-    raise ImageUnreadable(f"{name} is not an image cirque can read ({KNOWN}).")
+    raise ImageUnreadable(f"{name} cannot be read as an image. Use {KNOWN}.")
 
 
 @cache
 def _plugins() -> tuple[tuple[Callable[..., Any], Callable[[bytes], bool | str] | None], ...]:
     Image.init()
-    with contextlib.suppress(ImportError):  # HEIC files are then "not an image cirque can read"
+    with contextlib.suppress(ImportError):  # HEIC files are then reported as unreadable
         importlib.import_module("pillow_heif").register_heif_opener(thumbnails=False)
     return tuple(Image.OPEN[name] for name in _FORMATS if name in Image.OPEN)
 

@@ -23,7 +23,7 @@ from cir_core.errors import QuotaExceeded
 
 _log = logging.getLogger("cirque.storage")
 _LOOK_EVERY = 1.0   # seconds
-_AFTER = "More is taken from 0:00 UTC on. If that is too late, ask whoever runs this cirque to raise"
+_AFTER = "You can upload again from 0:00 UTC. If you need more before then, ask the operator of this cirque to raise"
 
 
 def _now() -> datetime:
@@ -107,7 +107,7 @@ class UploadQuota:
 
     def _check_pictures(self, person: str) -> None:
         if self._pictures[person] >= self._most_pictures:
-            raise self._exceeded(f"{self._most_pictures:,} pictures", "CIRQUE_UPLOADS_PER_DAY")
+            raise self._exceeded(f"{self._most_pictures:,} images", "CIRQUE_UPLOADS_PER_DAY")
 
     def _too_many_bytes(self) -> QuotaExceeded:
         return self._exceeded(f"{self._most_bytes // 2**20:,} MB", "CIRQUE_UPLOAD_MB_PER_DAY")
@@ -115,7 +115,7 @@ class UploadQuota:
     def _exceeded(self, what: str, setting: str) -> QuotaExceeded:
         now = self._now()
         midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
-        problem = f"You have uploaded {what} today, which is what a person may in a day. {_AFTER} {setting}."
+        problem = f"You have uploaded {what} today, which is the daily limit. {_AFTER} {setting}."
         return QuotaExceeded(problem, max(1, round((midnight - now).total_seconds())))
 
     def _look(self) -> None:

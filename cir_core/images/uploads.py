@@ -58,7 +58,7 @@ class UploadFolder:
                 write_durably(path, content.getvalue(), private=True)
             except OSError as error:
                 raise StorageError(
-                    f"The picture cannot be kept in {self.folder}: {error.strerror or error}. Free some space or "
+                    f"The image cannot be stored in {self.folder}: {error.strerror or error}. Free some space or "
                     "make the folder writable.", nothing_saved(why_not_written(error)),
                 ) from error
         return reference_id, image

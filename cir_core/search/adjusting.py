@@ -47,7 +47,7 @@ def _notes(found: TurnResult, rounds: Sequence[ReflectionRound]) -> tuple[str, .
     gone = {note for one in before for note in one.notes} - kept
     notes = [note for note in found.notes if note not in gone]
     if len(rounds) < len(before):
-        notes.append(f"{len(rounds)} of {len(before)} rounds of reflection were kept")
+        notes.append(f"{len(rounds)} of {len(before)} rounds of reflection are applied")
     if any(one.edited and not was.edited for one, was in zip(rounds, before, strict=False)):
         notes.append(f"the query of round {len(rounds)} was rewritten by hand")
     return tuple(dict.fromkeys(notes))

@@ -188,13 +188,13 @@ class Searcher:
         reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
         start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
-            raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
+            raise SearchError("The terms of the query cancel out. Choose smaller weights or another image.")
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
 
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
         if marks and (previous is None or method.history != "feedback"):
             marks = Marks()
-            notes.append("the marks were not used: only feedback (eq. 9) of a later turn takes them in")
+            notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
         constraints = None
         if method.soft_filter is not None:  # before the rounds, so that stopping them leaves the filter
             constraints, more = ask_constraints(self.language, reference, asked.said, text, self.domain, stages)

@@ -116,7 +116,7 @@ def _column(
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
     if watch.stopped:
-        return Column(method.name, card, problem="Stopped before its turn came.")
+        return Column(method.name, card, problem="Stopped before it started.")
     part = PartWatch(watch)
     began = perf_counter()
     try:

@@ -221,7 +221,7 @@ class SearchService:
             raise SearchError(
                 f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
                 f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
-                "What was found stays; start a new session to go on from here."
+                "Earlier results remain; start a new session to continue from here."
             )
 
     def reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:

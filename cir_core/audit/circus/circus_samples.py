@@ -49,7 +49,7 @@ def read_samples(path: Path, document: Record, faults: ValidationIssues) -> list
         place = max((place for places in one.retrievals.values() for place in places), default=-1)
         rank = max((rank for rank in one.ranks.values() if rank), default=0)
         if one.query_idx in seen:
-            faults.add(path, where, f"query_idx {one.query_idx} stands in sample {seen[one.query_idx]} too", "Keep one")
+            faults.add(path, where, f"query_idx {one.query_idx} is also in sample {seen[one.query_idx]}", "Keep one")
         elif place >= len(images) or (images and rank > len(images)):
             faults.add(path, where, f"it points beyond the {len(images)} images of gallery_paths",
                        "Take ranks and retrievals from the same run")

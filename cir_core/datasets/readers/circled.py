@@ -158,7 +158,7 @@ def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
     pools = dict.fromkeys((session.subset for session in sessions), None)
     notes = sessions.notes if isinstance(sessions, CircledSessions) else ()
     return Benchmark("circled", splits.pop() if len(splits) == 1 else "", queries, pools, image_paths, (
-        *notes, "CIRCLED's files do not list a gallery: all images of a gallery are ranked."))
+        *notes, "CIRCLED's files do not list a gallery: all images of the gallery are ranked."))
 
 
 def image_paths(image_id: str) -> tuple[str, ...]:
@@ -234,8 +234,8 @@ def _notes(counts: Counter[str]) -> Iterator[str]:
     if counts["jpg"]:
         yield f"{counts['jpg']} image ids of CIRCO had .jpg behind them, which is cut off."
     if counts["success"]:
-        yield f"{counts['success']} sessions of the raw file did not reach their target; they are kept."
+        yield f"{counts['success']} sessions of the raw file did not reach their target; they are included."
     if counts["texts"]:
-        yield f"{counts['texts']} sessions have a turn without text; they are kept."
+        yield f"{counts['texts']} sessions have a turn without text; they are included."
     if counts["hidden"]:
         yield f"{counts['hidden']} sessions name no target: they can be searched, not scored."

@@ -68,10 +68,10 @@ def read_benchmark(
         refuse_targets(path, split, queries)
     notes = []
     if pool is None:
-        notes.append(f"COCO's {_IMAGES} is not there: all images of a gallery are ranked.")
+        notes.append(f"COCO's {_IMAGES} is missing: all images of the gallery are ranked.")
     if other := Counter(aspect for query in queries for aspect in query.aspects if aspect not in ASPECTS):
         counts = ", ".join(f"{quoted(aspect)} ({count})" for aspect, count in other.items())
-        notes.append(f"Aspects that CIRCO does not have are kept as they are, with their queries: {counts}.")
+        notes.append(f"Aspects unknown to CIRCO, with their numbers of queries: {counts}.")
     return Benchmark("circo", split, queries, {POOL: pool}, image_paths, tuple(notes))
 
 

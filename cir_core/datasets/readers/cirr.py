@@ -64,7 +64,7 @@ def read_benchmark(
     if path == captions and not _CAPTIONS.fullmatch(path.name):  # the split is known from the argument only
         refuse_targets(path, split, queries)
     if files is None:
-        note = f"There is no split.rc2.{split}.json beside the captions: all images of a gallery are ranked."
+        note = f"There is no split.rc2.{split}.json beside the captions: all images of the gallery are ranked."
         return Benchmark("cirr", split, queries, {POOL: None}, _usual_paths, (note,))
     return Benchmark("cirr", split, queries, {POOL: tuple(files)}, partial(_listed_paths, files))
 

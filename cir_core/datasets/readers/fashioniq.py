@@ -75,7 +75,7 @@ def read_categories(
         )) if known is None else known
         queries += of_category
     if empty:
-        notes.append(f"{len(empty)} empty captions were left out; the query's other caption stands alone.")
+        notes.append(f"{len(empty)} empty captions were left out; the query's other caption is used alone.")
     if union:
         notes.append("Each category is ranked against the references and targets of its queries only.")
     return queries, pools, tuple(notes)
@@ -141,7 +141,7 @@ def _queries(
             continue
         texts = query_texts(record.captions, mode)
         if not texts:
-            faults.add(path, number, "it has no caption that says anything", "Take the record out or write a caption")
+            faults.add(path, number, "all its captions are empty", "Take the record out or write a caption")
             continue
         query_id = f"{category}:{number}"
         if empty is not None:

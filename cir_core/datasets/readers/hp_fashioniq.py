@@ -93,7 +93,7 @@ def released_form(questions: Iterable[Question]) -> bytes:
     for (user, name), group in groupby(questions, key=lambda question: (question.user, question.question_set)):
         sets = users.setdefault(user, {})
         if name in sets:
-            raise DatasetError(f"Questions of {user}, {name} stand apart. Sort them by person and question set.")
+            raise DatasetError(f"Questions of {user}, {name} are not adjacent. Sort them by person and question set.")
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:

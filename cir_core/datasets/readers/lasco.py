@@ -136,7 +136,7 @@ def _read_corpus(path: Path, paths: CocoPaths, faults: ValidationIssues) -> tupl
 
 def _notes(pool: tuple[str, ...] | None, corpus: Path, empty: int, again: int) -> Iterator[str]:
     if pool is None:
-        yield f"{corpus.name} is not there: all images of a gallery are ranked."
+        yield f"{corpus.name} is missing: all images of the gallery are ranked."
     if empty:
         yield f"{empty} queries are left out: they have no text."
     if again:

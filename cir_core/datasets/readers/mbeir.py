@@ -212,7 +212,7 @@ def _notes(
     queries: tuple[BenchmarkQuery, ...], candidates: Candidates, counts: Counter[str], pool: Path | None
 ) -> Iterator[str]:
     if pool is None:
-        yield "No candidate pool was found: all images of a gallery are ranked, and image ids are not checked."
+        yield "No candidate pool was found: all images of the gallery are ranked, and image ids are not checked."
     for reason, count in counts.items():
         yield f"{count} queries are left out: they {reason}."
     if candidates.texts:

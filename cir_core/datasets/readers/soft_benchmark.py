@@ -90,7 +90,7 @@ def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
         notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")
     notes.extend(
         f"Record {number} (reference {record.reference_id}, target {record.target_id}): its text is spelled out "
-        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It was kept as it is."
+        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It is used unchanged."
         for number, record in records if record.spelled_out
     )
     return notes

@@ -41,7 +41,7 @@ def load_embedding(
         if (folder / SIDECAR).is_file():
             raise EncoderUnavailable(
                 f"{folder / SIDECAR} is for models with a prompt; a CLIP model has none and adds image and text. "
-                "Take the file away."
+                "Remove the file."
             )
         return load_transformers(
             spec, device=device, precision=precision, allow_downloads=False, batch_size=batch_size,

@@ -79,7 +79,7 @@ def _refuse_code(folder: Path) -> None:
         kind = str(entry.get("type")) if isinstance(entry, dict) else str(entry)
         if not kind.startswith("sentence_transformers."):
             raise EncoderUnavailable(
-                f"{folder / _MODULES} names the module {kind}, code of the folder's own, which cirque never runs. If "
+                f"{folder / _MODULES} names the module {kind}, custom code, which cirque never runs. If "
                 f"its config.json is of a type that transformers knows, embedding:{folder} may load it."
             )
 

@@ -75,7 +75,7 @@ def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any])
         return kind
     if "auto_map" in config:
         raise EncoderUnavailable(
-            f"The model in {folder} needs code of its own (auto_map in config.json), which cirque never runs. Use a "
+            f"The model in {folder} needs custom code (auto_map in config.json), which cirque never runs. Use a "
             "model whose type transformers has built in, or make its ranks elsewhere."
         )
     raise EncoderUnavailable(

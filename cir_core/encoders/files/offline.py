@@ -32,7 +32,7 @@ def not_here(spec: EncoderSpec, what: str) -> EncoderUnavailable:
     """The error for weights that are not on this machine."""
     return EncoderUnavailable(
         f"{what} of encoder '{spec.text}' is not on this machine, and cirque does not download by itself. "
-        f"To fetch it knowingly, run: cirque encoders fetch {spec.text}"
+        f"To download it, run: cirque encoders fetch {spec.text}"
     )
 
 

@@ -12,7 +12,7 @@ from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.tasks import DifferenceAnswer
 
-_SPOKEN = "everything that still differs was spoken of before, so it is said again"
+_SPOKEN = "all remaining differences were mentioned before, so one is repeated"
 
 
 def difference(reference: str, target: str, history: Sequence[str] = (), attempt: int = 1) -> DifferenceAnswer:

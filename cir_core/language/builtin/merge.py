@@ -39,7 +39,7 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
     merged = replace(known, slots=slots, noun=edits.noun or known.noun, extras=extras)
     notes = [*edits.notes, *applied, *removed]
     if slots == known.slots and not edits.extras and not edits.noun and not notes:
-        notes.append("nothing in the text changed the description")
+        notes.append("no change recognised in your text")
     return MergeAnswer(query=merged.sentence(), notes=tuple(notes))
 
 
@@ -50,6 +50,6 @@ def _extras(known: Caption, edits: Edits) -> tuple[tuple[str, ...], list[str]]:
         words = set(unwanted.split())
         left = [extra for extra in kept if not words & set(extra.split())]
         if len(left) == len(kept):
-            notes.append(f"'{unwanted}' is not in the description, so it could not be taken away")
+            notes.append(f"nothing to remove: '{unwanted}' is not in the description")
         kept = left
     return tuple(dict.fromkeys([*kept, *edits.extras])), notes

@@ -19,8 +19,8 @@ from cir_core.language.tasks import ReflectAnswer
 Counts = Mapping[str, tuple[int, int]]  # group: number of candidates that satisfy it, number that mention it
 
 _STRATEGY = "Says what the text asks for and what at most half of the candidates show, and leaves out the rest."
-_NOTHING_WRONG = "Most candidates show everything that is wanted, so the whole description is asked for again."
-_AGAIN = "That was asked before and something is still missing, so it is said in another selection."
+_NOTHING_WRONG = "Most candidates show everything that is wanted, so the whole description is requested again."
+_AGAIN = "That was asked before and something is still missing, so other attributes are selected."
 
 
 def reflect(

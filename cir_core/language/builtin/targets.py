@@ -18,7 +18,7 @@ _ATTRIBUTES_ONLY = (
     "the built-in model compares attributes of garments and sees nothing else; connect a language model that "
     "sees for a confidence that does"
 )
-_AS_TYPED = "no change of an attribute was understood, so the text stands as it is"
+_AS_TYPED = "no change of an attribute was understood, so the text is used unchanged"
 _SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
 
 

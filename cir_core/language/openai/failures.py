@@ -118,7 +118,7 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
         return _by_status(error, status, server, tries)
     if isinstance(error, NotChat):
         return LanguageModelError(
-            f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
+            f"{server.host} did not return a chat completion ({_short(error, server)}). Check "
             "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
         )
     if isinstance(error, ReplyRefused):
@@ -133,7 +133,7 @@ def out_of_time(error: Fault | None, server: Server, seconds: float) -> Language
     """The error for a call that timed out; ``error`` is the last request's fault."""
     why = "" if error is None else f" (last: {_short(error, server)})"
     return LanguageModelUnavailable(
-        f"{server.host} gave no answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
+        f"{server.host} did not answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
         "CIRQUE_LLM_TIMEOUT."
     )
 
@@ -147,7 +147,7 @@ def refused_size(said: str, server: Server) -> LanguageModelError:
 
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
     return LanguageModelError(
-        f"{server.host} does not take images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
+        f"{server.host} does not accept images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
         "CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the server."
     )
 
@@ -156,22 +156,23 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
     said = _short(error, server)
     if is_policy(error):
         return LanguageModelError(
-            f"{server.host} finds the request against its rules (HTTP {status}): {said} Word the request differently, "
-            "or take another image."
+            f"{server.host} rejected the request by its content policy (HTTP {status}): {said} Word the request "
+            "differently, or take another image."
         )
     if status in (401, 403):
-        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
-        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")
+        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else \
+            "requires an API key, and CIRQUE_LLM_API_KEY is empty"
+        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")
     if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
         return LanguageModelError(
-            f"{server.host} knows no model '{server.model}' at this address (HTTP {status}: {said}). Check "
+            f"{server.host} has no model '{server.model}' at this address (HTTP {status}: {said}). Check "
             "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
         )
     if _no_credit(error):
-        return LanguageModelUnavailable(f"{server.host} says that the account has no credit left. Check its billing.")
+        return LanguageModelUnavailable(f"{server.host} reports that its account has no credit. Check the billing.")
     if status == 429:
         return LanguageModelUnavailable(
-            f"{server.host} takes no more requests at the moment (HTTP 429){_tried(tries)}. Wait a little, or lower "
+            f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a little, or lower "
             "CIRQUE_LLM_CONCURRENCY."
         )
     if status == 408 or status >= 500:
@@ -198,20 +199,20 @@ def _silence(error: Fault, server: Server) -> str:
     # The client wraps its transport's errors; only their names distinguish an unreachable server from a silent one.
     cause = type(error.__cause__).__name__
     if cause == "ConnectTimeout":
-        return f"took no connection within {server.connect_timeout:g} s"
+        return f"did not accept a connection within {server.connect_timeout:g} s"
     if isinstance(error, openai.APITimeoutError):
         return f"sent nothing for {server.timeout:g} s"
     if cause == "ConnectError":
         return "cannot be reached"
     if isinstance(error, openai.APIConnectionError | Dropped):
-        return "broke the connection off"
-    return f"failed half-way ({_short(error, server)})"
+        return "closed the connection"
+    return f"failed midway ({_short(error, server)})"
 
 
 def _advice(error: Fault) -> str:
     if isinstance(error, openai.APITimeoutError) and type(error.__cause__).__name__ != "ConnectTimeout":
         return " Check how busy it is, or raise CIRQUE_LLM_TIMEOUT."
-    return " Check that it runs, that the network lets you through, and CIRQUE_LLM_BASE_URL."
+    return " Check that it runs, that it can be reached from here, and CIRQUE_LLM_BASE_URL."
 
 
 def _tried(tries: int) -> str:

@@ -168,7 +168,7 @@ class _Exchange:
         again = self._too_large(request)
         if isinstance(again, Reply):
             self.chat.remember_edge(pictures, half)
-            note = (f"{self.model.server.host} did not take images of {edge} pixels; they were sent with {half} "
+            note = (f"{self.model.server.host} did not accept images of {edge} pixels; they were sent with {half} "
                     "(CIRQUE_LLM_IMAGE_EDGE)")
             return request, again, (note,)
         raise refused_images(again, self.model.server, half)

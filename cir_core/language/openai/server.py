@@ -52,12 +52,12 @@ class Server:
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if name not in _HARMLESS or not _HARMLESS[name].fullmatch(value):
                 raise SettingsError(
-                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and addresses get into logs. Write "
-                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version may stay."
+                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and URLs are logged. Write "
+                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version is allowed."
                 )
         if not re.fullmatch(r"[!-~]*", self.key):
             raise SettingsError(
-                "CIRQUE_LLM_API_KEY has blanks, line ends or letters that no key has. Copy the key again."
+                "CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy the key again."
             )
 
     @property

@@ -87,7 +87,8 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         return []
     current = new.get(group)
     if value and current is not None and current != value:
-        return [] if group == "category" else [f"there was no '{_phrase(group, value)}' to take away"]
+        missing = _phrase(group, value)
+        return [] if group == "category" else [f"nothing to remove: '{missing}' is not in the description"]
     if group == "sleeves":
         if value == "sleeveless":
             return _sleeved(new)
@@ -99,7 +100,7 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         default = "crew"
     if default is not None:
         if current == default and group in ("pattern", "trim"):
-            return [f"there was no {group} to take away"]
+            return [f"nothing to remove: there is no {group} in the description"]
         new[group] = default
         return []
     new.pop(group, None)

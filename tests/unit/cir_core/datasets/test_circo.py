@@ -72,7 +72,7 @@ def test_image_ids(value, image_id):
 def test_unknown_aspects_are_kept_and_said(tmp_path):
     benchmark = read_benchmark(circo(tmp_path, [circo_record(0, semantic_aspects=["viewpoint", "colour"])]))
     assert benchmark.queries[0].aspects == ("viewpoint", "colour")
-    assert "Aspects that CIRCO does not have" in benchmark.notes[-1] and "'colour' (1)." in benchmark.notes[-1]
+    assert "Aspects unknown to CIRCO" in benchmark.notes[-1] and "'colour' (1)." in benchmark.notes[-1]
 
 
 def test_as_windows_saves_it(tmp_path):
