@@ -23,7 +23,7 @@ def test_queries(tmp_path):
 
 def test_the_annotation_file_alone(tmp_path):
     benchmark = read_benchmark(circo(tmp_path))
-    assert benchmark.pools == {"circo": None} and "image_info_unlabeled2017.json is not there" in benchmark.notes[0]
+    assert benchmark.pools == {"circo": None} and "image_info_unlabeled2017.json is missing" in benchmark.notes[0]
 
 
 def test_the_test_split_hides_its_targets(tmp_path):
