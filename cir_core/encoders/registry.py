@@ -12,11 +12,11 @@ from cir_core.encoders.specs import parse_spec
 # Module and function by the kind of spec, imported on demand: each has its own heavy dependencies.
 _LOADERS: Mapping[str, tuple[str, str]] = {
     "transformers": ("transformers_encoder", "load_transformers"),
-    "sentence-transformers": ("sentence_transformers_encoder", "load_sentence_transformers"),
-    "embedding": ("embedding_encoder", "load_embedding"),
-    "pic2word": ("pseudo_word", "load_pseudo_word"),
-    "searle": ("pseudo_word", "load_pseudo_word"),
-    "magiclens": ("magiclens", "load_magiclens"),
+    "sentence-transformers": ("embedding.sentence_transformers_encoder", "load_sentence_transformers"),
+    "embedding": ("embedding.embedding_encoder", "load_embedding"),
+    "pic2word": ("composing.pseudo_word", "load_pseudo_word"),
+    "searle": ("composing.pseudo_word", "load_pseudo_word"),
+    "magiclens": ("composing.magiclens", "load_magiclens"),
 }
 _OPEN_CLIP = ("open_clip_encoder", "load_open_clip")           # all other kinds
 _LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # never downloaded
