@@ -1,4 +1,4 @@
-"""Ranking candidate captions against a gallery, block by block, each block kept on disk."""
+"""Rank candidate captions against a gallery, in blocks that are saved to disk."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def rank_candidates(
 ) -> dict[str, CaptionChoice]:
     """The best caption of each of ``images`` (row, candidates), by image id.
 
-    What an earlier run chose from the same candidates, among the same images with the same
-    encoder, is read from ``path``; other content there is dropped. ``done`` gets the rows
-    that are behind.
+    Choices of an earlier run from the same candidates, among the same images with the same
+    encoder, are read from ``path``; other content there is dropped. ``done`` receives the number
+    of finished rows.
     """
     features = np.asarray(gallery.features)
     index = FlatIndex(features, gallery.ids)

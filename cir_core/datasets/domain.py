@@ -1,4 +1,4 @@
-"""What a data set's images show, where the data set says it."""
+"""Image domain of a data set."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 def domain_of(benchmark: Benchmark) -> Domain | None:
-    """What language models are told that the images show. The kind says it or, where many data
-    sets have that form, the one it holds: M-BEIR's by its name, CIRCLED's by its subsets, SoFT's by
-    how its images are called. None where nothing does, and where subsets differ."""
+    """Domain of a benchmark's images, for prompts. Determined by the kind or, where many data
+    sets share that form, by its content: M-BEIR's by its name, CIRCLED's by its subsets, SoFT's by
+    the names of its images. None if unknown, and if subsets differ."""
     if benchmark.kind.startswith("soft-"):
         first = next(iter(benchmark.queries), None)
         return None if first is None else "scene" if is_cirr_name(first.reference_id) else "garment"
@@ -28,6 +28,6 @@ def domain_of(benchmark: Benchmark) -> Domain | None:
 
 
 def domain_named(dataset: str) -> Domain | None:
-    """That of a data set or of a part of one, such as "cirr_val" or "fashioniq_dress"; None for others."""
+    """Domain of a data set or of a part of one, such as "cirr_val" or "fashioniq_dress"; None for others."""
     first = _WORD.match(dataset.casefold())
     return _DOMAINS.get(first[0]) if first else None

@@ -1,4 +1,4 @@
-"""A run of a benchmark, measured as the benchmark's own evaluator measures it."""
+"""Score a benchmark run as the benchmark's own evaluator does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EVALUATORS: Mapping[str, Callable[[Benchmark, Rankings], Columns]] = {
     "circo": single_turn.circo,
     "soft-multi-target": single_turn.multi_target,
 }
-_BY_POOL = ("fashioniq", "sample")  # each category is ranked by itself and counts the same
+_BY_POOL = ("fashioniq", "sample")  # each category is ranked separately and has equal weight
 
 
 def evaluate_run(
@@ -31,11 +31,11 @@ def evaluate_run(
 
     Args:
         partial: queries that the run lacks count as 0, with a note, instead of being an error.
-        target_ranks: ranks of a query's ``target_ids`` over its whole pool, where the retriever is
-            at hand; without them they are read from the lists, as far as these go.
-        seed: of the bootstrap intervals; None leaves them out.
+        target_ranks: ranks of a query's ``target_ids`` over its whole pool, if the retriever is
+            available; otherwise they are read from the lists, as far as these go.
+        seed: of the bootstrap intervals; None omits them.
 
-    Raises ``DatasetError`` where the benchmark hides its targets, and for a run that its evaluator
+    Raises ``DatasetError`` if the benchmark hides its targets, and for a run that its evaluator
     would refuse (:mod:`cir_core.evaluation.evaluators.checks`).
     """
     refuse_hidden(benchmark)
@@ -65,8 +65,8 @@ def evaluate_run(
 
 
 def as_the_benchmark_names(benchmark: Benchmark, run: Run) -> Run:
-    """``run`` with its image ids in the form of the benchmark: CIRCO's evaluator reads "000000000011"
-    and 11 as one image. Raises ``DatasetError`` for an id that CIRCO's would not read."""
+    """``run`` with image ids in the benchmark's form: CIRCO's evaluator treats "000000000011"
+    and 11 as the same image. Raises ``DatasetError`` for an id that CIRCO's would reject."""
     if benchmark.kind != "circo":
         return run
     rankings = {}
@@ -81,7 +81,7 @@ def as_the_benchmark_names(benchmark: Benchmark, run: Run) -> Run:
 
 
 def _groups(benchmark: Benchmark) -> dict[str, list[int]]:
-    """Rows of each category, where a benchmark has them."""
+    """Rows of each category, if a benchmark has categories."""
     groups: dict[str, list[int]] = {}
     if benchmark.kind in _BY_POOL:
         for row, query in enumerate(benchmark.queries):

@@ -1,7 +1,7 @@
-"""Language models whose failures are not passed over.
+"""Language model wrapper that makes failures visible to evaluations.
 
-A search goes on without a filter or a round that failed and says so. A measurement that
-did would count the base method under the name of another.
+A search tolerates a failed filter or round, with a note. A measurement that
+did would report the base method under the name of another.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cir_core.methods.observer import TurnObserver
 
 
 class QueryWatch(TurnObserver):
-    """Remembers the first thing that went wrong with one query."""
+    """Records the first failure of one query."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -22,7 +22,7 @@ class QueryWatch(TurnObserver):
 
 
 class StrictLanguageModel:
-    """Tells a :class:`QueryWatch` of every error of ``inner``, also of those a method gets over."""
+    """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates."""
 
     def __init__(self, inner: LanguageModel) -> None:
         self._inner = inner

@@ -1,12 +1,12 @@
-"""The memory of an index run, on disk: what was encoded is never encoded again.
+"""Journal of an index run on disk: no image is encoded twice.
 
     work/run.json       the encoder and source of the run
     work/vectors.f32    [n, dim] float32, appended batch by batch
     work/journal.jsonl  one line for each batch, written after its vectors are on disk
 
-A line is one whole batch, so a kill at any moment loses at most the batch in flight and
-the next run forms the same batches as an undisturbed one would have: their composition
-can move the last bits of a vector.
+A line is one whole batch, so a kill at any moment loses at most the batch in flight, and
+the next run forms the same batches as an uninterrupted one: their composition
+can change the last bits of a vector.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Record:
     height: int
 
     def looks_like(self, root: Path) -> bool:
-        """Whether the file still has this size and time; then it is not read again."""
+        """Whether the file still has this size and time; if so, it is not read again."""
         try:
             state = (root / self.path).stat()
         except OSError:
@@ -56,7 +56,7 @@ class Journal:
     """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
 
     def __init__(self, folder: Path, run: Run) -> None:
-        """Go on with the run in ``folder``, or start one if its encoder or source differ."""
+        """Continue the run in ``folder``, or start one if its encoder or source differ."""
         self._work = _work(folder)
         before = read_run(folder)
         self.started_over = before is not None and (
@@ -74,7 +74,7 @@ class Journal:
         sync_folder(self._work)
 
     def append(self, records: Sequence[Record], vectors: Matrix) -> None:
-        """Acknowledge one batch: when this returns, a crash no longer loses it."""
+        """Commit one batch: once this returns, it survives a crash."""
         self._vectors.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
         flush_to_disk(self._vectors)
         self._lines.write(json.dumps([astuple(record) for record in records]).encode() + b"\n")
@@ -82,7 +82,7 @@ class Journal:
         self.records.extend(records)
 
     def vectors(self) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """``[n, dim]`` read-only view of everything acknowledged."""
+        """``[n, dim]`` read-only view of all committed vectors."""
         shape = (len(self.records), self._row_bytes // 4)
         if not self.records:  # an empty file cannot be mapped
             return np.empty(shape, dtype=np.float32)
@@ -93,9 +93,9 @@ class Journal:
         self._lines.close()
 
     def discard(self) -> None:
-        """The run is published, or there was nothing to do."""
+        """Delete the journal: the run is published, or there was nothing to do."""
         self.close()
-        (self._work / "run.json").unlink(missing_ok=True)  # first: without it the rest is nothing
+        (self._work / "run.json").unlink(missing_ok=True)  # first: the rest is ignored without it
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _recover(self) -> list[Record]:
@@ -117,7 +117,7 @@ def journal_path(folder: Path) -> Path:
 
 
 def read_run(folder: Path) -> Run | None:
-    """The unfinished run of a gallery's folder, if there is one."""
+    """The unfinished run in a gallery's folder, if any."""
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
         return Run(EncoderIdentity(**content["encoder"]), content["source"])
@@ -126,12 +126,12 @@ def read_run(folder: Path) -> Run | None:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """What the unfinished run has acknowledged so far."""
+    """The committed records of the unfinished run."""
     return [record for batch, _ in _batches(journal_path(folder)) for record in batch]
 
 
 def _batches(path: Path) -> list[tuple[list[Record], int]]:
-    """Whole lines of a journal, each with the offset behind it; a torn end is left out."""
+    """Whole lines of a journal, each with the offset behind it; a partial last line is dropped."""
     batches = []
     with suppress(TypeError):   # a line of another form
         for _, end, line in whole_lines(path, list):

@@ -1,4 +1,4 @@
-"""A data set's files in another form, or once more in their own."""
+"""Convert a data set's files to another format, or rewrite them in their own."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _Content = TypeVar("_Content")
 
 @dataclass(frozen=True)
 class Converted:
-    """``written`` are the files; ``notes`` what the person should know of those they came from."""
+    """``written`` are the files; ``notes`` are remarks on their source."""
 
     written: Sequence[Path]
     notes: Notes = ()
 
 
 def forms_of(kind: str) -> tuple[str, ...]:
-    """What files of ``kind`` can be written as. Raises ``DatasetError`` for an unknown kind."""
+    """Formats that files of ``kind`` can be converted to. Raises ``DatasetError`` for an unknown kind."""
     own = (kind,) if kind in _COPIES else ()
     return tuple(dict.fromkeys((*own, *(_OF_BENCHMARKS if find_kind(kind).is_benchmark else ()))))
 
@@ -48,12 +48,12 @@ def convert(
     kind: str, path: Path, form: str, out: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
     pool: Path | None = None,
 ) -> Converted:
-    """Write what ``path`` holds to ``out`` in ``form``: a file, or a folder for "mbeir".
+    """Write the contents of ``path`` to ``out`` in ``form``: a file, or a folder for "mbeir".
 
-    A form of the kind's own name is the released form again; CIRCLED's raw sessions become public
-    ones. What is at ``out`` already is replaced. Raises ``DatasetError`` for a form that the kind
-    does not have, at the first fault of the files, for an option that has no meaning, and where
-    ``out`` cannot be written or holds what is read.
+    A form of the kind's own name rewrites the released format; CIRCLED's raw sessions become public
+    ones. Existing files at ``out`` are replaced. Raises ``DatasetError`` for a form that the kind
+    does not support, at the first fault of the files, for an option without effect, and if
+    ``out`` cannot be written or contains the source.
     """
     if form not in (forms := forms_of(kind)):
         can = f"It can be written as: {', '.join(forms)}." if forms else "Its files have no other form."

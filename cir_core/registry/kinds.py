@@ -1,4 +1,4 @@
-"""The kinds of files that cirque reads, by name."""
+"""Registry of the supported kinds of data-set files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from cir_core.datasets.readers import circo, cirr, fashioniq, lasco, mbeir
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
 
-# The top of this package: its readers of runs and audits import those packages when they are called,
-# since both read their own files through the modules below here. They never import the registry.
+# The top layer of this package: its readers of runs and audits import those packages lazily,
+# since both read their own files through the modules below. They never import the registry.
 from cir_core.registry import audit_contents, contents
 from cir_core.registry.contents import Content, Reader, Source, of_benchmark
 from cir_core.sample import benchmark as sample
@@ -24,7 +24,7 @@ Option = Literal["split", "caption_mode", "pool", "annotations"]
 
 @dataclass(frozen=True)
 class Kind:
-    """``expects`` says what PATH is; ``options`` what else its reader takes. ``is_benchmark``: it has
+    """``expects`` describes PATH; ``options`` are the reader's other arguments. ``is_benchmark``: it has
     queries that can be ranked."""
 
     name: str
@@ -82,15 +82,15 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
 def find_kind(name: str) -> Kind:
-    """Raises ``DatasetError`` naming those that there are."""
+    """Raises ``DatasetError`` listing the known kinds."""
     if name not in KINDS:
         raise DatasetError(f"There is no kind of data set {quoted(name)}. There are: {', '.join(KINDS)}.")
     return KINDS[name]
 
 
 def checked_kind(name: str, source: Source) -> Kind:
-    """The kind that reads ``source``. Raises ``DatasetError`` for an unknown kind, an option that it
-    does not take, and a path that is not there."""
+    """The kind that reads ``source``. Raises ``DatasetError`` for an unknown kind, an unsupported
+    option, and a missing path."""
     kind = find_kind(name)
     for option in get_args(Option):
         if getattr(source, option) is not None and option not in kind.options:

@@ -1,4 +1,4 @@
-"""Captions of images as methods need them: a language model is asked once for each image."""
+"""Cached captions: the language model is called once per image."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _KEPT = 4096
 
 
 class Captioner:
-    """Asks a language model for each image once. Thread-safe.
+    """Caption images, each once. Thread-safe.
 
-    An answer with remarks is asked for again next time: it may come from a stand-in, and
-    what it says should be said every time. So is a picture without a digest: nothing tells
-    it from another one of the same name.
+    Answers with notes are not cached: they may come from a fallback, whose notes
+    should be shown every time. Nor are images without a digest: nothing distinguishes
+    them from others of the same name.
     """
 
     def __init__(self, language: LanguageModel, domain: Domain) -> None:

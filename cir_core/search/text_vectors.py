@@ -1,4 +1,4 @@
-"""Vectors of short texts, each encoded once: what a person re-ranks by again and again."""
+"""Cache of text vectors, for repeated re-ranking by the same short texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _KEPT = 512
 
 
 class TextVectors:
-    """The texts of an encoder, remembered. Thread-safe."""
+    """Cached text encoder. Thread-safe."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -23,7 +23,7 @@ class TextVectors:
         self._lock = threading.Lock()
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]``, as the encoder's; only texts that are new are encoded."""
+        """``[n, dim]``, as from the encoder; only new texts are encoded."""
         with self._lock:
             known = {text: self._vectors[text] for text in texts if text in self._vectors}
         new = [text for text in dict.fromkeys(texts) if text not in known]

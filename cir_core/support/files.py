@@ -1,5 +1,4 @@
-"""Writing files so that a reader, or a machine that loses power, never sees half of one, because they are
-replaced in one step. Files that grow: :mod:`cir_core.support.json_lines`."""
+"""Atomic and durable file writes. For files that grow: :mod:`cir_core.support.json_lines`."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
                      synced: bool = True) -> None:
     """Replace ``path`` in one step; after a crash it holds the old content or the new.
 
-    Large content may come in pieces. ``private`` files are readable by their owner only. The
-    folder is made if need be. Not ``synced``: what is many files and can be made again.
+    Large content may come in chunks. ``private`` files are readable by their owner only. The
+    folder is created if needed. ``synced`` False: for many files that can be made again.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{new_id(8)}.part")
@@ -35,13 +34,13 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
 
 
 def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Like :func:`write_atomically`, and on disk under its new name when this returns."""
+    """:func:`write_atomically`, synced to disk under its new name on return."""
     write_atomically(path, content, private=private)
     sync_folder(path.parent)
 
 
 def why_not_written(error: OSError) -> str:
-    """In short, for somebody who cannot do anything about it."""
+    """A short reason for users who cannot fix it themselves."""
     return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"
 
 
@@ -51,7 +50,7 @@ def flush_to_disk(file: IO[Any]) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make names in ``folder`` durable, where the system can."""
+    """Make names in ``folder`` durable, where the system supports it."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

@@ -1,8 +1,8 @@
-"""Append-only files of JSON lines that survive being killed.
+"""Append-only JSON lines files that survive a killed process.
 
-The first line of :class:`Lines`, the heading, says what the file belongs to. A line is with the system when
-``append`` returns, so a killed process loses none; a machine that loses power loses those
-of the last seconds at most. What it tears is cut off when the file is opened again.
+The first line of :class:`Lines`, the heading, identifies the content. A line has been handed to the system when
+``append`` returns, so a killed process loses none; a power failure loses those of the last
+seconds at most. A partial last line is cut off when the file is opened again.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _SYNC_SECONDS = 2.0
 
 
 class Lines:
-    """One process at a time writes; the methods may be called from several threads.
+    """Single-process writer; methods are thread-safe.
 
-    Iterating gives each line behind the heading with its offset, which ``read`` takes.
+    Iterating gives each line after the heading with its offset, which ``read`` takes.
     """
 
     def __init__(self, path: Path, heading: Mapping[str, Any]) -> None:
-        """Go on with the file at ``path``, or begin it anew if its heading is another."""
+        """Continue the file at ``path``, or start a new one if its heading differs."""
         if read_heading(path) != heading:
             write_durably(path, _encoded(heading))
         self._path = path
@@ -39,7 +39,7 @@ class Lines:
         self._unsynced, self._synced = 0, time.monotonic()
 
     def append(self, line: Mapping[str, Any]) -> int:
-        """The offset of the new line."""
+        """Append ``line``; returns its offset."""
         content = _encoded(line)
         with self._lock:
             start = self._end
@@ -75,7 +75,7 @@ class Lines:
 
 
 def read_heading(path: Path) -> dict[str, Any] | None:
-    """The heading of the file at ``path``; None if there is none to go on with."""
+    """The heading of the file at ``path``; None if there is none."""
     return next((line for _, _, line in whole_lines(path)), None)
 
 
@@ -84,7 +84,7 @@ def _encoded(line: Mapping[str, Any]) -> bytes:
 
 
 def whole_lines(path: Path, kind: type = dict) -> Iterator[tuple[int, int, Any]]:
-    """Start, end and content, a ``kind``, of each line up to the first that is not one; none of no file."""
+    """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file."""
     try:
         file = path.open("rb")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""An audit as one HTML page that needs no network: a sentence, a plot and a table for each question."""
+"""Self-contained HTML report of an audit: a sentence, a plot and a table per question."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LABEL_OF: Mapping[Detail, Label] = {
 
 
 def page(name: str, summary: Summary, gaps: GapReport) -> str:
-    """The whole page. ``name`` is the data set's; the same arguments give the same text."""
+    """The whole page. ``name`` is the data set's; deterministic."""
     from plotly.offline import get_plotlyjs
 
     figures: dict[str, Mapping[str, Figure]] = {}

@@ -1,4 +1,4 @@
-"""Pieces of HTML and of sentences that an audit's page is put together from."""
+"""Building blocks of HTML and sentences for an audit report."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def section(title: str, *parts: str) -> str:
 
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
-    """``words``: how many columns hold words. Neighbouring rows with the same first cell share it.
-    The table may be wider than the screen, so it scrolls by itself."""
+    """``words``: number of text columns. Neighbouring rows with the same first cell share it.
+    The table may be wider than the screen, so it scrolls separately."""
     cells = "".join(
         f'<th scope="col"{_class(column, words)}>{text(cell)}</th>' for column, cell in enumerate(head)
     )

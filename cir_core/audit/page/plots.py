@@ -1,7 +1,7 @@
-"""An audit's plots as plotly figures, in light colours that the page exchanges for dark ones.
+"""Plots of an audit as plotly figures, in light colours that the page replaces in dark mode.
 
-Inputs and subsets differ in colour, marker and line, so that none is told by colour alone.
-Labels stand beside what they name; retriever names above their row, so that a narrow screen
+Inputs and subsets differ in colour, marker and line, so that none is distinguished by colour alone.
+Labels are next to what they name; retriever names above their row, so that a narrow screen
 has room for both.
 """
 
@@ -94,7 +94,7 @@ def input_figure(gaps: GapReport, retriever: str, measure: GapMeasure, subsets: 
 
 
 def gap_figure(gaps: GapReport, measure: GapMeasure, subsets: Sequence[str]) -> Figure:
-    """CompGap with its interval for each retriever and subset, and the mean over retrievers on top."""
+    """CompGap with its interval for each retriever and subset, with the mean over retrievers on top."""
     names = list(dict.fromkeys(row.retriever for row in gaps.retrievers))
     of: list[tuple[str, Mapping[str, Gap]]] = []
     if len(names) > 1:
@@ -139,7 +139,7 @@ def percent(share: float | None) -> str:
 
 
 def _apart(values: Mapping[Variant, float], gap: float) -> dict[Variant, float]:
-    """Heights for labels, moved up where they would cover one another."""
+    """Label heights, moved up where they would overlap."""
     placed: dict[Variant, float] = {}
     height = -gap
     for variant in sorted(values, key=lambda name: values[name]):

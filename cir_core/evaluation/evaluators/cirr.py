@@ -1,4 +1,4 @@
-"""CIRR: R@k without the reference, R_subset@k among the image set, and the means the field reports."""
+"""CIRR: R@k without the reference, R_subset@k among the image set, and the usual means."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ RECALL, SUBSET = "recall", "recall_subset"
 
 
 def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Rankings | None, tuple[str, ...]]:
-    """Columns, the checked lists of the whole gallery (None where the run has the subset's alone), notes.
+    """Columns, the checked lists of the whole gallery (None if the run has the subset's only), notes.
 
-    The subset is ranked by ``run.subset_rankings`` where there are any (the server's second
+    The subset is ranked by ``run.subset_rankings`` if there are any (the server's second
     file), else by the members' order in the lists of the whole gallery. "average" is the mean of
     R@5 and R_subset@1, "mean_of_all" that of all seven numbers. Raises ``DatasetError``.
     """
@@ -68,7 +68,7 @@ def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str
 
 
 def _unknown(ranks: list[SubsetRank]) -> list[str]:
-    """A target that a short list does not reach may still be the set's best: that is said."""
+    """Note on targets beyond the end of a list, which may still be the set's best."""
     counts = {k: sum(not of.known(k) for of in ranks) for k in SUBSET_CUTOFFS}
     if not any(counts.values()):
         return []

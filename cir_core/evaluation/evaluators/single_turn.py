@@ -1,7 +1,7 @@
-"""The benchmarks' own measures of a run, query by query.
+"""Per-query measures as the benchmarks define them.
 
-Each function takes a benchmark and one checked ranking for each of its queries, and gives a
-column for every measure, in the order of the benchmark's queries.
+Each function takes a benchmark and one checked ranking per query, and returns a
+column per measure, in the order of the benchmark's queries.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def circo(benchmark: Benchmark, rankings: Rankings) -> Columns:
 
 
 def multi_target(benchmark: Benchmark, rankings: Rankings) -> Columns:
-    """SoFT's own mAP@k for its tables ("map_soft"), and CIRCO's ("map") for anything new."""
+    """mAP@k as in SoFT's own tables ("map_soft"), and CIRCO's ("map") for new work."""
     ranks = target_ranks(benchmark, rankings)
     soft = {
         Measure("map_soft", str(k)): np.array([soft_average_precision_at(of, k) for of in ranks]) for k in MAP_CUTOFFS
@@ -59,8 +59,8 @@ def multi_target(benchmark: Benchmark, rankings: Rankings) -> Columns:
 
 
 def generic(benchmark: Benchmark, rankings: Rankings) -> Columns:
-    """R@k as M-BEIR has it, any target in the first k, and nDCG@10; where queries have several
-    targets also the share of them that was found, which ir-measures calls R@k."""
+    """R@k as in M-BEIR, any target in the first k, and nDCG@10; for queries with several
+    targets also the share of targets found, which ir-measures calls R@k."""
     qrels = {query.query_id: dict.fromkeys(query.target_ids, 1) for query in benchmark.queries}
     several = any(len(query.target_ids) > 1 for query in benchmark.queries)
     wanted = {
@@ -75,13 +75,13 @@ def generic(benchmark: Benchmark, rankings: Rankings) -> Columns:
 def catalogue(
     benchmark: Benchmark, ranks: Sequence[Sequence[int]], missing: Collection[str] = ()
 ) -> tuple[Columns, str]:
-    """nDCG and RR from the ranks of the targets, and a note where they are not over the whole pool.
+    """nDCG and RR from the ranks of the targets, and a note if they do not cover the whole pool.
 
     Args:
-        ranks: for each query those that are known; the others lie beyond the end of its list.
-        missing: queries without a list: they have 0.
+        ranks: for each query the known ranks; other targets are beyond the end of its list.
+        missing: queries without a list: they score 0.
 
-    They are called "full_catalogue" where every rank is known, "within_list" otherwise.
+    They are called "full_catalogue" if every rank is known, "within_list" otherwise.
     """
     pairs = list(zip(ranks, benchmark.queries, strict=True))
     beyond = sum(len(of) < len(query.target_ids) for of, query in pairs if query.query_id not in missing)
@@ -95,7 +95,7 @@ def catalogue(
 
 
 def target_ranks(benchmark: Benchmark, rankings: Rankings) -> list[tuple[int, ...]]:
-    """For each query the ranks, from 1, of those targets that its list holds."""
+    """For each query the ranks, from 1, of the targets in its list."""
     found = []
     for query in benchmark.queries:
         targets = frozenset(query.target_ids)

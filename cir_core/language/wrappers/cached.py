@@ -1,4 +1,4 @@
-"""Answers that were paid for once."""
+"""Response cache around a language model."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _log = logging.getLogger("cirque.language")
 
 
 class CachedLanguageModel:
-    """Answers again what ``inner`` answered before. Put it directly around a model: what a
-    fallback answers in its place must not be kept under its name. Answers with notes are not
-    kept either: something was in the way of a better one. But if ``inner`` has drawn its
-    conclusions, so that its conditions are others now (it sends smaller images), the answer is
-    what those conditions give, and kept under them.
+    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a
+    fallback must not be stored under the model's name. Answers with notes are not
+    stored either: something prevented a better one. But if ``inner`` has adapted its
+    conditions during the call (it sends smaller images), the answer is stored under the
+    new ones.
 
-    ``conditions`` tells what else ``inner`` depends on for a task. A caption from the gallery's
-    manifest is given here, for every model that costs something is wrapped in this one.
+    ``conditions`` are the other dependencies of ``inner`` for a task. A caption from the gallery's
+    manifest is returned here, since every model that costs something is wrapped in this class.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class CachedLanguageModel:
                 prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
                 completion_tokens=meter.usage.completion_tokens,
             )
-        except StorageError as error:  # an answer that is there is worth more than one that is kept
+        except StorageError as error:  # a failed write must not lose the answer
             _log.warning("An answer could not be kept: %s", error)
         return answer
 
     def conditions(self, task: Task[Any]) -> Conditions:
-        """What the answer to ``task`` depends on besides its inputs and the model."""
+        """Everything besides inputs and model that the answer to ``task`` depends on."""
         return self._conditions(task)
 
     def _kept(self, key: str, task: Task[A]) -> A | None:
@@ -91,7 +91,7 @@ class CachedLanguageModel:
             return None
         try:
             return cast(A, task.answer_type.model_validate_json(text))
-        except ValidationError:  # a damaged row is as good as none
+        except ValidationError:  # a damaged row counts as missing
             return None
 
 

@@ -1,4 +1,4 @@
-"""Not waiting again for a server that was just found to be down."""
+"""Circuit breaker: fail fast while a server is known to be down."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ REST = 30.0  # seconds
 
 
 class BreakerLanguageModel:
-    """After ``inner`` was unavailable, says so at once for ``rest`` seconds without asking it.
+    """Once ``inner`` was unavailable, fails immediately for ``rest`` seconds without calling it.
 
-    Then one request tries again; the others still fail at once until it has come back.
+    Then one request is a probe; the others still fail until it succeeds.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class BreakerLanguageModel:
             with self._lock:
                 self._failure, self._until = str(error), self._clock() + self._rest
             raise
-        except Stopped:  # says nothing about the server
+        except Stopped:  # no evidence about the server
             raise
         except Exception:
             self._failure = None

@@ -1,4 +1,4 @@
-"""Going on with the built-in model while a server is away."""
+"""Fall back to the built-in model while a server is unavailable."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cir_core.types.composition import Usage
 
 
 class FallbackLanguageModel:
-    """Asks ``primary``; while that is unavailable, ``builtin`` answers and the answer says so.
+    """Calls ``primary``; while that is unavailable, ``builtin`` answers, with a note.
 
-    Other errors, and being stopped, are not covered up.
+    Other errors, and stops, are passed on.
     """
 
     def __init__(self, primary: LanguageModel, builtin: LanguageModel) -> None:
@@ -30,7 +30,7 @@ class FallbackLanguageModel:
         return self._primary.sees
 
     def conditions(self, task: Task[Any]) -> Conditions:
-        """Those of the model that is asked first."""
+        """Those of the primary model."""
         return conditions_of(self._primary, task)
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:

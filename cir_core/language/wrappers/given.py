@@ -1,7 +1,7 @@
-"""Answers that are known before anybody is asked.
+"""Captions taken from the gallery's manifest.
 
-The layer that keeps answers looks here first: it is around every model that costs something.
-The built-in model describes several pictures at once and takes captions by itself.
+The response cache checks here first: it wraps every model that costs something.
+The built-in model captions several images at once and uses manifest captions by itself.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
 
 
 def given_answer(task: Task[A]) -> A | None:
-    """The caption that the gallery's manifest gives for the picture of a caption task, if it does."""
+    """The caption from the gallery's manifest for the image of a caption task, if any."""
     if isinstance(task, CaptionTask) and task.picture.caption and task.picture.caption.strip():
         return cast(A, CaptionAnswer(caption=task.picture.caption))
     return None

@@ -1,4 +1,4 @@
-"""Telling how each request to a language model ended."""
+"""Report the outcome of each language model request."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cir_core.language.tasks import A, Task
 
 
 class CountedLanguageModel:
-    """``heard`` gets the role and ``answered``, ``unavailable``, ``stopped`` or ``failed``."""
+    """``heard`` is called with the role and ``answered``, ``unavailable``, ``stopped`` or ``failed``."""
 
     def __init__(self, inner: LanguageModel, heard: Callable[[str, str], None]) -> None:
         self._inner, self._heard = inner, heard

@@ -1,4 +1,4 @@
-"""Different models for different roles."""
+"""Route roles to different models."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.language.wrappers.conditions import Conditions, conditions_of
 
 
 class RoutedLanguageModel:
-    """``by_role`` names the model of some roles; ``default`` fills the others."""
+    """``by_role`` is the model of some roles; ``default`` has the others."""
 
     def __init__(self, default: LanguageModel, by_role: Mapping[str, LanguageModel]) -> None:
         self._default, self._by_role = default, dict(by_role)
@@ -25,7 +25,7 @@ class RoutedLanguageModel:
 
     @property
     def sees(self) -> bool:
-        """Of the model that reflects and filters: a captioner sees, but not for the others."""
+        """Of the model that reflects and filters: a captioner's vision does not serve other roles."""
         return self._default.sees
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
@@ -33,7 +33,7 @@ class RoutedLanguageModel:
         return self._model(task).complete(task, watch)
 
     def conditions(self, task: Task[Any]) -> Conditions:
-        """Those of the model that fills the role of ``task``."""
+        """Those of the model for the role of ``task``."""
         return conditions_of(self._model(task), task)
 
     def _model(self, task: Task[Any]) -> LanguageModel:
