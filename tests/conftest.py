@@ -3,6 +3,7 @@ tests that open one."""
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Generator
 
 import pytest
@@ -48,6 +49,12 @@ class Owners:
 def pytest_configure(config: pytest.Config) -> None:
     forget_settings()
     config.pluginmanager.register(Owners())
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: a full collection, of which some tests have hundreds, need not look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)   # when also the fixtures of an interrupted run are over
