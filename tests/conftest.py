@@ -10,6 +10,7 @@ import pytest
 
 from tests.fakes import databases
 from tests.fakes.imported import imports_of
+from tests.fakes.people import hash_lightly
 from tests.fakes.shell import forget_settings
 
 DATABASES = "tests.fakes.databases"
@@ -48,6 +49,7 @@ class Owners:
 
 def pytest_configure(config: pytest.Config) -> None:
     forget_settings()
+    hash_lightly()
     config.pluginmanager.register(Owners())
 
 
