@@ -8,7 +8,7 @@ from collections.abc import Generator
 
 import pytest
 
-from tests.fakes import databases
+from tests.fakes import databases, forked
 from tests.fakes.imported import imports_of
 from tests.fakes.people import hash_lightly
 from tests.fakes.shell import forget_settings
@@ -62,3 +62,5 @@ def pytest_collection_finish() -> None:
 @pytest.hookimpl(trylast=True)   # when also the fixtures of an interrupted run are over
 def pytest_sessionfinish() -> None:
     databases.close()
+    forked.close()
+    gc.unfreeze()     # libraries complain of what is left when the interpreter ends
