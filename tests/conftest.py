@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Generator
 from pathlib import Path
 
@@ -62,6 +63,8 @@ class Owners:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # Threads of torch that wait for one another turn round and round otherwise, and take the cores from who works.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     forget_settings()
     hash_lightly()
     config.pluginmanager.register(Owners())
