@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.analysis.statistics.agreement_bootstrap import AgreementDraws, agreement_draws
+from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory

@@ -18,7 +18,7 @@ from cir_core.audit.circus.circus_files import pools_on_card, write_run
 from cir_core.audit.circus.circus_form import TASK_ID
 from cir_core.audit.circus.traces import write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.gap import GapReport, gaps, subsets_of
-from cir_core.audit.page.page import page
+from cir_core.audit.page import page
 from cir_core.audit.records import CUTOFF, Aggregate, RetrieverRun
 from cir_core.audit.summary import Summary, summarise
 from cir_core.datasets.records import Benchmark

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from cir_core.evaluation.metrics.consistency import TAU
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
 from cir_core.types.records import Matrix
-
-TAU = 0.8
 
 
 class TextEncoder(Protocol):

@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cir_core.datasets.domain import domain_of
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
@@ -42,14 +41,13 @@ _TOGETHER = 64   # queries encoded and ranked as a batch, always the same ones
 
 def run_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    depth: int = DEPTH, domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
+    depth: int = DEPTH, domain: Domain = "garment", progress: Progress | None = None,
 ) -> Iterator[MethodRun]:
     """Run every query under every method, one run per method; the ``depth`` best are stored.
 
     A failed query (an unreadable image, a malformed answer of a language model) is
-    recorded in the run's failures. ``domain`` is what prompts say the images show; by
-    default the benchmark's own (:func:`domain_of`), or ``otherwise`` if it has none.
-    The methods share captions of references.
+    recorded in the run's failures. ``domain`` is what prompts say the images show. The
+    methods share captions of references.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
@@ -60,9 +58,8 @@ def run_methods(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    told = domain or domain_of(benchmark) or otherwise
     searchers = {
-        name: searcher_over(ids, gallery, encoder, language, told) for name, ids in benchmark.pools.items()
+        name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()
     }
     for method in methods:
         yield _run(benchmark, method, searchers, depth, progress)

@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from cir_core.datasets.domain import domain_named
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.encoders.base import Encoder
 from cir_core.errors import CirqueError, SearchError
@@ -43,15 +42,14 @@ from cir_core.types.records import Hit, MethodSettings
 def run_sessions(
     sessions: Sequence[CircledSession], gallery: Gallery, encoder: Encoder, language: LanguageModel,
     methods: Sequence[Method], *, pools: Mapping[str, Sequence[str]] | None = None,
-    exclude_history_images: bool = False, depth: int = DEPTH, domain: Domain | None = None,
-    otherwise: Domain = "garment", progress: Progress | None = None,
+    exclude_history_images: bool = False, depth: int = DEPTH,
+    domain: Callable[[str], Domain] = lambda subset: "garment", progress: Progress | None = None,
 ) -> Iterator[SessionsRun]:
     """Run every session under every method; each method carries over its own state between turns.
 
     ``pools``: subset to the images its sessions are ranked against; the whole gallery for the
-    others. ``domain`` is what prompts say the images show; by default that of the
-    subset, or ``otherwise`` if its name does not determine it. A session that fails at any turn is
-    recorded in the failures as a whole.
+    others. ``domain`` is what prompts say the images of a subset show. A session that
+    fails at any turn is recorded in the failures as a whole.
 
     Raises:
         GalleryError: the gallery lacks references, targets or images of a pool.
@@ -62,8 +60,7 @@ def run_sessions(
         raise SearchError(f"depth is {depth}; keep at least 1 image of each turn.")
     check_images("these sessions", _images(sessions, pools or {}), gallery)
     searchers = {
-        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language,
-                              domain or domain_named(subset) or otherwise)
+        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language, domain(subset))
         for subset in dict.fromkeys(session.subset for session in sessions)
     }
     content = json.dumps([[asdict(one) for one in sessions], {name: list(ids) for name, ids in (pools or {}).items()}],

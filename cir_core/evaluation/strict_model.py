@@ -7,9 +7,9 @@ did would report the base method under the name of another.
 from __future__ import annotations
 
 from cir_core.errors import CirqueError
-from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
+from cir_core.language.wrappers.base import Wrapper
 from cir_core.methods.observer import TurnObserver
 
 
@@ -21,24 +21,13 @@ class QueryWatch(TurnObserver):
         self.error: CirqueError | None = None
 
 
-class StrictLanguageModel:
+class StrictLanguageModel(Wrapper):
     """Reports every error of ``inner`` to a :class:`QueryWatch`, including those a method tolerates."""
-
-    def __init__(self, inner: LanguageModel) -> None:
-        self._inner = inner
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
-            return self._inner.complete(task, watch)
+            return self.inner.complete(task, watch)
         except CirqueError as error:
             if isinstance(watch, QueryWatch) and watch.error is None:
                 watch.error = error

@@ -66,7 +66,7 @@ def language_models(
     if server is not None:
         # Inside the cache: a cached answer needs no server, however long that is unavailable.
         asked: LanguageModel = server if heard is None else CountedLanguageModel(server, heard)
-        kept = CachedLanguageModel(BreakerLanguageModel(asked), cache, server.conditions)
+        kept = CachedLanguageModel(BreakerLanguageModel(asked), cache)
     captions = CachedLanguageModel(captioner, cache) if captioner is not None else None
 
     def for_encoder(encoder: Encoder) -> LanguageModel:

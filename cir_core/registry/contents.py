@@ -22,6 +22,7 @@ class Source:
     caption_mode: CaptionMode | None = None
     pool: Path | None = None          # the gallery's list, if the data set's files have none
     annotations: Path | None = None   # of the benchmark that a submission answers
+    union: bool | None = None         # FashionIQ: rank the references and targets only
 
 
 @dataclass(frozen=True)

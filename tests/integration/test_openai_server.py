@@ -592,7 +592,7 @@ def test_a_cache_hit_makes_no_request():
     cache, watch = DictCache(), Observer()
     task = CaptionTask(Picture.of(NOISE))
     with ChatServer([Reply('{"caption": "noise"}')]) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         assert cached.complete(task, watch) == cached.complete(task, watch)
         assert len(server.requests) == 1
     assert cached.complete(task).caption == "noise"  # the server is gone
@@ -603,7 +603,7 @@ def test_a_cache_hit_makes_no_request():
 def test_an_offline_build_gets_whole_answers_and_counts_them():
     cache, watch = DictCache(), Observer()
     with ChatServer([BLUE]) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         cached.complete(MERGE)
         cached.complete(MergeTask("other", "x"), watch)
         cached.complete(MergeTask("third", "x"), PartWatch(TurnObserver()))
@@ -621,7 +621,7 @@ def test_a_server_that_takes_smaller_images_only_is_asked_once_for_each_question
 
     cache, other = DictCache(), Picture.of(NOISE.rotate(180))
     with ChatServer(script) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         first = cached.complete(CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 2 and "256" in first.notes[0]
         for _ in range(2):
@@ -659,7 +659,7 @@ def test_the_key_is_nowhere(caplog):
             caplog.set_level(logging.DEBUG, logger)
         address = server.url.replace("http://", f"http://someone:{password}@")
         model = OpenAILanguageModel(Server(address, "m", KEY, retries=0), Time().clock)
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         texts.append(repr(cached.complete(MERGE, watch := Onlooker())))
         texts.append(str(watch.partials))
         for number in range(6):

@@ -7,7 +7,8 @@ import numpy as np
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators.checks import Rankings, check_list, checked, coverage
-from cir_core.evaluation.evaluators.records import Columns, Measure
+from cir_core.evaluation.evaluators.evaluator import Measured
+from cir_core.evaluation.evaluators.records import Measure
 from cir_core.evaluation.evaluators.single_turn import recall_columns
 from cir_core.evaluation.metrics.subset_recall import SubsetRank, subset_rank
 from cir_core.evaluation.runs.records import Run
@@ -18,8 +19,8 @@ SUBSET_CUTOFFS = (1, 2, 3)
 RECALL, SUBSET = "recall", "recall_subset"
 
 
-def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Rankings | None, tuple[str, ...]]:
-    """Columns, the checked lists of the whole gallery (None if the run has the subset's only), notes.
+def cirr(benchmark: Benchmark, run: Run, partial: bool) -> Measured:
+    """Columns from the lists of the whole gallery, if the run has more than the subset's.
 
     The subset is ranked by ``run.subset_rankings`` if there are any (the server's second
     file), else by the members' order in the lists of the whole gallery. "average" is the mean of
@@ -28,9 +29,10 @@ def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Ran
     notes: list[str] = []
     columns: dict[Measure, np.ndarray] = {}
     rankings: Rankings | None = None
+    lacking: tuple[str, ...] = ()
     if run.rankings or not run.subset_rankings:
         whole = checked(benchmark, run.rankings, run.system, partial=partial)
-        rankings = whole.rankings
+        rankings, lacking = whole.rankings, whole.missing
         notes += whole.notes
         columns |= recall_columns(benchmark, rankings, CUTOFFS)
     else:
@@ -47,7 +49,7 @@ def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Ran
         columns[Measure("average")] = (columns[Measure(RECALL, "5")] + columns[Measure(SUBSET, "1")]) / 2
         seven = [column for measure, column in columns.items() if measure.family in (RECALL, SUBSET)]
         columns[Measure("mean_of_all")] = np.mean(seven, axis=0)
-    return columns, rankings, tuple(notes)
+    return Measured(columns, rankings, lacking, tuple(notes))
 
 
 def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str]) -> Rankings:

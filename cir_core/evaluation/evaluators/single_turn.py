@@ -7,17 +7,21 @@ column per measure, in the order of the benchmark's queries.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from cir_core.datasets.readers.circo import ASPECTS
+from cir_core.datasets.readers.circo import ASPECTS, canonical_id
 from cir_core.datasets.records import Benchmark
+from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators.checks import Rankings
 from cir_core.evaluation.evaluators.records import Columns, Measure
 from cir_core.evaluation.metrics.average_precision import average_precision_at, soft_average_precision_at
 from cir_core.evaluation.metrics.bootstrap import Values
 from cir_core.evaluation.metrics.ndcg import ndcg, reciprocal_rank
 from cir_core.evaluation.metrics.standard import standard_values
+from cir_core.evaluation.runs.records import Run
+from cir_core.support.texts import quoted
 
 FASHIONIQ_CUTOFFS = (10, 50)
 MAP_CUTOFFS = (5, 10, 25, 50)
@@ -46,6 +50,21 @@ def circo(benchmark: Benchmark, rankings: Rankings) -> Columns:
             for aspect in aspects
         },
     }
+
+
+def circo_ids(run: Run) -> Run:
+    """``run`` with its image ids in CIRCO's form: its evaluator reads "000000000011" and 11 as one image.
+
+    Raises ``DatasetError`` for an id that it would not read."""
+    rankings = {}
+    for query_id, ranking in run.rankings.items():
+        ids = tuple(image_id for one in ranking if (image_id := canonical_id(one)) is not None)
+        if len(ids) < len(ranking):
+            other = next(one for one in ranking if canonical_id(one) is None)
+            raise DatasetError(f"Run {quoted(run.system)}, query {quoted(query_id)}: {quoted(other)} is not a number, "
+                               "as CIRCO's image ids are. Write COCO's image ids.")
+        rankings[query_id] = ids
+    return replace(run, rankings=rankings)
 
 
 def multi_target(benchmark: Benchmark, rankings: Rankings) -> Columns:
