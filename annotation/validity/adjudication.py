@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.studies import input_limits
-from annotation.studies.kinds import Kind
+from annotation.studies.kinds import StudyKind
 from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from annotation.validity.labels import WHYS, Why, queue
@@ -86,7 +86,8 @@ class Adjudication:
     """Cases of studies and decisions on them. ``kinds`` by ``Study.kind``."""
 
     def __init__(
-        self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, store: StudyStore, kinds: Mapping[str, StudyKind],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
         self._known: LRUCache[str, _Fixed] = LRUCache(_REMEMBERED)

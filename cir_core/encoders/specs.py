@@ -22,13 +22,13 @@ from typing import Literal
 
 from cir_core.errors import EncoderUnavailable
 
-Kind = Literal[
+EncoderKind = Literal[
     "bundled", "pretrained", "hub", "folder", "pair", "transformers", "sentence-transformers", "embedding",
     "pic2word", "searle", "magiclens",
 ]
-COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")  # on a backbone of open_clip
-UNIVERSAL: tuple[Kind, ...] = ("sentence-transformers", "embedding")
-_KINDS: dict[str, Kind] = {
+COMPOSING: tuple[EncoderKind, ...] = ("pic2word", "searle", "magiclens")  # on a backbone of open_clip
+UNIVERSAL: tuple[EncoderKind, ...] = ("sentence-transformers", "embedding")
+_KINDS: dict[str, EncoderKind] = {
     "hf-hub": "hub", "local-dir": "folder", "transformers": "transformers",
     "sentence-transformers": "sentence-transformers", "embedding": "embedding",
 }
@@ -64,7 +64,7 @@ class EncoderSpec:
     """A parsed spec. ``source`` is a model name, hub id, folder, config file or backbone, by ``kind``."""
 
     text: str
-    kind: Kind
+    kind: EncoderKind
     source: str = ""
     tag: str = ""      # pretrained tag, for "pretrained"
     weights: str = ""  # checkpoint file, for "pair" and the composing kinds
@@ -133,7 +133,7 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
     return EncoderSpec(text, "pair", config, weights=weights)
 
 
-def _parse_composing(text: str, kind: Kind, rest: str) -> EncoderSpec:
+def _parse_composing(text: str, kind: EncoderKind, rest: str) -> EncoderSpec:
     # The last colon separates, unless it belongs to the drive letter of the checkpoint.
     found = re.fullmatch(r"(.+?):((?:[A-Za-z]:[\\/])?[^:]+)", rest)
     if not found or found[1] in _PREFIXES:  # local-dir:/folder has a colon of its own

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from cir_core.errors import CirqueError
 from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
-from cir_core.evaluation.rank_composed import Ranked, rank_composed
+from cir_core.evaluation.rank_composed import QueryRanks, rank_composed
 from cir_core.methods.base_query import BaseQuery
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
@@ -77,9 +77,9 @@ def composed_together(
 def ranked_together(
     made: Sequence[Composed | Problem], searchers: Sequence[Searcher], wanted: Sequence[Sequence[str]],
     excluded: Sequence[Collection[str]], k: int,
-) -> list[Ranked | Problem]:
+) -> list[QueryRanks | Problem]:
     """:func:`~cir_core.evaluation.rank_composed.rank_composed` of each query by its own searcher."""
-    outcomes: dict[int, Ranked | Problem] = {}
+    outcomes: dict[int, QueryRanks | Problem] = {}
     members: dict[int, list[tuple[int, Composed]]] = {}
     for place, one in enumerate(made):
         if isinstance(one, Problem):

@@ -46,7 +46,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Run:
+class IndexRun:
     encoder: EncoderIdentity
     source: str
 
@@ -54,7 +54,7 @@ class Run:
 class Journal:
     """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
 
-    def __init__(self, folder: Path, run: Run) -> None:
+    def __init__(self, folder: Path, run: IndexRun) -> None:
         """Go on with the run in ``folder``, or start one if its encoder or source differ."""
         self._work = _work(folder)
         before = read_run(folder)
@@ -115,11 +115,11 @@ def journal_path(folder: Path) -> Path:
     return _work(folder) / "journal.jsonl"
 
 
-def read_run(folder: Path) -> Run | None:
+def read_run(folder: Path) -> IndexRun | None:
     """The unfinished run of a gallery's folder, if there is one."""
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
-        return Run(EncoderIdentity(**content["encoder"]), content["source"])
+        return IndexRun(EncoderIdentity(**content["encoder"]), content["source"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 

@@ -34,7 +34,7 @@ _BLOCK = 8192  # vectors copied at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IndexedFile:
     """A file and where its vector is: a row of the run's vectors (``fresh``) or of the
     generation published before."""
 
@@ -83,7 +83,7 @@ def load_published(folder: Path) -> Published | None:
 
 
 def publish(
-    folder: Path, chosen: Sequence[tuple[Entry, Kept]], fresh: npt.NDArray[np.float32],
+    folder: Path, chosen: Sequence[tuple[Entry, IndexedFile]], fresh: npt.NDArray[np.float32],
     published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
 ) -> Header:
     """Write a generation of ``chosen``, in their order, and make it the gallery.
@@ -111,7 +111,7 @@ def publish(
     return header
 
 
-def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
+def _columns(chosen: Sequence[tuple[Entry, IndexedFile]]) -> bytes:
     """One list for each field: a tenth of the time and memory of a record for each image."""
     records = [kept.record for _, kept in chosen]
     captions = [entry.caption for entry, _ in chosen]
@@ -126,7 +126,7 @@ def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
+def _digest(chosen: Sequence[tuple[Entry, IndexedFile]]) -> str:
     digest = hashlib.sha256()
     for entry, kept in chosen:
         # A caption from a manifest becomes part of the queries, so it is content, too.
@@ -136,7 +136,7 @@ def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
 
 
 def _gather(
-    path: Path, rows: Sequence[Kept], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
+    path: Path, rows: Sequence[IndexedFile], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
 ) -> None:
     with path.open("wb") as file:
         for start in range(0, len(rows), _BLOCK):

@@ -12,7 +12,7 @@ from cir_core.types.records import Hit, MethodSettings, ProtocolCard
 
 
 @dataclass(frozen=True)
-class Column:
+class MethodColumn:
     """What one method made of the turn; ``problem`` says why there is nothing, if so."""
 
     method: str                # its name; what it was is in ``protocol``
@@ -41,7 +41,7 @@ class Comparison:
     gallery: str
     reference_id: str
     modification_text: str
-    columns: tuple[Column, ...]
+    columns: tuple[MethodColumn, ...]
     blind: bool
     seed: int
     created_at: datetime

@@ -14,7 +14,7 @@ from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets
-from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
 from cli.galleries.galleries import index_bar
 
 DEFAULT_METHODS = "text-only,image-only,cirevl"
@@ -73,7 +73,7 @@ def sample(
     sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Sessions of several turns too.")] = True,
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
     limit: Annotated[int | None, typer.Option(min=1, help="First queries of each category only.")] = None,
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     run: evaluate_datasets.Runs = None,
     partial: evaluate_datasets.Partial = False,
     json_path: JsonOption = None,

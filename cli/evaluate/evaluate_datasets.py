@@ -17,7 +17,7 @@ from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar, write_file
 from cli.evaluate.answer_files import check_folder, submit
 from cli.evaluate.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
-from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.evaluate.score_tables import as_text, show
 
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
@@ -26,7 +26,6 @@ Runs = Annotated[list[Path] | None, typer.Option(
 Methods = Annotated[str | None, typer.Option(
     "--methods", "-m", help="Instead: methods with commas between them (cirque methods), or all.")]
 GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that the methods search.")]
-ModelOption = Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")]
 Partial = Annotated[bool, typer.Option("--partial", help="Queries that a run lacks count as 0.")]
 Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000s of queries.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
@@ -52,7 +51,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
     def evaluate(
         annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
         split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
-        model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+        model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
         intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
         submission: Submission = None, union: Union = False,
     ) -> None:
@@ -109,7 +108,7 @@ def circled(
     exclude_history: Annotated[bool, typer.Option(
         help="Take the images of earlier turns out of the results (CIRCLED keeps them).")] = False,
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: what the methods rank.")] = None,
-    model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+    model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""

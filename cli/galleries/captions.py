@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,7 @@ from rich.text import Text
 
 from cir_core.settings import get_settings
 from cir_core.types.domains import Domain
-from cli.console import err, open_encoder, out
+from cli.console import ModelChoice, err, open_encoder, out
 
 if TYPE_CHECKING:
     from cir_core.captions.caption_build import CaptionProgress, CaptionReport
@@ -38,11 +37,6 @@ _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
 
 
-class Model(StrEnum):
-    settings = "settings"
-    built_in = "built-in"
-
-
 @app.command()
 def build(
     name: Name,
@@ -53,8 +47,8 @@ def build(
     )] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Forget what was generated before.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="A try: the first images only, not published.")] = None,
-    model: Annotated[Model, typer.Option(help="Who captions: the settings' model, or the built-in one.")] = (
-        Model.settings),
+    model: Annotated[ModelChoice, typer.Option(help="Who captions: the settings' model, or the built-in one.")] = (
+        ModelChoice.settings),
 ) -> None:
     """Caption every image several times and keep the caption that finds it best."""
     from cir_core.captions.caption_build import optimise_captions
@@ -139,8 +133,8 @@ def remove(
         err.print(f"Gallery {name} has no captions.")
 
 
-def _language(model: Model, encoder: Encoder, stack: ExitStack) -> LanguageModel:
-    if model is Model.built_in:
+def _language(model: ModelChoice, encoder: Encoder, stack: ExitStack) -> LanguageModel:
+    if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
         return BuiltinLanguageModel(encoder)

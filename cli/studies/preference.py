@@ -16,7 +16,7 @@ from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
 from cli.console import out, progress_bar
-from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annotation.preference.survey.plan import SurveyForecast
 
 
-class Check(StrEnum):
+class CheckKind(StrEnum):
     sum = "sum"
     instruction = "instruction"
     none = "none"
@@ -64,13 +64,14 @@ def create_preference(
         metavar="FILE", help="A text that people agree to before they begin.")] = None,
     guidelines: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Guidelines instead of cirque's own, with an empty line between paragraphs.")] = None,
-    check: Annotated[Check, typer.Option(help="What shows between pages that somebody is reading.")] = Check.sum,
+    check: Annotated[CheckKind, typer.Option(help="What shows between pages that somebody is reading.")]
+    = CheckKind.sum,
     check_every: Annotated[int, typer.Option(min=0, help="After so many questions.")] = 5,
     reason_every: Annotated[int, typer.Option(
         min=0, help="A reason is asked for once in so many questions; 0: never.")] = 10,
     lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is given out again.")] = 3,
     completion_prefix: Annotated[str, typer.Option(help="Stands before the code that people get at the end.")] = "",
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds that one takes, for the forecast.")] = 40.0,
     skip_missing: Annotated[bool, typer.Option(

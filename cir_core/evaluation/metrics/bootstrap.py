@@ -23,7 +23,7 @@ _AT_ONCE = 2**23  # numbers held in memory at a time
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanEstimate:
     """A mean with its interval, in the unit of the values. Both ends are None where a group
     has fewer than two queries: there is nothing to draw from."""
 
@@ -37,7 +37,7 @@ class Estimate:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
-def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[Estimate, ...]:
+def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[MeanEstimate, ...]:
     """One estimate for each measure.
 
     Args:
@@ -52,9 +52,9 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
         raise ValueError("every group needs queries, as a matrix [queries, measures]")
     means = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
     if min(map(len, samples)) < 2:
-        return tuple(Estimate(float(mean), None, None) for mean in means)
+        return tuple(MeanEstimate(float(mean), None, None) for mean in means)
     low, high = _interval([sample.T for sample in samples], seed, drawings)
-    return tuple(Estimate(*map(float, row)) for row in zip(means, low, high, strict=True))
+    return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
 
 
 def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, Values]:

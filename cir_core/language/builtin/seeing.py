@@ -15,6 +15,7 @@ from cir_core.garments.zero_shot import ZeroShotAttributes
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.types.records import Matrix
+from cir_core.types.vectors import TextEncoder
 
 GARMENTS: frozenset[Domain] = frozenset({"garment", "dress", "shirt", "toptee"})
 # What else an image may show. No people: somebody often wears the garment.
@@ -36,12 +37,6 @@ NO_FEATURES = (
 TEMPERATURE = 0.04
 
 
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32, unit rows."""
-        ...
-
-
 class AttributePredictor(Protocol):
     def predict(self, features: Matrix) -> list[dict[str, str]]:
         """For each row of ``[n, dim]`` one value of every group of the lexicon."""
@@ -52,7 +47,7 @@ class AttributePredictor(Protocol):
         ...
 
 
-class Captioner:
+class FeatureCaptioner:
     """Captions of pictures under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(

@@ -43,7 +43,7 @@ class NotStream(NotChat):
     """A whole reply where a stream was asked for."""
 
 
-class TooLarge(Exception):
+class ImagesTooLarge(Exception):
     """A request whose images the server does not take; the text is its own."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cir_core.language.builtin.reading.reader import Item
+from cir_core.language.builtin.reading.reader import ReadItem
 
 _INSIDE = frozenset({"stop", "a", "the", "with", "in", "head"})
 _PREPOSITIONS = frozenset({"in", "on", "of", "for", "at", "by", "from", "to", "like", "about"})
@@ -18,7 +18,7 @@ class ExtraRun:
     end: int     # the place after it
 
 
-def extra_run(items: Sequence[Item], place: int) -> ExtraRun:
+def extra_run(items: Sequence[ReadItem], place: int) -> ExtraRun:
     """The unknown words from ``place`` on, with the small words between and before them."""
     end = look = place + 1
     while look < len(items) and (items[look].kind == "word" or items[look].kind in _INSIDE):

@@ -188,7 +188,7 @@ FUNCTION_WORDS: dict[str, str] = {
         "much of, than, rather, up, down, where, while, when, what, s, let, lets, us, get, bottom, on top"
     ),
 }
-"""Words that say what to do with the others, by kind (see ``vocabulary.Kind``)."""
+"""Words that say what to do with the others, by kind (see ``vocabulary.WordKind``)."""
 
 OTHER_GARMENTS = (
     "skirt, jacket, coat, sweater, jumper, cardigan, hoodie, sweatshirt, jeans, trousers, pants, "
