@@ -32,7 +32,7 @@ from cir_core.sample.training.sample_model import (
     new_model,
     normalised,
 )
-from cir_core.sample.training.sample_run import Run
+from cir_core.sample.training.sample_run import TrainingRun
 from cir_core.sample.training.sample_texts import write_partials, write_prompts
 
 RECIPE = sample_encoder.TrainingRecipe(
@@ -201,7 +201,7 @@ def test_steps_lower_the_loss_and_locked_texts_stay(
     (tmp_path / VOCABULARY_FILE).write_bytes(vocabulary.read_bytes())
     train = [g for g in garments if g.split == "train"]
     recipe = sample_encoder.TrainingRecipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
-    run = Run(tmp_path, train, recipe, epochs=2, seed=1)
+    run = TrainingRun(tmp_path, train, recipe, epochs=2, seed=1)
     rows = np.arange(12)
     pixels = np.array(rendered(train[:12], tmp_path, size=IMAGE_SIZE, processes=1)[0])
     run.model.train()
