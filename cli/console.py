@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +21,14 @@ from rich.progress import (
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SettingsError
 from cir_core.settings import get_settings
+
+
+class ModelChoice(StrEnum):
+    """Which language model a command asks."""
+
+    built_in = "built-in"
+    settings = "settings"
+
 
 # What is printed holds paths and people's words; "[/b]" and ":cat:" in them mean nothing.
 out = Console(highlight=False, markup=False, emoji=False)

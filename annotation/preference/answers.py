@@ -39,7 +39,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Preference:
-    """:class:`annotation.studies.kinds.Kind` of preference studies. ``extra`` is that of the person's assignment."""
+    """:class:`~annotation.studies.kinds.StudyKind` preference. ``extra`` is that of the person's assignment."""
 
     flow = SurveyFlow()
     lasting = ()

@@ -27,7 +27,7 @@ from cir_core.types.ids import new_id
 
 
 @dataclass(frozen=True)
-class Question:
+class DrawnQuestion:
     """A query with the two methods whose sets meet in it, in the order they are stored."""
 
     query: SurveyQuery
@@ -50,7 +50,7 @@ class Question:
 
 def make_questions(
     queries: Sequence[SurveyQuery], methods: Sequence[str], seed: int
-) -> tuple[list[Question], DrawnPairs]:
+) -> tuple[list[DrawnQuestion], DrawnPairs]:
     """One question of each query for which two methods found different images, in their order.
 
     Raises ``StudyError`` for fewer than two methods, two queries of one key, and where no question is left.
@@ -59,7 +59,7 @@ def make_questions(
     if times > 1:
         raise StudyError(f"{times} queries have the key {quoted(key)}. Every query needs its own.")
     drawn = draw_pairs({query.key: query.results for query in queries}, methods, seed)
-    questions = [Question(query, drawn.methods[query.key]) for query in queries if query.key in drawn.methods]
+    questions = [DrawnQuestion(query, drawn.methods[query.key]) for query in queries if query.key in drawn.methods]
     if not questions:
         raise StudyError("There is no question to ask: for no query did two methods find different images. Choose "
                          "other methods, or more queries.")
@@ -137,7 +137,7 @@ def pair_notes(drawn: DrawnPairs) -> list[str]:
 def _freeze(
     queries: Sequence[SurveyQuery], methods: Sequence[str], seed: int, find: FindPicture, freezer: Freezer,
     max_megapixels: float, skip_missing: bool, progress: Progress | None,
-) -> tuple[list[Question], DrawnPairs, int]:
+) -> tuple[list[DrawnQuestion], DrawnPairs, int]:
     """Questions whose pictures are all there. Whenever some lack one, pairs are drawn anew without them, for what
     is left must be as even as if they had never been."""
     left = list(queries)
@@ -155,7 +155,7 @@ def _freeze(
 
 
 def _items(
-    study_id: str, questions: Sequence[Question], freezer: Freezer, seed: int
+    study_id: str, questions: Sequence[DrawnQuestion], freezer: Freezer, seed: int
 ) -> tuple[list[Item], list[StudyImage]]:
     items, images = [], []
 
@@ -180,7 +180,7 @@ def _items(
     return items, images
 
 
-def _refusal(questions: Sequence[Question], lacking: set[str], refused: Mapping[str, str]) -> str:
+def _refusal(questions: Sequence[DrawnQuestion], lacking: set[str], refused: Mapping[str, str]) -> str:
     lines = [
         f"  {question.query.key}, {what}: {image_id} {refused[image_id]}"
         for question in questions if question.query.key in lacking

@@ -61,7 +61,7 @@ class Flow(Protocol):
         ...
 
 
-class Kind(Protocol):
+class StudyKind(Protocol):
     """One kind of study. ``extra`` is that of the person's assignment of the item."""
 
     @property

@@ -11,7 +11,7 @@ _ENOUGH = 3  # answers before a pace says anything
 
 
 @dataclass(frozen=True)
-class Progress:
+class WorkProgress:
     done: int                        # answered, unsure ones included
     total: int
     unsure: int
@@ -19,9 +19,9 @@ class Progress:
     seconds_left: float | None       # at that pace; None likewise
 
 
-def progress_of(workspace: Workspace) -> Progress:
+def progress_of(workspace: Workspace) -> WorkProgress:
     """Counted from what the desk carries: nothing is read again."""
     measured = [seconds for seconds in workspace.seconds if seconds > 0]   # 0: nobody measured it
     pace = median(measured) if len(measured) >= _ENOUGH else None
     left = None if pace is None else pace * (workspace.total - workspace.done)
-    return Progress(workspace.done, workspace.total, workspace.unsure, pace, left)
+    return WorkProgress(workspace.done, workspace.total, workspace.unsure, pace, left)

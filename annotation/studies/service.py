@@ -54,7 +54,8 @@ class StudyService:
     """Safe for use by many threads. Every method raises ``CirqueError`` with a sentence."""
 
     def __init__(
-        self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, store: StudyStore, kinds: Mapping[str, StudyKind],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
         # What never changes is not read again for every save: whose item it is and whether answers
@@ -213,10 +214,10 @@ class StudyService:
                 found.add(draft.item_id)
         return frozenset(found)
 
-    def progress(self, study: str, annotator: str) -> tuple[Workspace, Progress]:
+    def progress(self, study: str, annotator: str) -> tuple[Workspace, WorkProgress]:
         """How far the person is: nowhere, who has not joined."""
         workspace = self.workspace(study, annotator)
-        return workspace, progress_of(workspace) if workspace.joined else Progress(0, 0, 0, None, None)
+        return workspace, progress_of(workspace) if workspace.joined else WorkProgress(0, 0, 0, None, None)
 
     def _study_id(self, study: str) -> str:
         return self._id_of(input_limits.checked_study(study))
@@ -282,7 +283,7 @@ class StudyService:
     def _note(self, study: Study, annotator: str, kind: EventKind, token: str, payload: Mapping[str, Any]) -> None:
         self._store.note(StudyEvent(new_id(), study.study_id, annotator, kind, token, dict(payload), self._clock()))
 
-    def _kind(self, study: Study) -> Kind:
+    def _kind(self, study: Study) -> StudyKind:
         if study.kind not in self._kinds:
             raise StudyError(f"{study.name} is a {study.kind} study, which this screen cannot show.")
         return self._kinds[study.kind]

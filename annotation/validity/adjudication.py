@@ -88,7 +88,8 @@ class Adjudication:
     """Cases of studies and decisions on them. ``kinds`` by ``Study.kind``."""
 
     def __init__(
-        self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        self, store: StudyStore, kinds: Mapping[str, StudyKind],
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
         self._fixed = cached(LRUCache(_REMEMBERED), lambda study: study.study_id, lock=Lock())(self._read)

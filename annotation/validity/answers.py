@@ -31,7 +31,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 class Validity:
-    """:class:`annotation.studies.kinds.Kind` of validity studies. The rubric is that of the study's protocol."""
+    """:class:`annotation.studies.kinds.StudyKind` of validity studies. The rubric is that of the study's protocol."""
 
     flow = None
     lasting = ("panel_opened",)   # what was seen cannot be unseen

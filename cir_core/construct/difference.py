@@ -4,19 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from cir_core.evaluation.metrics.consistency import TAU
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
-from cir_core.types.records import Matrix
-
-
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32, unit rows."""
-        ...
+from cir_core.types.vectors import TextEncoder
 
 
 def ask_difference(

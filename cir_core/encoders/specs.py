@@ -22,7 +22,7 @@ from typing import Literal
 
 from cir_core.errors import EncoderUnavailable
 
-Kind = Literal[
+EncoderKind = Literal[
     "bundled", "pretrained", "hub", "folder", "pair", "transformers", "sentence-transformers", "embedding",
     "pic2word", "searle", "magiclens",
 ]
@@ -64,7 +64,7 @@ class EncoderSpec:
     """A parsed spec. ``source`` is a model name, hub id, folder, config file or backbone, by ``kind``."""
 
     text: str
-    kind: Kind
+    kind: EncoderKind
     source: str = ""
     tag: str = ""      # pretrained tag, for "pretrained"
     weights: str = ""  # checkpoint file, for "pair" and the composing kinds
@@ -133,7 +133,7 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
     return EncoderSpec(text, "pair", config, weights=weights)
 
 
-def _parse_composing(text: str, kind: Kind, rest: str) -> EncoderSpec:
+def _parse_composing(text: str, kind: EncoderKind, rest: str) -> EncoderSpec:
     # The last colon separates, unless it belongs to the drive letter of the checkpoint.
     found = re.fullmatch(r"(.+?):((?:[A-Za-z]:[\\/])?[^:]+)", rest)
     if not found or found[1] in _PREFIXES:  # the colon of local-dir:/folder is part of its spec

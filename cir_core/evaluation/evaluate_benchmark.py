@@ -23,7 +23,7 @@ from cir_core.evaluation.method_runs import (
     telling_how_far,
 )
 from cir_core.evaluation.query_steps import Problem, composed_together, each, ranked_together
-from cir_core.evaluation.rank_composed import Ranked
+from cir_core.evaluation.rank_composed import QueryRanks
 from cir_core.evaluation.runs.records import Run
 from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
@@ -72,7 +72,7 @@ class _Outcome:
     query: BenchmarkQuery
     notes: tuple[str, ...]
     usage: Usage
-    ranked: Ranked
+    ranked: QueryRanks
 
 
 def _run(

@@ -9,14 +9,14 @@ from typing import Any, Literal
 from cir_core.encoders.base import Encoder
 from cir_core.evaluation.evaluate_single import Progress, looks_at, rank_of_target, without_exclusions
 from cir_core.evaluation.fixed_sessions import FixedSession, digest_of
-from cir_core.evaluation.metrics.bootstrap import Estimate, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates
 from cir_core.evaluation.metrics.multi_turn import session_values
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Previous, Searcher
 from cir_core.types.composition import Usage
 from cir_core.types.records import Matrix, MethodSettings, ProtocolCard
 
-Kind = Literal["neutral", "built"]
+SessionKind = Literal["neutral", "built"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class SessionScores:
     title: str
     protocol: ProtocolCard
     ranks: Sequence[Sequence[int]] = field(repr=False)
-    measures: Mapping[str, Estimate]
+    measures: Mapping[str, MeanEstimate]
     usage: Usage = Usage()
 
 
@@ -36,13 +36,13 @@ class SessionScores:
 class SessionSet:
     """``longest`` is CIRCLED's L_max, which the AUC depends on."""
 
-    kind: Kind
+    kind: SessionKind
     sessions: Sequence[FixedSession] = field(repr=False)
     longest: int
     digest: str
 
     @classmethod
-    def of(cls, kind: Kind, sessions: Sequence[FixedSession]) -> SessionSet:
+    def of(cls, kind: SessionKind, sessions: Sequence[FixedSession]) -> SessionSet:
         return cls(kind, tuple(sessions), max(len(one.turns) for one in sessions), digest_of(sessions))
 
     @property

@@ -14,7 +14,7 @@ from time import perf_counter
 import numpy as np
 
 from cir_core.datasets.records import BenchmarkQuery
-from cir_core.evaluation.metrics.bootstrap import Estimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
 from cir_core.methods.declared import Method
 from cir_core.search.searcher import Searcher, TurnResult
 from cir_core.types.composition import Usage
@@ -56,7 +56,7 @@ class SingleTurn:
     title: str
     protocol: ProtocolCard
     ranks: Mapping[str, Sequence[int]] = field(repr=False)
-    measures: Mapping[str, Estimate]
+    measures: Mapping[str, MeanEstimate]
     by_category: Mapping[str, Mapping[str, float]]
     notes: Mapping[str, int]          # note → number of queries with it
     spent: Spent = field(compare=False)

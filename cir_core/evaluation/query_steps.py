@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from cir_core.errors import CirqueError
 from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
-from cir_core.evaluation.rank_composed import Ranked, rank_composed
+from cir_core.evaluation.rank_composed import QueryRanks, rank_composed
 from cir_core.methods.base_query import BaseQuery
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher

@@ -34,7 +34,7 @@ def rank_composed(
     """
     index = searcher.index
     plain = [place for place, one in enumerate(made) if one.composition.soft_filter is None]
-    found: dict[int, Ranked] = {}
+    found: dict[int, QueryRanks] = {}
     if plain:
         many = index.rank_many(
             np.stack([made[place].query.vector for place in plain]),
@@ -45,7 +45,7 @@ def rank_composed(
         for place, one in zip(plain, many, strict=True):
             best = zip(one.top.tolist(), one.scores.tolist(), strict=True)
             hits = tuple(Hit(index.ids[row], score, rank) for rank, (row, score) in enumerate(best, start=1))
-            found[place] = Ranked(one.ranks, hits)
+            found[place] = QueryRanks(one.ranks, hits)
     for place, filtered in enumerate(made):
         if place not in found:
             found[place] = _filtered(searcher, filtered, wanted[place], excluded[place], k)
@@ -54,7 +54,7 @@ def rank_composed(
 
 def _filtered(
     searcher: Searcher, made: Composed, wanted: Sequence[str], excluded: Collection[str], k: int
-) -> Ranked:
+) -> QueryRanks:
     soft_filter = made.composition.soft_filter
     assert soft_filter is not None
     # Not through the searcher, which encodes only texts missing in its cache: the composition
@@ -62,4 +62,4 @@ def _filtered(
     soft = soft_score(
         made.query.vector, made.composition.constraints or Constraints(), soft_filter, searcher.encoder)
     hits, ranks = searcher.index.search_and_rank_scored(soft, k, excluded, wanted)
-    return Ranked(ranks, tuple(hits))
+    return QueryRanks(ranks, tuple(hits))

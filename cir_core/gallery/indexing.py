@@ -13,11 +13,11 @@ import numpy as np
 from cir_core.encoders.base import Encoder
 from cir_core.errors import EncoderUnavailable, GalleryError
 from cir_core.gallery.decoding import Decoded, Reusable, Skipped, ahead, default_threads, read_file
-from cir_core.gallery.journal import Journal, Record, Run
+from cir_core.gallery.journal import IndexRun, Journal, Record
 from cir_core.gallery.manifest import read_manifest
 from cir_core.gallery.paths import gallery_folder, locked
-from cir_core.gallery.progress import IndexProgress, Meter
-from cir_core.gallery.publishing import Kept, Published, load_published, publish
+from cir_core.gallery.progress import IndexMeter, IndexProgress
+from cir_core.gallery.publishing import IndexedFile, Published, load_published, publish
 from cir_core.gallery.scan import Entry, Scan, scan_folder
 
 __all__ = ["IndexProgress", "IndexReport", "index_folder"]
@@ -64,7 +64,7 @@ def index_folder(
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder):
             published = load_published(folder)
-            with closing(Journal(folder, Run(encoder.identity, str(base)))) as journal:
+            with closing(Journal(folder, IndexRun(encoder.identity, str(base)))) as journal:
                 run = _Run(scan, base, folder, encoder, journal, published, max_megapixels)
                 run.work(batch_size, decode_threads or default_threads(), progress)
                 chosen = [(entry, run.done[entry.path]) for entry in scan.entries if entry.path in run.done]
@@ -104,22 +104,22 @@ class _Run:
         self.scan, self.base, self.folder = scan, base, folder
         self.encoder, self.journal = encoder, journal
         self.max_megapixels = max_megapixels
-        self.done: dict[str, Kept] = {}
+        self.done: dict[str, IndexedFile] = {}
         self.skipped: list[tuple[str, str]] = list(scan.skipped)
         self.encoded = 0
         self.resumed = len(journal.records)
-        self._by_path: dict[str, Kept] = {}
-        self._by_hash: dict[str, Kept] = {}
+        self._by_path: dict[str, IndexedFile] = {}
+        self._by_hash: dict[str, IndexedFile] = {}
         if published is not None and published.fits(encoder.identity):
-            kept = [Kept(record, row, fresh=False) for row, record in enumerate(published.records)]
+            kept = [IndexedFile(record, row, fresh=False) for row, record in enumerate(published.records)]
             self._by_hash = {one.record.sha256: one for one in kept}
             if published.header.source == str(base):
                 self._by_path = {one.record.path: one for one in kept}
         for row, record in enumerate(journal.records):
-            self._by_path[record.path] = Kept(record, row, fresh=True)
+            self._by_path[record.path] = IndexedFile(record, row, fresh=True)
 
     def work(self, batch_size: int, threads: int, progress: Callable[[IndexProgress], None] | None) -> None:
-        meter = Meter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
+        meter = IndexMeter(len(self.scan.entries) + len(self.skipped), len(self.skipped), progress)
         batch: list[Decoded] = []
         # One batch waits decoded while another is encoded; more would only take memory.
         depth = batch_size + 2 * threads
@@ -169,7 +169,7 @@ class _Run:
             return at_path
         return self._by_hash.get(sha256)
 
-    def _encode(self, batch: list[Decoded], meter: Meter) -> None:
+    def _encode(self, batch: list[Decoded], meter: IndexMeter) -> None:
         vectors = self.encoder.encode_images([one.image for one in batch])
         if vectors.shape != (len(batch), self.encoder.dim):
             raise EncoderUnavailable(
@@ -181,20 +181,20 @@ class _Run:
         first = len(self.journal.records)
         self.journal.append(records, vectors[usable])
         for row, record in enumerate(records, start=first):
-            self.done[record.path] = Kept(record, row, fresh=True)
+            self.done[record.path] = IndexedFile(record, row, fresh=True)
         self.encoded += len(records)
         meter.encoded(len(records), batch[-1].record.path)
         for one, good in zip(batch, usable, strict=True):
             if not good:
                 self._skip(Skipped(one.record.path, "has a vector that is not finite; try fp32."), meter)
 
-    def _skip(self, outcome: Skipped, meter: Meter) -> None:
+    def _skip(self, outcome: Skipped, meter: IndexMeter) -> None:
         self.skipped.append((outcome.path, outcome.reason))
         meter.skip(outcome.path)
 
 
 def _compare(
-    chosen: Sequence[tuple[Entry, Kept]], published: Published | None
+    chosen: Sequence[tuple[Entry, IndexedFile]], published: Published | None
 ) -> tuple[int, int, int, int]:
     """Files added, changed, removed and unchanged since ``published``."""
     before = {record.path: record.sha256 for record in published.records} if published else {}

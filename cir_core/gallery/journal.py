@@ -47,7 +47,7 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Run:
+class IndexRun:
     encoder: EncoderIdentity
     source: str
 
@@ -120,7 +120,7 @@ def read_run(folder: Path) -> Run | None:
     """The unfinished run in a gallery's folder, if any."""
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
-        return Run(EncoderIdentity(**content["encoder"]), content["source"])
+        return IndexRun(EncoderIdentity(**content["encoder"]), content["source"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 

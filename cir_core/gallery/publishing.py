@@ -82,7 +82,7 @@ def load_published(folder: Path) -> Published | None:
 
 
 def publish(
-    folder: Path, chosen: Sequence[tuple[Entry, Kept]], fresh: npt.NDArray[np.float32],
+    folder: Path, chosen: Sequence[tuple[Entry, IndexedFile]], fresh: npt.NDArray[np.float32],
     published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
 ) -> Header:
     """Write ``chosen`` as a generation, in their order, and switch the gallery to it.
@@ -125,7 +125,7 @@ def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
     return json.dumps(content, separators=(",", ":")).encode()
 
 
-def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
+def _digest(chosen: Sequence[tuple[Entry, IndexedFile]]) -> str:
     digest = hashlib.sha256()
     for entry, kept in chosen:
         # A caption from a manifest becomes part of queries, so it counts as content.
@@ -135,7 +135,7 @@ def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
 
 
 def _gather(
-    path: Path, rows: Sequence[Kept], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
+    path: Path, rows: Sequence[IndexedFile], fresh: npt.NDArray[np.float32], old: npt.NDArray[np.float32]
 ) -> None:
     with path.open("wb") as file:
         for start in range(0, len(rows), _BLOCK):

@@ -7,15 +7,15 @@ its training, with the same prompts. It knows words
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from cir_core.garments.describe import LENGTH_WORDS, describe
 from cir_core.garments.lexicon import BY_KEY, CATEGORY, GROUPS, NONE
+from cir_core.types.vectors import TextEncoder
 
 Features = npt.NDArray[np.float32]  # [n, dim], unit rows
 
@@ -23,12 +23,6 @@ _ABSENT = {
     "trim": ("a {noun} with no trim", "a {noun} with no details"),
     "second_colour": ("a {noun} with no second colour", "a {noun} in one colour"),
 }
-
-
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """``[n, dim]`` float32, unit rows."""
-        ...
 
 
 @cache

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError, UnknownImage
-from cir_core.index.rank_many import Progress, Question, RankedQuery, rank_many
+from cir_core.index.rank_many import Progress, RankedQuery, RowQuery, rank_many
 from cir_core.index.scoring import CombinedScores, PlainScores, Products, Rows, Scored, Scoring
 from cir_core.support.texts import quoted
 from cir_core.types.records import Hit, Matrix, Vector
@@ -116,7 +116,7 @@ class FlatIndex:
         if k < 0:
             raise SearchError(f"k is {k}; ask for 0 or more results.")
         questions = [
-            Question(tuple(int(row) for row in targets), frozenset(int(row) for row in hidden) if len(hidden) else ())
+            RowQuery(tuple(int(row) for row in targets), frozenset(int(row) for row in hidden) if len(hidden) else ())
             for targets, hidden in zip(target_rows, _per_query(exclude_rows, len(queries)), strict=True)
         ]
         for question in questions:

@@ -52,7 +52,7 @@ class Question:
 
 
 def rank_many(
-    products: Products, queries: Matrix, questions: Sequence[Question], k: int, *,
+    products: Products, queries: Matrix, questions: Sequence[RowQuery], k: int, *,
     block: int = QUERIES, tile: int = IMAGES, threads: int | None = None, progress: Progress | None = None,
 ) -> list[RankedQuery]:
     """Rank ``queries`` ``[q, dim]`` against every row of ``products``, one question each.
@@ -78,7 +78,7 @@ def rank_many(
 
 
 def _rank_block(
-    products: Products, queries: Matrix, questions: Sequence[Question], k: int, workers: _Workers
+    products: Products, queries: Matrix, questions: Sequence[RowQuery], k: int, workers: _Workers
 ) -> list[RankedQuery]:
     features, width = products.features, workers.width
     parts = [slice(start, start + _STRIP) for start in range(0, len(queries), _STRIP)]
@@ -121,7 +121,7 @@ class _Workers:
 class _Hidden:
     """Excluded rows of all queries of a block, in order of rows."""
 
-    def __init__(self, questions: Sequence[Question]) -> None:
+    def __init__(self, questions: Sequence[RowQuery]) -> None:
         pairs = sorted((row, i) for i, question in enumerate(questions) for row in set(question.hidden))
         self._rows, self._queries = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
@@ -135,7 +135,7 @@ class _Strip:
     """Queries of a block that one thread processes."""
 
     def __init__(
-        self, products: Products, queries: Matrix, questions: Sequence[Question], k: int
+        self, products: Products, queries: Matrix, questions: Sequence[RowQuery], k: int
     ) -> None:
         self._products, self._queries = products, queries
         counts = np.array([len(question.targets) for question in questions], dtype=np.int64)

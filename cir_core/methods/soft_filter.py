@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,15 +22,10 @@ import numpy.typing as npt
 from cir_core.types.composition import Constraints
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import Matrix, Vector
+from cir_core.types.vectors import TextEncoder
 
 REWARD, PENALTY = "reward", "penalty"
 Scores = npt.NDArray[np.floating]
-
-
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` unit rows."""
-        ...
 
 
 @dataclass(frozen=True)

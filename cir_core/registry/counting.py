@@ -11,7 +11,7 @@ from cir_core.datasets.records import Benchmark
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
-    from cir_core.datasets.readers.soft import Candidates, MultiTarget, SingleTarget
+    from cir_core.datasets.readers.soft import FoundCandidates, MultiTarget, SingleTarget
     from cir_core.datasets.readers.soft_constraints import ConstraintCache
     from cir_core.evaluation.runs.records import Run
 
@@ -101,7 +101,7 @@ def single_target_counts(records: Sequence[SingleTarget], benchmark: Benchmark) 
     }
 
 
-def candidate_counts(records: Sequence[Candidates]) -> Counts:
+def candidate_counts(records: Sequence[FoundCandidates]) -> Counts:
     found = [len(record.image_ids) for record in records]
     return {
         "queries": len(records),

@@ -25,7 +25,7 @@ from cir_core.evaluation.evaluate_single import (
     single_turn_values,
     without_exclusions,
 )
-from cir_core.evaluation.metrics.bootstrap import Estimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
 from cir_core.evaluation.metrics.multi_turn import MultiTurnScores, multi_turn_scores, session_values
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
@@ -44,7 +44,7 @@ class Difference:
 
     method: str
     base: str
-    measures: Mapping[str, Estimate]
+    measures: Mapping[str, MeanEstimate]
 
 
 @dataclass(frozen=True)

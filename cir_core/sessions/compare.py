@@ -14,7 +14,7 @@ from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.methods.references import Previous, Reference
 from cir_core.methods.timings import StageTimer
 from cir_core.search.searcher import Searcher
-from cir_core.sessions.comparisons import Column, Comparison, ComparisonStore
+from cir_core.sessions.comparisons import Comparison, ComparisonStore, MethodColumn
 from cir_core.sessions.service import SearchService
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Marks, Usage
@@ -112,7 +112,7 @@ def _check(methods: Sequence[Method]) -> None:
 def _column(
     searcher: Searcher, reference: Reference, text: str, method: Method, exclude: Exclude,
     path: Sequence[Turn], marks: Marks, watch: TurnObserver, shared: _Shared | None,
-) -> Column:
+) -> MethodColumn:
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
     if watch.stopped:
@@ -122,15 +122,15 @@ def _column(
     try:
         found = searcher.turn(reference, text, settings, previous=Previous.of(path), marks=marks, k=DEPTH, watch=part)
     except Stopped:
-        return Column(method.name, card, problem="Stopped before it had a result.")
+        return MethodColumn(method.name, card, problem="Stopped before it had a result.")
     except CirqueError as error:
-        return Column(method.name, card, problem=str(error))
+        return MethodColumn(method.name, card, problem=str(error))
     timings = dict(found.timings_ms) | {"total": (perf_counter() - began) * 1000}
     composition = found.composition
     if shared is not None and searcher.needs_caption(settings):
         timings["total"] += shared.milliseconds - timings.get("caption", 0.0)
         timings["caption"] = shared.milliseconds
         composition = replace(composition, usage=shared.usage + composition.usage)
-    return Column(
+    return MethodColumn(
         method.name, card, found.caption, found.merged_text, found.notes, found.hits, timings, composition
     )

@@ -41,7 +41,7 @@ class Comparison:
     gallery: str
     reference_id: str
     modification_text: str
-    columns: tuple[Column, ...]
+    columns: tuple[MethodColumn, ...]
     blind: bool
     seed: int
     created_at: datetime

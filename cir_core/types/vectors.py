@@ -5,3 +5,11 @@ import numpy.typing as npt
 
 Vector = npt.NDArray[np.float32]  # [dim], unit length
 Matrix = npt.NDArray[np.float32]  # [n, dim], unit rows
+
+
+class TextEncoder(Protocol):
+    """The half of an encoder that texts need."""
+
+    def encode_texts(self, texts: Sequence[str]) -> Matrix:
+        """``[n, dim]``, one unit row for each text."""
+        ...

@@ -17,7 +17,7 @@ from cir_core.methods.declared import Method, all_methods
 from cir_core.settings import get_settings
 from cli.console import open_encoder
 from cli.evaluate.answer_files import apart, write_run
-from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+from cli.evaluate.method_options import ModelChoice, chosen_methods, language_model, named_bar
 
 if TYPE_CHECKING:
     from cir_core.datasets.readers.circled import CircledSession
@@ -33,7 +33,7 @@ _DIGITS = 16
 
 
 @dataclass(frozen=True)
-class Answer:
+class SystemRun:
     """``source`` says what the run depends on. ``target_ranks`` are over the whole pool, where a
     method was at hand. ``partial``: queries that the run lacks are ones the method failed at."""
 
@@ -63,7 +63,7 @@ def check_choice(runs: Sequence[Path], methods: str | None, gallery: str | None)
                                  "benchmark.")
 
 
-def from_files(paths: Sequence[Path]) -> list[Answer]:
+def from_files(paths: Sequence[Path]) -> list[SystemRun]:
     """One run for each file, or folder of files that belong together. Of systems of one name the
     later ones are numbered; each answer's ``source`` names its file."""
     from cir_core.evaluation.runs.files import read_run
@@ -74,7 +74,7 @@ def from_files(paths: Sequence[Path]) -> list[Answer]:
     runs = [read_run(path) for path in dict.fromkeys(paths)]
     names = apart([run.system for run in runs])
     return [
-        Answer(replace(run, system=name), {"run_file": path.name, "run_digest": file_digest(path)})
+        SystemRun(replace(run, system=name), {"run_file": path.name, "run_digest": file_digest(path)})
         for path, run, name in zip(dict.fromkeys(paths), runs, names, strict=True)
     ]
 
@@ -90,7 +90,7 @@ def file_digest(path: Path) -> str:
 
 
 @contextmanager
-def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
+def opened(gallery: str, methods: str, model: ModelChoice) -> Iterator[Opened]:
     """The gallery a person named, its encoder, and the methods they want of it."""
     from cir_core.gallery.gallery import open_gallery
 
@@ -102,13 +102,13 @@ def opened(gallery: str, methods: str, model: Model) -> Iterator[Opened]:
         yield Opened(found, encoder, language, chosen)
 
 
-def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str], Any]) -> tuple[
-    list[Answer], CirqueError | None
+def collect(answers: Iterable[SystemRun], folder: Path | None, say: Callable[[str], Any]) -> tuple[
+    list[SystemRun], CirqueError | None
 ]:
     """All answers, each written to ``folder`` as it comes, and what went wrong: a server that goes
     away does not lose the methods before, nor does a run that cannot be written lose its figures.
     Raises what ends the first."""
-    done: list[Answer] = []
+    done: list[SystemRun] = []
     problem: CirqueError | None = None
     try:
         for answer in answers:
@@ -130,8 +130,8 @@ def collect(answers: Iterable[Answer], folder: Path | None, say: Callable[[str],
 
 
 def from_methods(
-    benchmark: Benchmark, gallery: str, methods: str, model: Model, domain: Domain | None = None
-) -> Iterator[Answer]:
+    benchmark: Benchmark, gallery: str, methods: str, model: ModelChoice, domain: Domain | None = None
+) -> Iterator[SystemRun]:
     """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
     benchmark's own, or that of the settings where it does not say."""
     from cir_core.evaluation.evaluate_benchmark import run_methods
@@ -145,9 +145,9 @@ def from_methods(
 
 
 def from_sessions(
-    sessions: Sequence[CircledSession], gallery: str, methods: str, model: Model, exclude_history: bool,
+    sessions: Sequence[CircledSession], gallery: str, methods: str, model: ModelChoice, exclude_history: bool,
     pool: Path | None, domain: Domain | None = None,
-) -> Iterator[Answer]:
+) -> Iterator[SystemRun]:
     """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
     as in :func:`from_methods`."""
     from cir_core.evaluation.evaluate_circled import run_sessions
@@ -161,7 +161,7 @@ def from_sessions(
         ))
 
 
-def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[Answer]:
+def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator[SystemRun]:
     """Raises ``SearchError`` at the end for methods that answered nothing at all."""
     from cir_core.evaluation.method_runs import MethodRun
 
@@ -169,7 +169,7 @@ def _answers(found: Opened, runs: Iterable[MethodRun | SessionsRun]) -> Iterator
     for one in runs:
         if one.run.rankings:
             ranks = one.target_ranks if isinstance(one, MethodRun) else None
-            yield Answer(_with_notes(one), _source(found, one), ranks, bool(one.failures))
+            yield SystemRun(_with_notes(one), _source(found, one), ranks, bool(one.failures))
         else:
             empty.append(f"{one.method} could not answer anything: {next(iter(one.failures.values()), '')}")
     if empty:

@@ -17,7 +17,7 @@ from cir_core.errors import DatasetError, GalleryError, SettingsError
 from cir_core.settings import Settings, get_settings
 from cir_core.types.domains import Domain
 from cli.console import err, open_encoder, out, progress_bar
-from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.galleries.galleries import index_bar
 from cli.tables.audit_bar import run_bar
 
@@ -65,7 +65,7 @@ def audit(
         metavar="NAME", help="What that file calls the data set, where it is another name.")] = None,
     rule: Annotated[Rule, typer.Option(help="Label of a query with several judgements: the majority, or the first.")]
     = "majority",
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     retry: Annotated[bool, typer.Option("--retry", help="Retry queries that failed.")] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder.")] = None,
@@ -177,10 +177,10 @@ def sample_gallery(settings: Settings) -> Gallery:
         return ensure_sample(settings.home, open_encoder("atelier"), indexing=indexing)
 
 
-def _models(model: Model, domain: Domain, stores: Stores, settings: Settings) -> Models:
+def _models(model: ModelChoice, domain: Domain, stores: Stores, settings: Settings) -> Models:
     from cir_core.audit.retrievers.models import Models
 
-    if model is Model.built_in:
+    if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
         return Models(open_encoder, BuiltinLanguageModel, domain)

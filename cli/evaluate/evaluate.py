@@ -14,7 +14,7 @@ from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets
-from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
 from cli.galleries.galleries import index_bar
 
 DEFAULT_METHODS = "text-only,image-only,cirevl"

@@ -17,7 +17,7 @@ from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar, write_file
 from cli.evaluate.answer_files import check_folder, submit
 from cli.evaluate.answers import check_choice, collect, file_digest, from_files, from_methods, from_sessions
-from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.evaluate.score_tables import as_text, show
 
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
@@ -52,7 +52,7 @@ def _benchmark_command(kind: Kind) -> Callable[..., None]:
     def evaluate(
         annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
         split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
-        model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+        model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
         intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
         submission: Submission = None, union: Union = False,
     ) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,6 +13,7 @@ from cir_core.errors import MethodError
 from cir_core.methods.declared import Method, find_method
 from cir_core.settings import get_settings
 from cir_core.types.domains import Domain
+from cli.console import ModelChoice as ModelChoice
 from cli.console import err
 
 if TYPE_CHECKING:
@@ -21,13 +21,9 @@ if TYPE_CHECKING:
     from cir_core.language.base import LanguageModel
 
 
+ModelOption = Annotated[ModelChoice, typer.Option(help="The built-in language model, or the settings' one.")]
 DomainOption = Annotated[Domain | None, typer.Option(
     help="What the images show, for language models (default: the data set's domain, else CIRQUE_DOMAIN).")]
-
-
-class Model(StrEnum):
-    built_in = "built-in"
-    settings = "settings"
 
 
 def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method]) -> list[Method]:
@@ -41,8 +37,8 @@ def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method
 
 
 @contextmanager
-def language_model(model: Model, encoder: Encoder) -> Iterator[LanguageModel]:
-    if model is Model.built_in:
+def language_model(model: ModelChoice, encoder: Encoder) -> Iterator[LanguageModel]:
+    if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
         yield BuiltinLanguageModel(encoder)

@@ -11,9 +11,9 @@ import typer
 from rich.table import Table
 
 from cir_core.evaluation.evaluators.records import Measure, Scores, scores_json
-from cir_core.evaluation.metrics.bootstrap import Estimate
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cli.console import out
-from cli.evaluate.answers import Answer
+from cli.evaluate.answers import SystemRun
 
 _TITLES = {
     "map": "mAP@k", "map_soft": "mAP@k as SoFT's evaluator has it (divides by the hits found)", "recall": "Recall@k",
@@ -29,7 +29,7 @@ _COLUMNS = 6  # a family of more is turned: a row for each measure
 
 
 def show(
-    protocol: Mapping[str, Any], answers: Sequence[Answer], every: Sequence[Scores] | None, as_json: bool
+    protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None, as_json: bool
 ) -> None:
     """Everything about the runs. ``every`` is None for a split that hides its targets.
 
@@ -59,7 +59,7 @@ def show(
             out.print(f"  Note: {note}")
 
 
-def as_text(protocol: Mapping[str, Any], answers: Sequence[Answer], every: Sequence[Scores] | None) -> str:
+def as_text(protocol: Mapping[str, Any], answers: Sequence[SystemRun], every: Sequence[Scores] | None) -> str:
     """JSON: a single run's figures at the top, and ``{"protocol", "systems": [...]}`` of several."""
     systems = [
         {**(scores_json(every[place]) if every else {"system": answer.run.system}), "source": dict(answer.source)}
@@ -115,7 +115,7 @@ def _heading(scores: Scores, measure: Measure) -> str:
     return f"{name} (n {count})" if count < len(column) else name
 
 
-def _cell(figures: Mapping[Measure, Estimate], measure: Measure) -> str:
+def _cell(figures: Mapping[Measure, MeanEstimate], measure: Measure) -> str:
     estimate = figures.get(measure)
     if estimate is None:
         return ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -24,7 +23,7 @@ from rich.text import Text
 
 from cir_core.settings import get_settings
 from cir_core.types.domains import Domain
-from cli.console import err, open_encoder, out
+from cli.console import ModelChoice, err, open_encoder, out
 
 if TYPE_CHECKING:
     from cir_core.captions.caption_build import CaptionProgress, CaptionReport
@@ -36,11 +35,6 @@ app = typer.Typer(help="Build captions that retrieve their own image.", no_args_
 Name = Annotated[str, typer.Argument(help="Name of the gallery.")]
 _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
-
-
-class Model(StrEnum):
-    settings = "settings"
-    built_in = "built-in"
 
 
 @app.command()
@@ -139,8 +133,8 @@ def remove(
         err.print(f"Gallery {name} has no captions.")
 
 
-def _language(model: Model, encoder: Encoder, stack: ExitStack) -> LanguageModel:
-    if model is Model.built_in:
+def _language(model: ModelChoice, encoder: Encoder, stack: ExitStack) -> LanguageModel:
+    if model is ModelChoice.built_in:
         from cir_core.language.builtin import BuiltinLanguageModel
 
         return BuiltinLanguageModel(encoder)

@@ -16,7 +16,7 @@ from cir_core.errors import SettingsError, StudyError
 from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
 from cli.console import out, progress_bar
-from cli.evaluate.method_options import DomainOption, Model
+from cli.evaluate.method_options import DomainOption, ModelChoice, ModelOption
 from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from annotation.preference.survey.plan import SurveyForecast
 
 
-class Check(StrEnum):
+class CheckKind(StrEnum):
     sum = "sum"
     instruction = "instruction"
     none = "none"

@@ -12,7 +12,7 @@ from cir_core.methods.declared import all_methods
 from cir_core.types.domains import Domain
 from cli.console import open_encoder
 from cli.evaluate.audit import SAMPLE, SAMPLE_GALLERY, data_set, sample_gallery
-from cli.evaluate.method_options import Model, chosen_methods, language_model, named_bar
+from cli.evaluate.method_options import ModelChoice, chosen_methods, language_model, named_bar
 
 if TYPE_CHECKING:
     from annotation.preference.sources import SurveySource
@@ -38,7 +38,7 @@ class PreferenceSourceArgs:
     images: Path | None
     queries: int | None
     seed: int
-    model: Model
+    model: ModelChoice
     domain: Domain | None
     skip_missing: bool
 

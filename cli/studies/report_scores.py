@@ -15,7 +15,14 @@ from cir_core.errors import DatasetError, StudyError
 from cir_core.settings import Settings, get_settings
 from cir_core.support.texts import counted
 from cli.console import open_encoder, out
-from cli.evaluate.method_options import DomainOption, Model, chosen_methods, language_model, named_bar
+from cli.evaluate.method_options import (
+    DomainOption,
+    ModelChoice,
+    ModelOption,
+    chosen_methods,
+    language_model,
+    named_bar,
+)
 
 if TYPE_CHECKING:
     from annotation.records import Item, MetricScores, Study
@@ -38,7 +45,7 @@ def scores(
     metric: Annotated[str | None, typer.Option("--name", help="What the method's scores are called.")] = None,
     remove: Annotated[list[str] | None, typer.Option(
         metavar="METRIC", help="Remove the scores of this name; may be repeated.")] = None,
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
@@ -98,8 +105,8 @@ def metrics(store: StudyStore, study: Study, items: Sequence[Item], files: Seque
 
 
 def _by_method(
-    items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: Model, domain: Domain | None,
-    settings: Settings,
+    items: Sequence[Item], method: str, gallery: str | None, name: str | None, model: ModelChoice,
+    domain: Domain | None, settings: Settings,
 ) -> MetricScores:
     from annotation.preference.metric_scoring import checked_name, method_scores
     from cir_core.gallery.gallery import open_gallery

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from rich.table import Table
 
 from cir_core.evaluation.evaluate_single import MEASURES, STAGES, SingleTurn
-from cir_core.evaluation.metrics.bootstrap import Estimate
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate
 from cir_core.sample.evaluate_sample import Difference, SampleReport, SessionsReport
 from cir_core.types.composition import Usage
 from cli.console import out
@@ -49,7 +49,7 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
     _print_differences(report.differences, fixed.measures)
 
 
-def _measures(names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, Estimate], str]]) -> Table:
+def _measures(names: Sequence[str], rows: Sequence[tuple[str, Mapping[str, MeanEstimate], str]]) -> Table:
     table = Table("method", *names, "protocol", box=None)
     for title, measures, digest in rows:
         table.add_row(title, *(_cell(measures[name]) for name in names), digest)
@@ -88,14 +88,14 @@ def _print_notes(report: SampleReport) -> None:
                 out.print(f"Note: {row.title}, {count} of {total} queries: {note}")
 
 
-def _cell(estimate: Estimate) -> str:
+def _cell(estimate: MeanEstimate) -> str:
     value = f"{100 * estimate.value:.2f}"
     if estimate.low is None or estimate.high is None:
         return value
     return f"{value} ({100 * estimate.low:.1f}–{100 * estimate.high:.1f})"
 
 
-def _difference(estimate: Estimate) -> str:
+def _difference(estimate: MeanEstimate) -> str:
     value = f"{100 * estimate.value:+.2f}"
     if estimate.low is None or estimate.high is None:
         return value

@@ -8,7 +8,7 @@ from sqlalchemy import Engine, Row, insert, select
 
 from cir_core.errors import UnknownSession
 from cir_core.search.protocol import card_from_dict, card_to_dict
-from cir_core.sessions.comparisons import Column, Comparison
+from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.support.texts import quoted
 from storage.checks import check_comparison
 from storage.engine.database import reading, writing
@@ -69,7 +69,7 @@ def _comparison_values(comparison: Comparison) -> Values:
     }
 
 
-def _column_values(column: Column) -> Values:
+def _column_values(column: MethodColumn) -> Values:
     hits, hit_numbers = pack_hits(column.hits)
     return {
         "method": column.method,
@@ -86,8 +86,8 @@ def _column_values(column: Column) -> Values:
     }
 
 
-def _column_from(row: Row[Any]) -> Column:
-    return Column(
+def _column_from(row: Row[Any]) -> MethodColumn:
+    return MethodColumn(
         method=row.method, protocol=card_from_dict(row.protocol), caption=row.caption,
         merged_text=row.merged_text, notes=tuple(row.notes), hits=unpack_hits(row.hits, row.hit_numbers),
         timings_ms=row.timings_ms,

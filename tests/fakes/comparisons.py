@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.records import MethodVote
-from cir_core.sessions.comparisons import Column, Comparison
+from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.types.ids import new_id
 from cir_core.types.records import Hit, MethodSettings, Reflection, SoftFilter
 from tests.fakes.turns import a_composition, a_session
@@ -15,10 +15,10 @@ from tests.fakes.turns import a_composition, a_session
 METHODS = ("plain", "reflected", "filtered")
 
 
-def a_column(method: str = "plain", **changes: Any) -> Column:
+def a_column(method: str = "plain", **changes: Any) -> MethodColumn:
     card = a_session().protocol
     hits = (Hit("image-00001", 0.75, 1, (("text", 0.5), ("picked", 0.25))), Hit("ü/☃.jpg", 0.1 + 0.2, 2))
-    return Column(**{
+    return MethodColumn(**{
         "method": method, "protocol": card, "caption": "a blue chair", "merged_text": "a red chair",
         "notes": ("first note",), "hits": hits, "timings_ms": {"merge": 1.25, "search": 0.1},
         "composition": a_composition(), "problem": "", **changes})
@@ -31,7 +31,7 @@ def a_comparison(**changes: Any) -> Comparison:
     columns = (
         a_column("plain"),
         a_column("reflected", protocol=replace(card, method=settings, captions="ab" * 8)),
-        Column("filtered", card, problem="No server answers. Start one."),
+        MethodColumn("filtered", card, problem="No server answers. Start one."),
     )
     return Comparison(**{
         "comparison_id": new_id(), "gallery": "atelier", "reference_id": "image-00007",

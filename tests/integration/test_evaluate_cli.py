@@ -15,7 +15,7 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.sample.atelier.build import build_atelier
 from cir_core.sample.benchmark import read_benchmark
 from cir_core.settings import get_settings
-from cli.evaluate.answers import Answer, collect
+from cli.evaluate.answers import SystemRun, collect
 from cli.main import app
 from tests.fakes.databases import use_home
 from tests.fakes.encoder import FakeEncoder
@@ -401,7 +401,7 @@ def test_an_image_that_a_method_cannot_read_costs_its_query_and_says_why(evaluat
 
 def test_what_was_finished_before_a_server_went_away_is_kept(tmp_path):
     def answers():
-        yield Answer(Run("first", {"q": ("a",)}), {})
+        yield SystemRun(Run("first", {"q": ("a",)}), {})
         raise LanguageModelUnavailable("The server is away.")
 
     done, early = collect(answers(), tmp_path, lambda line: None)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from annotation.records import Assignment, Item, Saved, Study, Workspace
-from annotation.studies.progress import Progress, progress_of
+from annotation.studies.progress import WorkProgress, progress_of
 from annotation.studies.service import MyStudy
 from web.studies import survey_json
 from web.studies.image_urls import Images, addresses, picture
@@ -47,7 +47,7 @@ def study(found: Study) -> Json:
             "accepting": found.accepting}
 
 
-def progress(found: Progress) -> Json:
+def progress(found: WorkProgress) -> Json:
     pace, left = found.median_seconds, found.seconds_left
     return {"done": found.done, "total": found.total, "unsure": found.unsure,
             "median_seconds": None if pace is None else round(pace, 1),

@@ -17,7 +17,7 @@ _LONGEST = 9   # digits of an answer
 
 
 @dataclass(frozen=True)
-class Check:
+class AttentionCheck:
     form: CheckForm
     number: int          # after how many answers it stands
     attempt: int         # from 0; wrong answers so far
@@ -33,7 +33,7 @@ class Check:
         return {**common, "instruction": self.task, "options": list(OPTIONS)}
 
 
-def draw_check(form: object, seed: str, number: int, attempt: int) -> Check:
+def draw_check(form: object, seed: str, number: int, attempt: int) -> AttentionCheck:
     """The same for the same arguments. Right answers of attempts that follow each other differ.
 
     Raises ``StudyError`` for a form that there is not.
@@ -45,16 +45,16 @@ def draw_check(form: object, seed: str, number: int, attempt: int) -> Check:
         total = totals[attempt % len(totals)]
         first = random.Random(f"{seed}/{number}/{attempt}").choice(
             [one for one in ADDENDS if total - one in ADDENDS])
-        return Check("sum", number, attempt, f"{first} + {total - first}", total)
+        return AttentionCheck("sum", number, attempt, f"{first} + {total - first}", total)
     if form == "instruction":
         options = list(OPTIONS)
         rng.shuffle(options)
         expected = options[attempt % len(options)]
-        return Check("instruction", number, attempt, f"Please choose {expected}.", expected)
+        return AttentionCheck("instruction", number, attempt, f"Please choose {expected}.", expected)
     raise StudyError(f"The study asks for checks of the form {quoted(form)}. Set check to sum, instruction or none.")
 
 
-def given_number(answer: object, check: Check) -> int:
+def given_number(answer: object, check: AttentionCheck) -> int:
     """What somebody answered, a whole number as such or as text. Raises ``IncompleteJudgement``
     for anything else: that is no wrong answer yet."""
     if isinstance(answer, str):

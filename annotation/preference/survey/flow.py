@@ -21,11 +21,11 @@ import secrets
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.preference.survey.attention_checks import Check, draw_check, given_number
+from annotation.preference.survey.attention_checks import AttentionCheck, draw_check, given_number
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import EventKind, Study, StudyEvent, name_key
 from annotation.studies.kinds import GateResult
-from annotation.studies.progress import Progress
+from annotation.studies.progress import WorkProgress
 from cir_core.errors import IncompleteJudgement
 
 CODE_LENGTH = 8   # hex digits, behind the prefix
@@ -36,7 +36,7 @@ _MOVED_ON = ("This page was answered already, perhaps in another window. Reload 
              "this answer was not counted.")
 
 
-def gate(study: Study, annotator: str, progress: Progress, events: Sequence[StudyEvent]) -> dict[str, Any] | None:
+def gate(study: Study, annotator: str, progress: WorkProgress, events: Sequence[StudyEvent]) -> dict[str, Any] | None:
     """What stands before this person's next question, as plain JSON; None if nothing does.
 
     ``{"kind": "guidelines"}``, ``{"kind": "consent", "text"}``, ``{"kind": "check", "number",
@@ -59,8 +59,8 @@ def gate(study: Study, annotator: str, progress: Progress, events: Sequence[Stud
 
 
 def standing_check(
-    study: Study, annotator: str, progress: Progress, events: Sequence[StudyEvent],
-) -> Check | None:
+    study: Study, annotator: str, progress: WorkProgress, events: Sequence[StudyEvent],
+) -> AttentionCheck | None:
     """The check that this person has to pass now.
 
     It is the latest one due: who has answered past several, with a script, passes one for all.
@@ -92,7 +92,7 @@ def check_due(done: int, total: int, *, every: int, form_size: int) -> int:
 
 
 def pass_gate(
-    study: Study, annotator: str, progress: Progress, events: Sequence[StudyEvent], kind: EventKind, token: str, *,
+    study: Study, annotator: str, progress: WorkProgress, events: Sequence[StudyEvent], kind: EventKind, token: str, *,
     number: int | None = None, attempt: int | None = None, answer: object = None,
 ) -> GateResult:
     """What to note, under ``token``, of an answer to the gate that this person was shown.

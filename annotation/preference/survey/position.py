@@ -9,7 +9,7 @@ from typing import Any
 from annotation.preference.survey import flow
 from annotation.records import AnswerContext, Assignment, EventKind, SurveyPosition, Workspace
 from annotation.studies.kinds import GateResult, Mine
-from annotation.studies.progress import Progress
+from annotation.studies.progress import WorkProgress
 from cir_core.errors import GateStands, IncompleteJudgement
 
 _FIRST = {
@@ -76,9 +76,9 @@ def _gate(where: Workspace | AnswerContext, annotator: str) -> dict[str, Any] | 
     return flow.gate(where.study, annotator, _progress(where), where.events)
 
 
-def _progress(where: Workspace | AnswerContext) -> Progress:
+def _progress(where: Workspace | AnswerContext) -> WorkProgress:
     """As far as gates need it: without the pace."""
-    return Progress(where.done, where.total, 0, None, None)
+    return WorkProgress(where.done, where.total, 0, None, None)
 
 
 def _is_over(form: int, own: Sequence[Assignment], where: Workspace | AnswerContext, annotator: str) -> bool:

@@ -28,7 +28,7 @@ from cir_core.support.texts import quoted
 
 
 @dataclass
-class Candidates:
+class PoolImages:
     """The images of a pool in file order, and the paths of references outside it.
 
     Callable as ``Benchmark.image_paths``."""
@@ -56,7 +56,7 @@ class Kept(BaseModel):
     aspects: tuple[str, ...] = ()
 
 
-_NOTHING = Kept()
+_NOTHING = CirqueFields()
 
 
 def read_benchmark(
@@ -72,7 +72,7 @@ def read_benchmark(
     """
     faults = ValidationIssues() if faults is None else faults
     files = find_files(path, split, pool, qrels)
-    candidates = _read_pool(files.pool, faults) if files.pool else Candidates()
+    candidates = _read_pool(files.pool, faults) if files.pool else PoolImages()
     name = files.dataset or "mbeir"
     counts: Counter[str] = Counter()
     left_out: set[str] = set()
@@ -113,7 +113,7 @@ class _Wrong:
     remedy: str = "Check that it is a query file in M-BEIR's form"
 
 
-def _query(record: Record, pool: str, candidates: Candidates, known: bool) -> BenchmarkQuery | _LeftOut | _Wrong:
+def _query(record: Record, pool: str, candidates: PoolImages, known: bool) -> BenchmarkQuery | _LeftOut | _Wrong:
     query_id = _id(_first(record, "qid", "query_id", "id"))
     if query_id is None:
         return _Wrong(f"it has no query id (qid, query_id or id), but {', '.join(record) or 'nothing'}")
@@ -149,12 +149,12 @@ def usual_mode(query_id: str) -> CaptionMode:
     return "m-beir" if query_id.startswith("7:") else "single"
 
 
-def _kept(record: Record, path: Path, line: int, faults: ValidationIssues) -> Kept | None:
+def _kept(record: Record, path: Path, line: int, faults: ValidationIssues) -> CirqueFields | None:
     value = record.get("cirque")
-    return validated(Kept, value, path, f"line {line}", faults) if isinstance(value, dict) else _NOTHING
+    return validated(CirqueFields, value, path, f"line {line}", faults) if isinstance(value, dict) else _NOTHING
 
 
-def _with(query: BenchmarkQuery, kept: Kept, candidates: Candidates) -> BenchmarkQuery:
+def _with(query: BenchmarkQuery, kept: CirqueFields, candidates: PoolImages) -> BenchmarkQuery:
     reference = kept.reference_id or query.reference_id
     if reference not in candidates.paths:
         candidates.references[reference] = candidates.paths.get(query.reference_id, query.reference_id)
@@ -164,8 +164,8 @@ def _with(query: BenchmarkQuery, kept: Kept, candidates: Candidates) -> Benchmar
     )
 
 
-def _read_pool(path: Path, faults: ValidationIssues) -> Candidates:
-    candidates = Candidates()
+def _read_pool(path: Path, faults: ValidationIssues) -> PoolImages:
+    candidates = PoolImages()
     for line, record in read_lines(path, faults):
         image_id = _id(_first(record, "did", "cand_id", "doc_id", "id"))
         image = record.get("img_path")
@@ -209,7 +209,7 @@ def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[s
 
 
 def _notes(
-    queries: tuple[BenchmarkQuery, ...], candidates: Candidates, counts: Counter[str], pool: Path | None
+    queries: tuple[BenchmarkQuery, ...], candidates: PoolImages, counts: Counter[str], pool: Path | None
 ) -> Iterator[str]:
     if pool is None:
         yield "No candidate pool was found: all images of the gallery are ranked, and image ids are not checked."

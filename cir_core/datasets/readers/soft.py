@@ -133,11 +133,11 @@ def write_single_target(path: Path, records: Iterable[SingleTarget]) -> None:
     } for record in records])
 
 
-def read_candidates(path: Path, faults: ValidationIssues | None = None) -> tuple[Candidates, ...]:
+def read_candidates(path: Path, faults: ValidationIssues | None = None) -> tuple[FoundCandidates, ...]:
     """Records in file order. Raises ``DatasetError``, or collects into ``faults``."""
     faults = ValidationIssues() if faults is None else faults
     kept = []
-    for number, record in _numbered(path, faults, _Candidates, lambda row: Candidates(
+    for number, record in _numbered(path, faults, _Candidates, lambda row: FoundCandidates(
         row.ref_image_name, _captions(row.relative_captions), row.target_image_name, row.query,
         tuple(row.top_k_names), tuple(row.top_k_scores),
     )):
@@ -153,7 +153,7 @@ def read_candidates(path: Path, faults: ValidationIssues | None = None) -> tuple
     return tuple(kept)
 
 
-def write_candidates(path: Path, records: Iterable[Candidates]) -> None:
+def write_candidates(path: Path, records: Iterable[FoundCandidates]) -> None:
     _write(path, 2, [{
         "ref_image_name": record.reference_id, "relative_captions": _released(record.captions),
         "target_image_name": record.target_id, **({} if record.query is None else {"query": record.query}),

@@ -61,7 +61,7 @@ def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: b
         notes.append(f"The benchmark ranks without the reference: it was taken out of {removed} lists.")
     if any(pool is None for pool in pools.values()):
         notes.append("The files do not list the pool: whether the run's ids belong to it was not checked.")
-    return Checked(kept, missing, tuple(notes))
+    return CheckedRankings(kept, missing, tuple(notes))
 
 
 def coverage(

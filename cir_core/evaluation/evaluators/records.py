@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cir_core.evaluation.metrics.bootstrap import Estimate, Values, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, Values, estimates
 
 
 class Measure(NamedTuple):
@@ -32,8 +32,8 @@ class Scores:
 
     system: str
     queries: int
-    figures: Mapping[Measure, Estimate]
-    by_group: Mapping[str, Mapping[Measure, Estimate]] = field(default_factory=dict)
+    figures: Mapping[Measure, MeanEstimate]
+    by_group: Mapping[str, Mapping[Measure, MeanEstimate]] = field(default_factory=dict)
     of_groups: bool = False
     facts: Mapping[str, Any] = field(default_factory=dict)    # numbers the figures depend on, by name
     notes: tuple[str, ...] = ()
@@ -72,7 +72,7 @@ def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Mea
     together: dict[bytes, list[Measure]] = {}  # measures of the same queries are resampled together
     for measure, column in columns.items():
         together.setdefault(np.isfinite(column).tobytes(), []).append(measure)
-    found: dict[Measure, Estimate] = {}
+    found: dict[Measure, MeanEstimate] = {}
     for measures in together.values():
         matrix = np.column_stack([columns[measure] for measure in measures])
         samples = [rows[np.isfinite(rows).all(axis=1)] for rows in (matrix[group] for group in groups)]
@@ -81,13 +81,13 @@ def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Mea
     return {measure: found[measure] for measure in columns if measure in found}
 
 
-def _estimates(samples: Sequence[Values], seed: int | None) -> Sequence[Estimate]:
+def _estimates(samples: Sequence[Values], seed: int | None) -> Sequence[MeanEstimate]:
     if seed is not None:
         return estimates(samples, seed=seed)
-    return [Estimate(float(value), None, None) for value in np.mean([one.mean(axis=0) for one in samples], axis=0)]
+    return [MeanEstimate(float(value), None, None) for value in np.mean([one.mean(axis=0) for one in samples], axis=0)]
 
 
-def figures_json(figures: Mapping[Measure, Estimate]) -> dict[str, Any]:
+def figures_json(figures: Mapping[Measure, MeanEstimate]) -> dict[str, Any]:
     """Families with their numbers, full precision: ``{"map": {"5": 0.1}, "mrr": 0.2}``."""
     return _nested({measure: estimate.value for measure, estimate in figures.items()})
 

@@ -52,9 +52,9 @@ def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRA
         raise ValueError("every group needs queries, as a matrix [queries, measures]")
     means = np.mean([sample.mean(axis=0) for sample in samples], axis=0)
     if min(map(len, samples)) < 2:
-        return tuple(Estimate(float(mean), None, None) for mean in means)
+        return tuple(MeanEstimate(float(mean), None, None) for mean in means)
     low, high = _interval([sample.T for sample in samples], seed, drawings)
-    return tuple(Estimate(*map(float, row)) for row in zip(means, low, high, strict=True))
+    return tuple(MeanEstimate(*map(float, row)) for row in zip(means, low, high, strict=True))
 
 
 def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, Values]:

@@ -12,7 +12,7 @@ from cir_core.language.builtin.constraints import constraints
 from cir_core.language.builtin.difference import difference
 from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.reflect import reflect
-from cir_core.language.builtin.seeing import AttributePredictor, Captioner, TextEncoder
+from cir_core.language.builtin.seeing import AttributePredictor, FeatureCaptioner
 from cir_core.language.builtin.targets import confidence, rewrite, two_sentences
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
@@ -38,6 +38,7 @@ from cir_core.language.tasks import (
     TwoSentencesAnswer,
     TwoSentencesTask,
 )
+from cir_core.types.vectors import TextEncoder
 
 _CONNECT = "Connect a language model (docs/language-models.md)"
 
@@ -58,7 +59,7 @@ class BuiltinLanguageModel:
         *,
         attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes,
     ) -> None:
-        self._captioner = Captioner(encoder_texts, attributes)
+        self._captioner = FeatureCaptioner(encoder_texts, attributes)
         self._roles: dict[type[Task[Any]], Callable[[Any], Answer]] = {
             CaptionTask: self._caption, MergeTask: _merge, ConstraintsTask: self._constraints,
             ReflectTask: self._reflect, DifferenceTask: self._difference, ConfidenceTask: self._confidence,

@@ -15,6 +15,7 @@ from cir_core.garments.zero_shot import ZeroShotAttributes
 from cir_core.language.builtin.variation import vary
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.types.records import Matrix
+from cir_core.types.vectors import TextEncoder
 
 GARMENTS: frozenset[Domain] = frozenset({"garment", "dress", "shirt", "toptee"})
 # Other content of images. No people: somebody often wears the garment.
@@ -34,12 +35,6 @@ NO_FEATURES = (
 # Softmax temperature of sampled captions, in units of cosine. With the bundled encoder
 # about one value in twelve then differs from the best.
 TEMPERATURE = 0.04
-
-
-class TextEncoder(Protocol):
-    def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32, unit rows."""
-        ...
 
 
 class AttributePredictor(Protocol):

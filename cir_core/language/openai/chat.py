@@ -17,9 +17,9 @@ from cir_core.language.openai.dialect import FEATURES, FORMS, mode, refused_feat
 from cir_core.language.openai.failures import (
     Dropped,
     Fault,
+    ImagesTooLarge,
     NotChat,
     NotStream,
-    TooLarge,
     explained,
     is_policy,
     is_too_large,
@@ -102,7 +102,7 @@ class Chat:
             if is_policy(result):
                 raise explained(result, self._server, tries)
             if is_too_large(result):
-                raise TooLarge(words_of(result))
+                raise ImagesTooLarge(words_of(result))
             feature = refused_feature(result, self._used(request, refused, call))
             if feature:
                 refused, named = refused | {feature}, named | {feature}

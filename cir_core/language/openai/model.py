@@ -13,7 +13,7 @@ from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
 from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
-from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
+from cir_core.language.openai.failures import ImagesTooLarge, refused_images, refused_size
 from cir_core.language.openai.form import schema
 from cir_core.language.openai.messages import messages, repair
 from cir_core.language.openai.reading import WrongForm, partial_fields, read_answer
@@ -176,7 +176,7 @@ class _Exchange:
     def _too_large(self, request: Request) -> Reply | str:
         try:
             return self._logged(self.chat.ask(request, self.call))
-        except TooLarge as error:
+        except ImagesTooLarge as error:
             return str(error)
 
     def _read(self, reply: Reply) -> Any:

@@ -11,12 +11,12 @@ import torch
 
 from cir_core.sample.atelier.catalogue import Garment, catalogue
 from cir_core.sample.evaluate_encoder import EncoderReport
-from cir_core.sample.training.recipe import Recipe
+from cir_core.sample.training.recipe import TrainingRecipe
 from cir_core.sample.training.sample_data import rendered
 from cir_core.sample.training.sample_model import IMAGE_SIZE, export
-from cir_core.sample.training.sample_run import Run
+from cir_core.sample.training.sample_run import TrainingRun
 
-__all__ = ["Recipe", "train_sample_encoder"]
+__all__ = ["TrainingRecipe", "train_sample_encoder"]
 
 
 def train_sample_encoder(
@@ -26,7 +26,7 @@ def train_sample_encoder(
     epochs: int = 36,
     seed: int = 7,
     threads: int = 2,
-    recipe: Recipe = Recipe(),
+    recipe: TrainingRecipe = TrainingRecipe(),
     garments: Sequence[Garment] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Path:
@@ -44,7 +44,7 @@ def train_sample_encoder(
     images = rendered(train, cache, size=IMAGE_SIZE, takes=recipe.takes)
     val_images = rendered(val, cache, size=IMAGE_SIZE)[0]
     images = np.array(images)  # into memory once; batches pick rows at random
-    run = Run(cache, train, recipe, epochs, seed)
+    run = TrainingRun(cache, train, recipe, epochs, seed)
     run.resume()
     while run.epoch < epochs:
         start = time.monotonic()

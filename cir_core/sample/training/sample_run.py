@@ -21,7 +21,7 @@ from cir_core.sample.atelier.catalogue import Garment
 from cir_core.sample.evaluate_encoder import EncoderReport, evaluate_sample_encoder
 from cir_core.sample.training import losses
 from cir_core.sample.training.bpe import train_vocabulary
-from cir_core.sample.training.recipe import Recipe, learning_rate
+from cir_core.sample.training.recipe import TrainingRecipe, learning_rate
 from cir_core.sample.training.sample_data import Pixels, attribute_codes, batches
 from cir_core.sample.training.sample_model import (
     VOCABULARY_FILE,
@@ -40,7 +40,7 @@ class Run:
     """State of one training run: model, optimiser, moving average of the weights."""
 
     def __init__(
-        self, cache: Path, train: Sequence[Garment], recipe: Recipe, epochs: int, seed: int
+        self, cache: Path, train: Sequence[Garment], recipe: TrainingRecipe, epochs: int, seed: int
     ) -> None:
         self.cache, self.train, self.recipe = cache, train, recipe
         self.epochs, self.seed = epochs, seed

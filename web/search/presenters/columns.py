@@ -12,7 +12,7 @@ from itertools import combinations
 from annotation.records import MethodVote
 from annotation.votes import tally
 from cir_core.methods.declared import Method, name_of
-from cir_core.sessions.comparisons import Column, Comparison
+from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.types.composition import Usage
 from cir_core.types.records import Hit
 from web.search.presenters import methods as present_methods
@@ -95,7 +95,7 @@ def usage_text(usage: Usage) -> str:
 
 
 def _column(
-    place: int, column: Column, comparison: Comparison, tops: Sequence[Sequence[Hit]],
+    place: int, column: MethodColumn, comparison: Comparison, tops: Sequence[Sequence[Hit]],
     methods: Mapping[str, Method], version: str, captions: Captions, *, named: bool,
 ) -> Dict:
     shown: Dict = {
@@ -150,7 +150,7 @@ def _overlaps(tops: Sequence[Sequence[Hit]], sides: Sequence[Dict]) -> list[Dict
     return rows
 
 
-def _warnings(column: Column) -> list[str]:
+def _warnings(column: MethodColumn) -> list[str]:
     """Notes that change what the column stands for, e.g. that a server was away."""
     return present_methods.warnings(column.notes)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from cir_core.language.builtin.reading.reader import Item
+from cir_core.language.builtin.reading.reader import ReadItem
 
 JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
 _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
@@ -25,7 +25,7 @@ class ColourRun:
 
 
 def colour_run(
-    items: Sequence[Item], place: int, negated: Collection[int], joiners: Collection[str] = JOINERS
+    items: Sequence[ReadItem], place: int, negated: Collection[int], joiners: Collection[str] = JOINERS
 ) -> ColourRun:
     """The colours that start at ``place``: "red", "red and white", "red with white (stripes)".
 
@@ -105,24 +105,24 @@ def _owner_before(items: Sequence[Item], place: int, negated: Collection[int]) -
     return "pattern" if items[look].value_of("pattern") else ""
 
 
-def _after_with(items: Sequence[Item], place: int) -> bool:
+def _after_with(items: Sequence[ReadItem], place: int) -> bool:
     look = place - 1
     while _kind(items, look) in ("a", "the", "shade"):
         look -= 1
     return _kind(items, look) == "with" or (look >= 0 and items[look].text in ("has", "have", "add"))
 
 
-def _is_print(item: Item) -> bool:
+def _is_print(item: ReadItem) -> bool:
     return bool(_PRINTS & set(item.words))
 
 
-def _kind(items: Sequence[Item], place: int) -> str:
+def _kind(items: Sequence[ReadItem], place: int) -> str:
     return items[place].kind if 0 <= place < len(items) else ""
 
 
-def _value(items: Sequence[Item], place: int, group: str) -> str:
+def _value(items: Sequence[ReadItem], place: int, group: str) -> str:
     return (items[place].value_of(group) or "") if 0 <= place < len(items) else ""
 
 
-def _colour(items: Sequence[Item], place: int) -> str:
+def _colour(items: Sequence[ReadItem], place: int) -> str:
     return _value(items, place, "colour")

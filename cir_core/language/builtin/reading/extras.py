@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cir_core.language.builtin.reading.reader import Item
+from cir_core.language.builtin.reading.reader import ReadItem
 
 _INSIDE = frozenset({"stop", "a", "the", "with", "in", "head"})
 _PREPOSITIONS = frozenset({"in", "on", "of", "for", "at", "by", "from", "to", "like", "about"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cir_core.language.builtin.reading.colours import JOINERS, colour_run
 from cir_core.language.builtin.reading.edits import Edit, Edits
 from cir_core.language.builtin.reading.extras import extra_run
-from cir_core.language.builtin.reading.reader import Item, read
+from cir_core.language.builtin.reading.reader import ReadItem, read
 from cir_core.language.builtin.reading.scope import bind_sleeves, following, has_goal, is_reference
 
 _SIGN = {("length", "short"): -1, ("length", "long"): 1, ("fit", "slim"): -1, ("fit", "loose"): 1}
@@ -26,7 +26,7 @@ def parse_edits(text: str) -> Edits:
 class _Interpreter:
     """Parser state: ``negation`` applies to the next value, ``spent`` is set once it has been used."""
 
-    def __init__(self, items: tuple[Item, ...], notes: list[str], is_caption: bool) -> None:
+    def __init__(self, items: tuple[ReadItem, ...], notes: list[str], is_caption: bool) -> None:
         self.items, self.notes, self.is_caption = items, notes, is_caption
         self.sleeves_at, self.bound = bind_sleeves(items)
         self.edits: list[Edit] = []
@@ -52,12 +52,12 @@ class _Interpreter:
 
     # Words that modify the following ones.
 
-    def on_break(self, place: int, item: Item) -> None:
+    def on_break(self, place: int, item: ReadItem) -> None:
         self.reset()
 
     on_but = on_break
 
-    def on_and(self, place: int, item: Item) -> None:
+    def on_and(self, place: int, item: ReadItem) -> None:
         ahead = following(self.items, place)
         if self.negation == "without" and ahead and ahead.kind == "value" and ahead.value_of("trim"):
             self.spent = False  # "without the bow and the belt"
@@ -67,72 +67,72 @@ class _Interpreter:
         self.keep = self.keep and beside in ("the", "a", "part")
         self.degree, self.rungs = 0, 1
 
-    def on_or(self, place: int, item: Item) -> None:
+    def on_or(self, place: int, item: ReadItem) -> None:
         self.spent = False
 
-    def on_not(self, place: int, item: Item) -> None:
+    def on_not(self, place: int, item: ReadItem) -> None:
         self.negation, self.spent, self.keep = item.kind, False, False
 
     on_without = on_instead = on_not
 
-    def on_replace(self, place: int, item: Item) -> None:
+    def on_replace(self, place: int, item: ReadItem) -> None:
         self.negation, self.spent, self.keep = "from", False, False
 
-    def on_alter(self, place: int, item: Item) -> None:
+    def on_alter(self, place: int, item: ReadItem) -> None:
         if has_goal(self.items, place):  # "turn it red" has none: red is the goal itself
             self.on_replace(place, item)
 
     on_from = on_alter
 
-    def on_to(self, place: int, item: Item) -> None:
+    def on_to(self, place: int, item: ReadItem) -> None:
         if self.negation == "from":
             self.negation = ""
 
-    def on_with(self, place: int, item: Item) -> None:
+    def on_with(self, place: int, item: ReadItem) -> None:
         self.keep = False
         if self.negation == "from" or (self.negation == "instead" and self.spent):
             self.negation = ""  # not yet used: "instead of having a belt"
 
-    def on_stop(self, place: int, item: Item) -> None:
+    def on_stop(self, place: int, item: ReadItem) -> None:
         if item.text == "for":
             self.on_to(place, item)
 
-    def on_verb(self, place: int, item: Item) -> None:
+    def on_verb(self, place: int, item: ReadItem) -> None:
         self.keep = False
         if self.negation == "instead" and self.spent:
             self.negation = ""
 
     on_in = on_verb
 
-    def on_keep(self, place: int, item: Item) -> None:
+    def on_keep(self, place: int, item: ReadItem) -> None:
         if self.negation:
             self.negation = "without"
         else:
             self.keep = True
 
-    def on_other(self, place: int, item: Item) -> int | None:
+    def on_other(self, place: int, item: ReadItem) -> int | None:
         ahead = following(self.items, place)
         if ahead and ahead.kind == "part" and not self.is_caption:
             self.edits.append(Edit("drop", ahead.sense.group))
         # "a different dress" asks for another one of the same kind.
         return self.items.index(ahead, place) + 1 if ahead and ahead.kind in ("part", "value") else None
 
-    def on_more(self, place: int, item: Item) -> None:
+    def on_more(self, place: int, item: ReadItem) -> None:
         self.degree, self.keep = 1, False
 
-    def on_less(self, place: int, item: Item) -> None:
+    def on_less(self, place: int, item: ReadItem) -> None:
         self.degree, self.keep = -1, False
 
-    def on_as(self, place: int, item: Item) -> None:
+    def on_as(self, place: int, item: ReadItem) -> None:
         if self.negation == "not" or item.text == "too":
             self.degree = -1  # "not as long", "too long"
 
-    def on_much(self, place: int, item: Item) -> None:
+    def on_much(self, place: int, item: ReadItem) -> None:
         self.rungs = 2
 
     # Words with content.
 
-    def on_step(self, place: int, item: Item) -> None:
+    def on_step(self, place: int, item: ReadItem) -> None:
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
         if nearby in ("fabric", "material", "weight", "cloth"):
             self.taken.add(place + 1)
@@ -142,11 +142,11 @@ class _Interpreter:
             self.edits.append(Edit("step", group, direction=item.sense.direction * self.rungs))
         self.keep, self.degree, self.rungs = False, 0, 1
 
-    def on_simpler(self, place: int, item: Item) -> None:
+    def on_simpler(self, place: int, item: ReadItem) -> None:
         if not self.negation and not self.is_caption:
             self.edits.append(Edit("simpler"))
 
-    def on_shade(self, place: int, item: Item) -> int | None:
+    def on_shade(self, place: int, item: ReadItem) -> int | None:
         ahead = self.items[place + 1] if place + 1 < len(self.items) else None
         if ahead is not None and ahead.value_of("colour"):
             if not self.negation and not self.keep:
@@ -157,13 +157,13 @@ class _Interpreter:
             self._keep_as_typed(item.text, item.text)
         return None
 
-    def on_noun(self, place: int, item: Item) -> None:
+    def on_noun(self, place: int, item: ReadItem) -> None:
         refers = self.keep or bool(self.negation) or (not self.is_caption and is_reference(self.items, place))
         if not refers:
             self.noun = item.text
         self.spent = True
 
-    def on_part(self, place: int, item: Item) -> None:
+    def on_part(self, place: int, item: ReadItem) -> None:
         group = item.sense.group
         if self.keep:
             self._kept(item)
@@ -176,7 +176,7 @@ class _Interpreter:
             self.edits.append(Edit("sleeved"))
         self.degree = 0
 
-    def on_value(self, place: int, item: Item) -> int | None:
+    def on_value(self, place: int, item: ReadItem) -> int | None:
         if item.value_of("colour"):
             return self._colours(place)
         group, value = item.sense.pairs[0]
@@ -203,7 +203,7 @@ class _Interpreter:
         self.degree = 0
         return None
 
-    def on_word(self, place: int, item: Item) -> int:
+    def on_word(self, place: int, item: ReadItem) -> int:
         run = extra_run(self.items, place)
         if self._is_negated():
             self.unwanted.append(run.core)

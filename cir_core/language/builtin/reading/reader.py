@@ -12,7 +12,7 @@ _WORD = Sense("word")
 
 
 @dataclass(frozen=True)
-class Item:
+class ReadItem:
     sense: Sense
     words: tuple[str, ...]
 
@@ -48,6 +48,6 @@ def read(text: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
                 break
         else:
             phrase, sense = (words[place],), _WORD
-        items.append(Item(sense, phrase))
+        items.append(ReadItem(sense, phrase))
         place += len(phrase)
     return tuple(items), tuple(dict.fromkeys(notes))

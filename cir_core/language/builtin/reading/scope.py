@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.language.builtin.reading.reader import Item
+from cir_core.language.builtin.reading.reader import ReadItem
 
 FILLERS = frozenset({"stop", "a", "the", "much", "as"})
 
 
-def following(items: Sequence[Item], place: int) -> Item | None:
+def following(items: Sequence[ReadItem], place: int) -> ReadItem | None:
     """The next item after ``place`` that is not a filler word."""
     return next((item for item in items[place + 1 :] if item.kind not in FILLERS), None)
 
 
-def has_goal(items: Sequence[Item], place: int) -> bool:
+def has_goal(items: Sequence[ReadItem], place: int) -> bool:
     """Whether a "to", "into" or "with" follows before the sentence ends."""
     for item in items[place + 1 :]:
         if item.kind in ("break", "but"):
@@ -60,7 +60,7 @@ def bind_sleeves(items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]
     return frozenset(owned), frozenset(parts)
 
 
-def _is_length(item: Item) -> bool:
+def _is_length(item: ReadItem) -> bool:
     if item.kind == "step":
         return item.sense.group == "length"
     return item.kind == "value" and item.sense.pairs[0][0] == "length" and len(item.sense.pairs) == 1

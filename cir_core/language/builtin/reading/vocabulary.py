@@ -25,7 +25,7 @@ from cir_core.language.builtin.reading.phrasebook import (
 )
 from cir_core.language.builtin.reading.words import tokenise
 
-Kind = Literal[
+WordKind = Literal[
     "value",    # attribute values to set: pairs of (group, value)
     "step",     # one rung up (+1) or down (-1) the ladder of a group
     "part",     # the bare name of a group: "sleeves", "neckline", "pattern"
@@ -44,7 +44,7 @@ Kind = Literal[
 class Sense:
     """Meaning of a phrase. ``pairs`` for values, ``group`` and ``direction`` for steps and parts."""
 
-    kind: Kind
+    kind: WordKind
     pairs: tuple[tuple[str, str], ...] = ()
     group: str = ""
     direction: int = 0
@@ -84,7 +84,7 @@ def _add(table: Table, listed: str, sense: Sense) -> None:
 
 def _add_function_words(table: Table) -> None:
     for kind, listed in FUNCTION_WORDS.items():
-        _add(table, listed, Sense(cast(Kind, kind)))
+        _add(table, listed, Sense(cast(WordKind, kind)))
     table[(",",)] = Sense("and")
     table[("dark",)], table[("light",)] = Sense("shade", direction=1), Sense("shade", direction=-1)
     for noun in OTHER_GARMENTS.split(", "):

@@ -20,7 +20,7 @@ from annotation.preference.survey.flow import (
 )
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import Study, StudyEvent, StudyPlan
-from annotation.studies.progress import Progress
+from annotation.studies.progress import WorkProgress
 from cir_core.errors import IncompleteJudgement, StudyError
 from tests.fakes.study_records import START
 
@@ -32,7 +32,7 @@ CHECKS_ONLY = replace(STUDY, settings={**SETTINGS, SECRET: "5" * 64})
 
 
 def at(done, total=50):
-    return Progress(done, total, 0, None, None)
+    return WorkProgress(done, total, 0, None, None)
 
 
 class Person:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cir_core.evaluation.metrics.bootstrap import Estimate, estimates
+from cir_core.evaluation.metrics.bootstrap import MeanEstimate, estimates
 
 
 def coins(heads: int, of: int) -> np.ndarray:
@@ -28,7 +28,7 @@ def test_queries_are_drawn_within_their_group():
     # No group varies in itself, so neither does their mean; drawn from one pot of 150 it would,
     # by √(0.25 / 150) = 0.04.
     (mean,) = estimates([coins(100, 100), coins(0, 50)], seed=1)
-    assert mean == Estimate(0.5, 0.5, 0.5)
+    assert mean == MeanEstimate(0.5, 0.5, 0.5)
 
 
 def test_a_stratified_interval_has_the_stratified_width():
@@ -63,7 +63,7 @@ def test_the_seed_decides():
 
 
 def test_one_query_has_no_interval_and_an_empty_group_is_a_mistake():
-    assert estimates([coins(1, 1)], seed=1) == (Estimate(1.0, None, None),)
+    assert estimates([coins(1, 1)], seed=1) == (MeanEstimate(1.0, None, None),)
     assert not estimates([coins(1, 1)], seed=1)[0].clear_of_zero
     for groups in ([], [np.empty((0, 2))], [np.zeros(3)]):
         with pytest.raises(ValueError, match="needs queries"):
@@ -75,4 +75,4 @@ def test_one_query_has_no_interval_and_an_empty_group_is_a_mistake():
     (None, None, False),
 ])
 def test_an_interval_that_touches_zero_is_not_clear_of_it(low, high, clear):
-    assert Estimate(0.1, low, high).clear_of_zero is clear
+    assert MeanEstimate(0.1, low, high).clear_of_zero is clear

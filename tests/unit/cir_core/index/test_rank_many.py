@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from cir_core.errors import EncoderMismatch, GalleryError, SearchError
 from cir_core.index import rank_many as engine
 from cir_core.index.flat import FlatIndex
-from cir_core.index.rank_many import Question, rank_many
+from cir_core.index.rank_many import RowQuery, rank_many
 from cir_core.index.scoring import Products
 
 
@@ -55,7 +55,7 @@ def test_ranks_and_lists_are_those_of_a_plain_sort(data):
         hidden = data.draw(st.sets(rows))
         seen = [row for row in range(len(features)) if row not in hidden]
         targets = data.draw(st.lists(st.sampled_from(seen), max_size=4)) if seen else []
-        questions.append(Question(tuple(targets), frozenset(hidden)))
+        questions.append(RowQuery(tuple(targets), frozenset(hidden)))
     k = data.draw(st.integers(0, 45))
     how = {"block": data.draw(st.integers(1, 7)), "tile": data.draw(st.sampled_from([1, 8, 24, 9999])),
            "threads": data.draw(st.integers(1, 3))}
@@ -74,7 +74,7 @@ def crowded():
     for i in range(len(queries)):
         drawn = rng.permutation(3100)[:8].tolist()
         targets = [*drawn[:i % 6], *([3000 + i % 60] if i % 6 == 5 else [])]
-        questions.append(Question(targets, [row for row in drawn[5:5 + i % 4] if row not in targets]))
+        questions.append(RowQuery(targets, [row for row in drawn[5:5 + i % 4] if row not in targets]))
     return features, queries, questions
 
 
@@ -111,14 +111,14 @@ def test_near_ties_that_single_precision_would_swap():
     base = units(1, 512, seed=1)
     features = base + rng.standard_normal((2500, 512)).astype(np.float32) * np.float32(2e-8)
     queries = np.concatenate([base, units(2, 512, seed=2)])
-    questions = [Question([3, 2499, 1200])] * 3
+    questions = [RowQuery([3, 2499, 1200])] * 3
     assert ranked(features, queries, questions, 4) == expected(features, queries, questions, 4)
 
 
 def test_a_query_of_zeros_ranks_in_gallery_order():
     # Every score is 0: rank is row + 1, less the hidden rows before it.
     zeros = np.zeros((1, 4), dtype=np.float32)
-    assert ranked(units(3000, 4), zeros, [Question([0, 10, 2999], [5])], 7) == [
+    assert ranked(units(3000, 4), zeros, [RowQuery([0, 10, 2999], [5])], 7) == [
         ((1, 10, 2999), [0, 1, 2, 3, 4, 6, 7])]
 
 
@@ -133,7 +133,7 @@ def test_pairs_are_the_digits_of_exact():
 
 def test_the_fast_pass_stays_within_the_bound_of_the_count():
     features, queries = units(4000, 300), units(20, 300, seed=2)
-    strip = engine._Strip(Products(features, range(4000)), queries, [Question([0])] * 20, 0)
+    strip = engine._Strip(Products(features, range(4000)), queries, [RowQuery([0])] * 20, 0)
     exact = (features.astype(np.float64) @ queries.astype(np.float64).T).T
     errors = np.abs(queries @ features.T - exact).max(axis=1)
     assert (errors < (strip._above[:, 0] - strip._below[:, 0]) / 2).all()

@@ -32,10 +32,10 @@ from cir_core.sample.training.sample_model import (
     new_model,
     normalised,
 )
-from cir_core.sample.training.sample_run import Run
+from cir_core.sample.training.sample_run import TrainingRun
 from cir_core.sample.training.sample_texts import write_partials, write_prompts
 
-RECIPE = sample_encoder.Recipe(
+RECIPE = sample_encoder.TrainingRecipe(
     batch_size=12, captioned=8, image_epochs=1, locked_epochs=1, partials=6, takes=1, bfloat16=False,
     learning_rate=3e-4,
 )
@@ -128,7 +128,7 @@ def test_prompt_book_points_at_each_group_and_category(garments: tuple[Garment, 
 
 
 def test_learning_rate_rises_falls_and_starts_again_for_the_locked_texts() -> None:
-    recipe = sample_encoder.Recipe(locked_epochs=2, learning_rate=1.0)
+    recipe = sample_encoder.TrainingRecipe(locked_epochs=2, learning_rate=1.0)
     rates = [learning_rate(recipe, step, 6, 50) for step in range(300)]
     assert rates[0] < 0.05 and max(rates[:200]) > 0.98 and rates[199] < 0.01
     assert rates[200] < 0.05 and max(rates[200:]) > 0.98 and rates[-1] < 0.01
@@ -200,8 +200,8 @@ def test_steps_lower_the_loss_and_locked_texts_stay(
     torch.set_num_threads(one_thread)
     (tmp_path / VOCABULARY_FILE).write_bytes(vocabulary.read_bytes())
     train = [g for g in garments if g.split == "train"]
-    recipe = sample_encoder.Recipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
-    run = Run(tmp_path, train, recipe, epochs=2, seed=1)
+    recipe = sample_encoder.TrainingRecipe(batch_size=12, captioned=8, image_epochs=0, locked_epochs=1, bfloat16=False)
+    run = TrainingRun(tmp_path, train, recipe, epochs=2, seed=1)
     rows = np.arange(12)
     pixels = np.array(rendered(train[:12], tmp_path, size=IMAGE_SIZE, processes=1)[0])
     run.model.train()

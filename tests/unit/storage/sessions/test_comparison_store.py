@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import delete, func, select
 
 from cir_core.errors import SearchError, StorageError, UnknownSession
-from cir_core.sessions.comparisons import Column
+from cir_core.sessions.comparisons import MethodColumn
 from cir_core.types.records import Hit
 from storage.engine.database import reading, writing
 from storage.mapping import tables
@@ -55,7 +55,7 @@ def test_the_order_of_columns_is_kept(store):
 
 
 def test_one_that_starts_afresh_and_columns_with_nothing(store):
-    bare = Column("none", a_session().protocol)
+    bare = MethodColumn("none", a_session().protocol)
     comparison = a_comparison(session_id=None, parent_id=None, blind=False, seed=0, columns=(bare,))
     store.add_comparison(comparison)
     assert store.comparison(comparison.comparison_id) == comparison
