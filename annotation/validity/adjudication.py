@@ -19,7 +19,7 @@ from cachetools import LRUCache, cached
 
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.studies import input_limits
-from annotation.studies.kinds import Kind
+from annotation.studies.kinds import StudyKind
 from annotation.studies.store import StudyStore
 from annotation.validity.labels import WHYS, Why, queue
 from annotation.validity.rubric import load_rubric

@@ -26,9 +26,9 @@ EncoderKind = Literal[
     "bundled", "pretrained", "hub", "folder", "pair", "transformers", "sentence-transformers", "embedding",
     "pic2word", "searle", "magiclens",
 ]
-COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")  # on an open_clip backbone
-UNIVERSAL: tuple[Kind, ...] = ("sentence-transformers", "embedding")
-_KINDS: dict[str, Kind] = {
+COMPOSING: tuple[EncoderKind, ...] = ("pic2word", "searle", "magiclens")  # on an open_clip backbone
+UNIVERSAL: tuple[EncoderKind, ...] = ("sentence-transformers", "embedding")
+_KINDS: dict[str, EncoderKind] = {
     "hf-hub": "hub", "local-dir": "folder", "transformers": "transformers",
     "sentence-transformers": "sentence-transformers", "embedding": "embedding",
 }

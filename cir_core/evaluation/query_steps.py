@@ -77,9 +77,9 @@ def composed_together(
 def ranked_together(
     made: Sequence[Composed | Problem], searchers: Sequence[Searcher], wanted: Sequence[Sequence[str]],
     excluded: Sequence[Collection[str]], k: int,
-) -> list[Ranked | Problem]:
+) -> list[QueryRanks | Problem]:
     """:func:`~cir_core.evaluation.rank_composed.rank_composed` of each query with its own searcher."""
-    outcomes: dict[int, Ranked | Problem] = {}
+    outcomes: dict[int, QueryRanks | Problem] = {}
     members: dict[int, list[tuple[int, Composed]]] = {}
     for place, one in enumerate(made):
         if isinstance(one, Problem):

@@ -15,7 +15,7 @@ from cir_core.types.records import Hit
 
 
 @dataclass(frozen=True)
-class Ranked:
+class QueryRanks:
     """``ranks`` of the requested images, in their order; ``hits`` are the best."""
 
     ranks: tuple[int, ...]
@@ -25,7 +25,7 @@ class Ranked:
 def rank_composed(
     searcher: Searcher, made: Sequence[Composed], wanted: Sequence[Sequence[str]],
     excluded: Sequence[Collection[str]], k: int,
-) -> list[Ranked]:
+) -> list[QueryRanks]:
     """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, without ``excluded``.
 
     Queries without a soft filter are ranked as a batch (:meth:`FlatIndex.rank_many`), with the

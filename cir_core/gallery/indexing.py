@@ -141,7 +141,7 @@ class _Run:
             self._encode(batch, meter)
         meter.finish()
 
-    def _unknown(self, meter: Meter) -> Iterator[Entry]:
+    def _unknown(self, meter: IndexMeter) -> Iterator[Entry]:
         """Entries to open: those whose size and time differ from their record."""
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
@@ -161,7 +161,7 @@ class _Run:
         kept = self._find(path, sha256)
         return None if kept is None else kept.record
 
-    def _find(self, path: str, sha256: str) -> Kept | None:
+    def _find(self, path: str, sha256: str) -> IndexedFile | None:
         # Only published vectors are shared between paths: whether this run has encountered the
         # same bytes before would depend on where it was interrupted.
         at_path = self._by_path.get(path)

@@ -55,7 +55,7 @@ class IndexRun:
 class Journal:
     """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
 
-    def __init__(self, folder: Path, run: Run) -> None:
+    def __init__(self, folder: Path, run: IndexRun) -> None:
         """Continue the run in ``folder``, or start one if its encoder or source differ."""
         self._work = _work(folder)
         before = read_run(folder)
@@ -116,7 +116,7 @@ def journal_path(folder: Path) -> Path:
     return _work(folder) / "journal.jsonl"
 
 
-def read_run(folder: Path) -> Run | None:
+def read_run(folder: Path) -> IndexRun | None:
     """The unfinished run in a gallery's folder, if any."""
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))

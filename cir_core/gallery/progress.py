@@ -19,7 +19,7 @@ class IndexProgress:
     current: str                    # path of the last file
 
 
-class Meter:
+class IndexMeter:
     """Counts files, and calls ``progress`` at most ten times a second, and once at the end."""
 
     def __init__(

@@ -33,7 +33,7 @@ _BLOCK = 8192  # vectors copied at a time
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IndexedFile:
     """A file and the row of its vector, in the run's vectors (``fresh``) or in those of the
     previous generation."""
 
@@ -110,7 +110,7 @@ def publish(
     return header
 
 
-def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
+def _columns(chosen: Sequence[tuple[Entry, IndexedFile]]) -> bytes:
     """One list per field: a tenth of the time and memory of one record per image."""
     records = [kept.record for _, kept in chosen]
     captions = [entry.caption for entry, _ in chosen]

@@ -44,7 +44,7 @@ class RankedQuery:
 
 
 @dataclass(frozen=True)
-class Question:
+class RowQuery:
     """The request of one query: ranks of ``targets`` among all rows less ``hidden``."""
 
     targets: Sequence[int]

@@ -58,7 +58,7 @@ class ComparisonService:
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
         watch = watch or TurnObserver()
         shared = _caption(searcher, reference, [method.settings for method in methods], watch)
-        columns: list[Column] = []
+        columns: list[MethodColumn] = []
         for method in methods:  # as requested: the order shown must not depend on how long each takes
             columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch, shared))
             column_done()
@@ -116,7 +116,7 @@ def _column(
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
     if watch.stopped:
-        return Column(method.name, card, problem="Stopped before it started.")
+        return MethodColumn(method.name, card, problem="Stopped before it started.")
     part = PartWatch(watch)
     began = perf_counter()
     try:

@@ -12,7 +12,7 @@ from cir_core.types.records import Hit, MethodSettings, ProtocolCard
 
 
 @dataclass(frozen=True)
-class Column:
+class MethodColumn:
     """Result of one method for the turn; ``problem`` is the reason if there is none."""
 
     method: str                # its name; its settings are in ``protocol``

@@ -1,4 +1,7 @@
-"""Array types of vectors and feature matrices."""
+"""Array types of vectors and feature matrices, and the protocol of what makes them of texts."""
+
+from collections.abc import Sequence
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt

@@ -73,7 +73,7 @@ def sample(
     sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Also multi-turn sessions.")] = True,
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
-    model: Annotated[Model, typer.Option(help="Built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     run: evaluate_datasets.Runs = None,
     partial: evaluate_datasets.Partial = False,
     json_path: JsonOption = None,

@@ -26,7 +26,6 @@ Runs = Annotated[list[Path] | None, typer.Option(
 Methods = Annotated[str | None, typer.Option(
     "--methods", "-m", help="Instead: comma-separated methods (see `cirque methods`), or all.")]
 GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery to search.")]
-ModelOption = Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")]
 Partial = Annotated[bool, typer.Option("--partial", help="Count queries missing from a run as 0.")]
 Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000s of queries.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
@@ -109,7 +108,7 @@ def circled(
     exclude_history: Annotated[bool, typer.Option(
         help="Exclude images of earlier turns from the results (CIRCLED keeps them).")] = False,
     pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
-    model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
+    model: ModelOption = ModelChoice.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
 ) -> None:
     """CIRCLED's sessions: Hits@10 by turn, Final Recall@10, AUC. Query ids of a run are "session/turn"."""

@@ -47,8 +47,8 @@ def build(
     )] = None,
     restart: Annotated[bool, typer.Option("--restart", help="Discard earlier results and start over.")] = False,
     limit: Annotated[int | None, typer.Option(min=1, help="Trial run: the first images only, not published.")] = None,
-    model: Annotated[Model, typer.Option(help="The settings' language model, or the built-in one.")] = (
-        Model.settings),
+    model: Annotated[ModelChoice, typer.Option(help="The settings' language model, or the built-in one.")] = (
+        ModelChoice.settings),
 ) -> None:
     """Caption every image several times and keep the caption that retrieves it best."""
     from cir_core.captions.caption_build import optimise_captions

@@ -64,13 +64,13 @@ def create_preference(
         metavar="FILE", help="Consent text, shown before the first question.")] = None,
     guidelines: Annotated[Path | None, typer.Option(
         metavar="FILE", help="Guidelines instead of cirque's own; blank lines separate paragraphs.")] = None,
-    check: Annotated[Check, typer.Option(help="Kind of attention check.")] = Check.sum,
+    check: Annotated[CheckKind, typer.Option(help="Kind of attention check.")] = CheckKind.sum,
     check_every: Annotated[int, typer.Option(min=0, help="Questions between attention checks.")] = 5,
     reason_every: Annotated[int, typer.Option(
         min=0, help="Ask for a reason once in this many questions; 0: never.")] = 10,
     lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is reassigned.")] = 3,
     completion_prefix: Annotated[str, typer.Option(help="Prefix of the completion code.")] = "",
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
     seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
     skip_missing: Annotated[bool, typer.Option(

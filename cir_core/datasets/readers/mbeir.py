@@ -46,7 +46,7 @@ class PoolImages:
         return tuple(dict.fromkeys((path, path.removeprefix("mbeir_images/"))))
 
 
-class Kept(BaseModel):
+class CirqueFields(BaseModel):
     """Fields missing in M-BEIR's format; written under the key ``cirque``."""
 
     reference_id: str | None = None

@@ -68,7 +68,7 @@ class SingleTarget:
 
 
 @dataclass(frozen=True)
-class Candidates:
+class FoundCandidates:
     """Images one encoder retrieved for a query, with similarities. ``query`` is the search
     text, None if the original target was the query."""
 

@@ -15,7 +15,7 @@ NAMED = 3
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedRankings:
     """``rankings`` has every query, () if the run lacks it, without the images the benchmark
     excludes before ranking."""
 
@@ -36,7 +36,7 @@ def refuse_hidden(benchmark: Benchmark) -> None:
         )
 
 
-def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: bool) -> Checked:
+def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: bool) -> CheckedRankings:
     """Check ``rankings`` against the benchmark's queries and pools.
 
     Args:

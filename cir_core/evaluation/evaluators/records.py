@@ -66,7 +66,7 @@ def score(
     )
 
 
-def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Measure, Estimate]:
+def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Measure, MeanEstimate]:
     """One estimate per measure, over the rows that count for it; a measure for which a
     group has no row at all is omitted."""
     together: dict[bytes, list[Measure]] = {}  # measures of the same queries are resampled together
@@ -92,7 +92,7 @@ def figures_json(figures: Mapping[Measure, MeanEstimate]) -> dict[str, Any]:
     return _nested({measure: estimate.value for measure, estimate in figures.items()})
 
 
-def intervals_json(figures: Mapping[Measure, Estimate]) -> dict[str, Any]:
+def intervals_json(figures: Mapping[Measure, MeanEstimate]) -> dict[str, Any]:
     """:func:`figures_json` with ``[low, high]``; null where there is no interval."""
     return _nested({
         measure: None if estimate.low is None else [estimate.low, estimate.high]

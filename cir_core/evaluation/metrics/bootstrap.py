@@ -23,7 +23,7 @@ _AT_ONCE = 2**23  # numbers in memory at a time
 
 
 @dataclass(frozen=True)
-class Estimate:
+class MeanEstimate:
     """A mean with its interval, in the unit of the values. Both ends are None if a group
     has fewer than two queries: there is nothing to resample."""
 
@@ -37,7 +37,7 @@ class Estimate:
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
-def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[Estimate, ...]:
+def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[MeanEstimate, ...]:
     """One estimate per measure.
 
     Args:

@@ -47,7 +47,7 @@ class AttributePredictor(Protocol):
         ...
 
 
-class Captioner:
+class FeatureCaptioner:
     """Captions of images under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Recipe:
+class TrainingRecipe:
     """Everything the result depends on besides the data, the seed and the epochs."""
 
     batch_size: int = 96
@@ -27,7 +27,7 @@ class Recipe:
     bfloat16: bool = True
 
 
-def learning_rate(recipe: Recipe, step: int, epochs: int, steps_per_epoch: int) -> float:
+def learning_rate(recipe: TrainingRecipe, step: int, epochs: int, steps_per_epoch: int) -> float:
     """Linear warm-up and half a cosine; separate for the epochs with locked texts."""
     first = max(0, epochs - recipe.locked_epochs) * steps_per_epoch
     if step >= first:

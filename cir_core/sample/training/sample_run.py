@@ -36,7 +36,7 @@ from cir_core.sample.training.sample_texts import write_partials, write_prompts
 _CAPTIONS_FOR_VOCABULARY = 20_000
 
 
-class Run:
+class TrainingRun:
     """State of one training run: model, optimiser, moving average of the weights."""
 
     def __init__(

@@ -65,7 +65,7 @@ def colour_run(
     return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner)
 
 
-def _owner_after(items: Sequence[Item], place: int) -> tuple[str, int]:
+def _owner_after(items: Sequence[ReadItem], place: int) -> tuple[str, int]:
     """The owner of the colour before ``place``: "red polka dots", "a red belt", "red sleeves"."""
     words = [word for item in items[place : place + 4] for word in item.words]
     if words[:4] in (["as", "the", "second", "colour"], ["as", "a", "second", "colour"]):
@@ -89,7 +89,7 @@ def _owner_after(items: Sequence[Item], place: int) -> tuple[str, int]:
     return "", place
 
 
-def _owner_before(items: Sequence[Item], place: int, negated: Collection[int]) -> str:
+def _owner_before(items: Sequence[ReadItem], place: int, negated: Collection[int]) -> str:
     """The owner before the colour at ``place``, as in "stripes in white", "the belt is red"."""
     look = place - 1
     small = ("in", "a", "the", "shade")

@@ -18,7 +18,7 @@ class ExtraRun:
     end: int     # the position after it
 
 
-def extra_run(items: Sequence[Item], place: int) -> ExtraRun:
+def extra_run(items: Sequence[ReadItem], place: int) -> ExtraRun:
     """The unknown words from ``place`` on, including small words between and before them."""
     end = look = place + 1
     while look < len(items) and (items[look].kind == "word" or items[look].kind in _INSIDE):

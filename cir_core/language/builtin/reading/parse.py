@@ -256,7 +256,7 @@ class _Interpreter:
         """Whether "long" occurs as in "short sleeves instead of long ones": sleeves are many, a dress is one."""
         return self.items[place + 1 : place + 2] != () and self.items[place + 1].text == "ones"
 
-    def _kept(self, item: Item) -> None:
+    def _kept(self, item: ReadItem) -> None:
         self.notes.append(f"unchanged: {item.text}")
 
     def _keep_as_typed(self, core: str, phrase: str) -> None:

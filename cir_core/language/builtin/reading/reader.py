@@ -29,7 +29,7 @@ class ReadItem:
         return dict(self.sense.pairs).get(group)
 
 
-def read(text: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+def read(text: str) -> tuple[tuple[ReadItem, ...], tuple[str, ...]]:
     """``text`` as items, with notes on words that were corrected."""
     tokens = tokenise(text)
     notes = []

@@ -24,7 +24,7 @@ def has_goal(items: Sequence[ReadItem], place: int) -> bool:
     return False
 
 
-def is_reference(items: Sequence[Item], place: int) -> bool:
+def is_reference(items: Sequence[ReadItem], place: int) -> bool:
     """Whether the noun at ``place`` is the reference garment, not the wanted one."""
     for item in reversed(items[max(0, place - 4) : place]):
         if item.kind in ("the", "keep"):
@@ -34,7 +34,7 @@ def is_reference(items: Sequence[Item], place: int) -> bool:
     return False
 
 
-def bind_sleeves(items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]:
+def bind_sleeves(items: Sequence[ReadItem]) -> tuple[frozenset[int], frozenset[int]]:
     """Positions of "long" or "longer" that refer to sleeves, and of those sleeves.
 
     "Longer" alone is the garment's length. Directly before "sleeves" (colours may come
