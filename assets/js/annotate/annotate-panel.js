@@ -47,7 +47,8 @@ export function createPanel(rubric, act) {
         "aria-selected": "false", "data-token": image.token, onclick: () => { point(tile); act("mark", image.token); } },
       image.missing ? h("span", { class: "st-missing", text: "Not at hand" }) : imageOf(image.small),
       h("i", { class: "st-tick", "aria-hidden": "true" }, icon("check")),
-      image.missing ? null : h("button", { class: "st-loupe", type: "button", tabindex: -1, title: "Show it large (z)", "aria-label": `${name}: show it large`,
+      // For the mouse; an option can hold no button.
+      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: "Show it large (z)",
         onclick: (event) => { event.stopPropagation(); large(number); } }, icon("loupe")));
       return tile;
     });
