@@ -28,9 +28,11 @@ from tests.web.surveying import a_survey, enter, the_sum
 from web.ui.plain_pages import COOKIE
 
 AXE = ROOT / "tests/js/node_modules/axe-core/axe.min.js"
+pytestmark = pytest.mark.sqlite   # screens look the same on any database
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 COLOURS = ["color-contrast", "link-in-text-block"]   # all that the dark can change
 PASSWORD = "correct horse"
+UNFOLD = "for (const folded of document.querySelectorAll('details:not(.cq-menu)')) folded.open = true"
 # A colour half way between two is nobody's choice.
 AT_REST = "*, ::before, ::after { transition: none !important; animation: none !important }"
 
@@ -88,7 +90,7 @@ class Audit:
                 "async wanted => (await axe.run({ runOnly: wanted, resultTypes: ['violations'] })).violations", wanted)
             self.faults += [f"{where}, {theme}: {rule['id']}, {len(rule['nodes'])} times, at {node['target']}: "
                             f"{node['html'][:200]} {node['failureSummary']}"
-                            for rule in found for node in rule["nodes"]]
+                            for rule in found for node in rule["nodes"][:3]]
         page.emulate_media(color_scheme="light")
         page.evaluate("document.body.classList.remove('dark')")
 
@@ -310,17 +312,18 @@ def test_answering_a_survey(visit: Visit, place: Place) -> None:
     page.keyboard.press("y")
     expect(page.locator("input.sv-sum")).to_be_focused()
     olga.look(page, "survey, a check")
-    for _ in range(2):
+    while True:
         page.keyboard.type(str(the_sum(page)))
         enter(page)
-        expect(page.locator(TITLE)).to_be_focused()
+        expect(page.locator(f"{TITLE}:focus, .sv-code")).to_be_visible()
+        if page.locator(".sv-code").is_visible():
+            break
         page.wait_for_timeout(400)
         for key in ("4", "2", "ArrowLeft", "r"):
             page.keyboard.press(key)
         page.keyboard.type("Because.")
         page.keyboard.press("Enter")
-        expect(page.locator("input.sv-sum, .st-end")).to_be_visible()
-    expect(page.locator(".sv-code")).to_be_visible()
+        expect(page.locator("input.sv-sum")).to_be_focused()
     olga.look(page, "survey, the end")
 
 
@@ -363,15 +366,13 @@ def test_analysis(visit: Visit, place: Place) -> None:
     expect(page.get_by_role("link", name="Analysed")).to_be_visible()
     olga.look(page, "analysis")
     look(page, place, valid)
-    for folded in page.locator("details:not([open], .cq-menu) > summary").all():
-        folded.click()
+    page.evaluate(UNFOLD)
     olga.look(page, "analysis, validity")
     page.get_by_role("button", name="Disputed items").first.click()
     expect(page.locator(".cq-an-disputes > li").first).to_be_visible()
     olga.look(page, "analysis, disputed items")
     look(page, place, preferred)
-    for folded in page.locator("details:not([open], .cq-menu) > summary").all():
-        folded.click()
+    page.evaluate(UNFOLD)
     olga.look(page, "analysis, preference")
     page.get_by_role("button", name="Add scores").click()
     expect(page.get_by_role("dialog")).to_be_visible()

@@ -39,7 +39,7 @@
   cirque.enlargeTile = (which) => {
     tile = which;
     const total = cirque.tiles().length;
-    show(tile.dataset.full, `Rank ${tile.dataset.rank} of ${total} · score ${tile.dataset.score}`, tile.getAttribute("aria-label"));
+    show(tile.dataset.full, `Rank ${tile.dataset.rank} of ${total} · score ${tile.dataset.score}`, $(".sr", tile).textContent);
     refine.focus({ preventScroll: true });
   };
   function step(by) {

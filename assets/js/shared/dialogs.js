@@ -1,20 +1,27 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
 import { at, h, kbd } from "./elements.js";
+/** @import { Child, Props } from "./types.js" */
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
-  text: "×", onclick: (event) => event.target.closest("dialog").close() });
+  text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
 
-// A dialog that closes by Esc, its × and a click beside it.
+/**
+ * A dialog that closes by Esc, its × and a click beside it.
+ * @param {Props} props
+ * @param {...Child} children
+ */
 export function dialog(props, ...children) {
   const element = h("dialog", props, ...children);
-  element.addEventListener("mousedown", (event) => { element.outside = event.target === element; });
-  element.addEventListener("click", (event) => { if (event.target === element && element.outside) element.close(); });
+  let outside = false;
+  element.addEventListener("mousedown", (event) => { outside = event.target === element; });
+  element.addEventListener("click", (event) => { if (event.target === element && outside) element.close(); });
   document.body.append(element);
   return element;
 }
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
+/** @type {(title: string, text: string, yes?: string, no?: string) => Promise<boolean>} */
 export const confirm = (title, text, yes = "Yes", no = "Cancel") => new Promise((resolve) => {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
@@ -27,8 +34,10 @@ export const confirm = (title, text, yes = "Yes", no = "Cancel") => new Promise(
 
 // --- the keys --------------------------------------------------------------------------------
 
+/** @type {string[][]} */
 let list = [];
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
+/** @type {(rows: string[][]) => void} */
 export const setKeys = (rows) => { list = rows; };
 export function showKeys() {
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
@@ -43,12 +52,15 @@ export function showKeys() {
 // --- signing in again ------------------------------------------------------------------------
 
 let who = "";
+/** @type {(name: string) => void} */
 export const signedInAs = (name) => { who = name; };
+/** @type {Promise<boolean> | null} */
 let asking = null;
 
 // One dialog however many calls found out at once. Resolves to whether the person is back.
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
 
+/** @type {() => Promise<boolean>} */
 const ask = () => new Promise((resolve) => {
   const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
   const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
@@ -61,7 +73,7 @@ const ask = () => new Promise((resolve) => {
     h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
     problem,
     h("div", { class: "cq-row" }, enter,
-      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => asks.close("") })));
+      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => { asks.close(""); } })));
   const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
 
   form.addEventListener("submit", async (event) => {
@@ -71,7 +83,7 @@ const ask = () => new Promise((resolve) => {
     problem.hidden = true;
     const said = await attempt(name.value, password.value);
     enter.disabled = false;
-    if (!said) return asks.close("yes");
+    if (!said) return void asks.close("yes");
     problem.textContent = said;
     problem.hidden = false;
     password.select();
@@ -82,7 +94,11 @@ const ask = () => new Promise((resolve) => {
   (who ? password : name).focus();
 });
 
-// "" once signed in, else a sentence.
+/**
+ * "" once signed in, else a sentence.
+ * @param {string} name
+ * @param {string} password
+ */
 async function attempt(name, password) {
   try {
     const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),

@@ -2,6 +2,7 @@
 import { h } from "./elements.js";
 
 // Hands the file to the browser; answers a sentence where there is none.
+/** @param {string} address */
 export async function fetchFile(address) {
   try {
     const answer = await fetch(address, { headers: { Accept: "application/json" } });
@@ -17,10 +18,15 @@ export async function fetchFile(address) {
 }
 
 // ``content``: an address of this page's own, data: or blob:.
+/** @type {(content: string, name: string) => void} */
 export const giveFile = (content, name) => h("a", { href: content, download: name }).click();
 
 // A menu of links, so that they can be copied; a click fetches, for what cannot be made is said in a sentence.
-// ``entries``: [{address() , what, kind}]; ``problem(sentence)`` hears what went wrong.
+/**
+ * @param {string} label
+ * @param {{ address(): string, what: string, kind?: string }[]} entries
+ * @param {(sentence: string) => void} problem hears what went wrong
+ */
 export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const links = entries.map(({ address, what, kind }) => {
     const link = h("a", { href: address(), onclick: async (event) => {
@@ -36,7 +42,7 @@ export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const summary = h("summary", { class: "cq-btn small", text: label });
   const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
     summary, h("div", {}, links.map(({ link }) => link)));
-  menu.addEventListener("focusout", (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; });
+  menu.addEventListener("focusout", (event) => { if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) menu.open = false; });
   menu.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" || !menu.open) return;
     menu.open = false;
@@ -44,6 +50,6 @@ export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   });
   return menu;
 }
-document.addEventListener("click", (event) => { // one listener for all menus, of which a page makes and drops many
-  for (const menu of document.querySelectorAll("details.cq-menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+document.addEventListener("click", ({ target }) => { // one listener for all menus, of which a page makes and drops many
+  for (const menu of document.querySelectorAll("details.cq-menu[open]")) if (!menu.contains(/** @type {Node} */ (target))) menu.removeAttribute("open");
 });

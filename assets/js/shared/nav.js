@@ -1,7 +1,7 @@
 // The bar at the top: the screens this person may see, who they are, light or dark.
 import { api, openedBy } from "./calls.js";
 import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
-import { ROOT, at, h, icon, kept, typing } from "./elements.js";
+import { ROOT, at, h, icon, typing } from "./elements.js";
 import { leave } from "./leave.js";
 
 // --- light or dark, as on the search page ------------------------------------------------------
@@ -24,8 +24,8 @@ function mark() {
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   drawing.setAttribute("viewBox", "0 0 28 28");
   drawing.setAttribute("aria-hidden", "true");
-  for (const [kind, cx, cy, r] of [["", 14, 14, 10.5], ["dot", 21.4, 6.6, 4.2]]) {
-    const circle = document.createElementNS(drawing.namespaceURI, "circle");
+  for (const [kind, cx, cy, r] of [["", "14", "14", "10.5"], ["dot", "21.4", "6.6", "4.2"]]) {
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     for (const [name, value] of Object.entries({ class: kind, cx, cy, r })) circle.setAttribute(name, value);
     drawing.append(circle);
   }
@@ -33,9 +33,12 @@ function mark() {
   return link;
 }
 
-// Puts the bar into ``element``; answers {me, slot}: who this is, and a place in the bar for
-// the page's own things.
-export async function mountNav(element, { page } = {}) {
+/**
+ * Puts the bar into ``element``; answers who this is, and a place in the bar for the page's own things.
+ * @param {HTMLElement} element
+ * @param {{ page: string }} of
+ */
+export async function mountNav(element, { page }) {
   const slot = h("div", { class: "cq-slot" });
   const pages = h("div", { class: "cq-pages" });
   element.append(h("header", { class: "cq-top cq-studytop" }, mark(), slot, pages,
@@ -58,7 +61,7 @@ export async function mountNav(element, { page } = {}) {
         ? h("p", { class: "cq-quiet", text: "Open on this machine, no sign-in. The first account closes it: cirque user add NAME --role admin" })
         : [h("p", { class: "cq-quiet" }, "Signed in as ", h("b", { text: me.name, dir: "auto" })),
           h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: leave })]));
-  document.addEventListener("click", (event) => { if (!menu.contains(event.target)) menu.open = false; });
+  document.addEventListener("click", ({ target }) => { if (!menu.contains(/** @type {Node} */ (target))) menu.open = false; });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") menu.open = false; });
   const several = links().length > 1;
   pages.append(several ? h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()) : "", menu);

@@ -14,40 +14,55 @@ import { createGates } from "./survey-gates.js";
 import { keysOf, listen } from "./survey-keys.js";
 import { codeBox, openGuidelines } from "./survey-pages.js";
 import { sharp } from "./survey-set.js";
+/** @import { Refused } from "../annotate/work/annotate-sending.js" */
+/** @import { Lacks } from "./survey-answer.js" */
+/** @import { Acknowledged, Gate, Me, Preference, Question, Saved, Sent, Side, Survey, SurveyDesk } from "../shared/types.js" */
 import { createSurveyView } from "./survey-view.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
 const LOOKED_S = 2; // so long a look at a question is worth keeping
 
+/** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: SurveyDesk }} of */
 export async function openSurvey({ body, slot, me, name, others, desk: first }) {
-  const [page] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
+  const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
+  const page = /** @type {Survey} */ (found);
   const clock = createClock();
+  /** @type {import("../annotate/work/annotate-drafts.js").Drafts<Preference>} */
   const drafts = createDrafts(me.name);
+  /** @type {import("../annotate/work/annotate-sending.js").Sending<Preference>} */
   const sending = createSending(me.name, (state) => view.sending(state));
   const places = createPlaces(name, { one: "question" });
   const progress = createProgress(() => work.map());
+  /** @type {import("../annotate/work/annotate-work.js").Work<Preference>} */
   const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
+  /** @param {Question} item */
   const whereOf = (item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
+  /** @type {Map<string, SurveyDesk>} */
   const visits = new Map(); // where Save was pressed: the desk, by question
-  let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0, keptAt = 0;
+  let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), shownAt = 0, keptAt = 0;
+  let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
   let asks = false; // whether it was meant
 
   // --- what is shown -------------------------------------------------------------------------
 
+  /**
+   * @param {SurveyDesk} next
+   * @param {{ said?: string }} how
+   */
   function show(next, { said = "" } = {}) {
     desk = next;
     shownAt = performance.now();
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
     remember(item?.id ?? null);
-    if (!item) return gate && gate.kind !== "finished" ? gates.show(desk, said) : finished(gate);
+    if (!item) return gate && gate.kind !== "finished" ? gates.show(gate, desk.progress.done > 0, said) : finished(desk, gate);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
-    const restored = Boolean(draft) && !same(draft.answer, desk.answer);
-    answer = start(restored ? draft.answer : desk.answer);
+    const restored = draft !== null && !same(draft.answer, desk.answer);
+    answer = start(restored ? draft?.answer : desk.answer);
     [active, lacks, asks] = [unrated(answer) ?? "B", null, false];
     if (!places.has(item.id)) places.load().catch(() => {});
     keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
@@ -60,15 +75,22 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(`${whereOf(item)}. ${item.text}`);
   }
 
+  /** @param {boolean} restored */
   function shown(restored) {
-    view.show({ ...desk, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
+    if (!desk?.item) return;
+    view.show({ ...desk, item: desk.item, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
     draw();
   }
   function draw() {
+    if (!desk?.item) return;
     view.draw({ answer, active, lacks, asks, asksReason: desk.item.ask_reason, unchanged: desk.revision > 0 && same(answer, desk.answer) });
   }
 
-  function finished(gate) {
+  /**
+   * @param {SurveyDesk} desk
+   * @param {Gate | null | undefined} gate
+   */
+  function finished(desk, gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
       change: several ? "look back, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
@@ -80,6 +102,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   // --- answering -----------------------------------------------------------------------------
 
   function keep() {
+    if (!desk?.item) return;
     keptAt = clock.seconds;
     places.begun(desk.item.id, !same(answer, desk.answer));
     drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(answer), seconds: keptAt, revision: desk.revision });
@@ -92,6 +115,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (!sent || !same(sent.answer, answer)) keep();
   }
 
+  /** @param {Preference} next */
   function become(next) {
     answer = next;
     [lacks, asks] = [null, false];
@@ -100,23 +124,28 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     keep();
   }
 
-  function act(what, value, more) {
+  /** @type {import("./survey-view.js").Act} */
+  function act(what, value, more = 0) {
+    const side = /** @type {Side} */ (value);
     if (!desk?.item || view.locked) return;
     if (what === "active") {
-      active = value;
+      active = side;
       return draw();
     }
     if (what === "rate") {
-      active = value;
-      become(rate(answer, value, more));
-      if (value === "A" && unrated(answer) === "B") act("active", "B");
-      return say(`${page.set_names[SIDES.indexOf(value)]}: ${more}, ${page.scale[more - 1].name}`);
+      active = side;
+      become(rate(answer, side, more));
+      if (side === "A" && unrated(answer) === "B") act("active", "B");
+      return say(`${page.set_names[SIDES.indexOf(side)]}: ${more}, ${page.scale[more - 1].name}`);
     }
-    if (what === "prefer" && !SIDES.includes(value) && !page.allow_tie) return;
-    become({ prefer, flip, reason: (now, reason) => ({ ...now, reason }) }[what](answer, value));
+    if (what === "prefer" && !SIDES.includes(side) && !page.allow_tie) return;
+    if (what === "prefer") become(prefer(answer, side));
+    else if (what === "flip") become(flip(answer, value === "image" ? "image" : "text"));
+    else become({ ...answer, reason: value });
   }
 
   function discard() {
+    if (!desk?.item) return;
     answer = start(desk.answer);
     [lacks, asks] = [null, false];
     drafts.discard(desk.study.name, desk.item.id);
@@ -124,6 +153,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shown(false);
   }
 
+  /** @param {boolean} yes */
   function meant(yes) {
     asks = false;
     if (yes) {
@@ -147,7 +177,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (asks) return say("Press y to keep it, n to change it.");
     lacks = missing(answer, page, desk.item.ask_reason);
     if (lacks) {
-      if (SIDES.includes(lacks.at)) active = lacks.at;
+      if (lacks.at === "A" || lacks.at === "B") active = lacks.at;
       draw();
       if (active === lacks.at) view.lead(active);
       if (lacks.at === "reason") view.reason.focus();
@@ -163,7 +193,8 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     let told;
     try {
       told = await press;
-    } catch (problem) {
+    } catch (error) {
+      const problem = /** @type {Refused<Preference>} */ (error);
       const here = desk?.item?.id === item.id;
       if (here && problem.kind === "confirm") return ask(problem.message);
       if (here) keep();
@@ -173,6 +204,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     work.acknowledged(told, { same: (sent) => same(answer, sent), left: () => desk !== visits.get(item.id) });
   }
 
+  /** @param {string} question */
   function ask(question) {
     asks = true;
     draw();
@@ -180,18 +212,26 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(question);
   }
 
+  /**
+   * @param {Saved} saved
+   * @param {Sent<Preference>} sent
+   * @param {Acknowledged<Preference>["desk"]} next
+   */
   function stayed(saved, sent, next) {
+    if (!desk?.item) return;
+    const { item } = desk;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(answer, sent.answer);
     shown(more);
-    progress.draw(desk.study.name, desk.progress, whereOf(desk.item));
+    progress.draw(desk.study.name, desk.progress, whereOf(item));
     if (more) keep();
   }
 
   // Between the questions, back leads to the one answered last.
+  /** @param {number} by */
   function step(by) {
     const before = places.before();
-    if (desk.item || work.headed || by > 0 || !before) return work.step(by);
+    if (desk?.item || work.headed || by > 0 || !before) return work.step(by);
     work.go(before);
   }
 
@@ -201,10 +241,10 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   setKeys(keysOf(page));
   listen({
     here: () => Boolean(desk?.item), asking: () => asks, save,
-    leaving: () => sending.flying({ study: desk.study.name, item: desk.item.id }),
+    leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
     meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
-    reason: () => (desk.item.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
+    reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
   });
   await work.begin(first.joined ? first : { ...first, gate: { kind: "guidelines" } });
