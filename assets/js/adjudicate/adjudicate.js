@@ -45,8 +45,8 @@ async function studyView(body, slot, name) {
   const queue = queuePart(choose);
   const stage = h("div", { class: "cq-adstage" });
   body.replaceChildren(queue.element, stage);
+    const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
   /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */
-  const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
   const cases = new Map(); // item → {read, promise}
   let view = /** @type {ReturnType<typeof caseView> | null} */ (null), asked = 0, queueRead = 0;
 

@@ -38,7 +38,7 @@ function screen(body, wanted, first, problem) {
   const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
   const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
     h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
-  const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => more() });
+  const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => { more(); } });
   const said = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
   let shown = { ...wanted }, last = 0;
 

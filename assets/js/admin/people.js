@@ -1,5 +1,5 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
-/** @import { Account, Invitation, Me, People } from "../shared/types.js" */
+/** @import { Account, Invitation, Me, People, Props } from "../shared/types.js" */
 import { ApiProblem, api, at, confirm, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
 
 const LEAST = 8; // characters of a password
@@ -41,7 +41,7 @@ function screen(body, me, first) {
 
   /** @param {Account} person */
   const mine = (person) => !me.open && person.name === me.name;
-  /** @type {(props: object, chosen: string, from?: string[]) => HTMLSelectElement} */
+  /** @type {(props: Props, chosen:  string, from?: string[]) => HTMLSelectElement} */
   const choice = (props, chosen, from = roles) => h("select", props,
     from.map((role) => h("option", { value: role, text: role, selected: role === chosen })));
 
@@ -182,7 +182,7 @@ function invented() {
 
 /** @type {(label: string, value: string) => HTMLElement[]} */
 function shownOnce(label, value) {
-  const shown = h("input", { readonly: true, value, onfocus: () => shown.select() });
+  const shown = h("input", { readonly: true, value, onfocus: () => { shown.select(); } });
   const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: async () => {
     try {
       await navigator.clipboard.writeText(value);

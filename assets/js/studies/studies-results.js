@@ -14,6 +14,7 @@ const RULES = {
 const REST = [["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]];
 
 /** @typedef {{ kept: boolean, tell(): void }} Secret */
+/** @typedef {Exclude<keyof SubsetRow, "dataset" | "primary">} Count */
 
 // ``rule.value`` is shared with the downloads. Judges of the study see nothing before they ask to: see ``secret`` in oneView.
 /** @type {(screen: Screen, query: string, rule: { value: string }, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
@@ -61,9 +62,10 @@ function shown({ rows, total, categories, reasons, flags }) {
  * @param {SubsetRow} total
  */
 function table2(rows, total) {
-  /** @type {[string, keyof SubsetRow, keyof SubsetRow][]} */
-  const groups = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
-    ["Other", "audited_other", "validated_other"]].filter(([, audited], place) => total[audited] || (place < 2 && !total.audited_other));
+    /** @type {[string, Count, Count][]} */
+  const pairs = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
+    ["Other", "audited_other", "validated_other"]];
+  const groups = pairs.filter(([, audited], place) => total[audited] || (place < 2 && !total.audited_other));
   /** @type {(row: SubsetRow, head?: boolean) => HTMLElement} */
   const line = (row, head) => h("tr", { class: head ? "total" : "" }, h("th", { scope: "row", text: row.dataset, dir: "auto" }),
     groups.map(([, audited, valid]) => [h("td", { class: "num", text: count(row[audited]) }), h("td", { class: "num", text: count(row[valid]) })]),

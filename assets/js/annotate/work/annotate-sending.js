@@ -1,8 +1,9 @@
 // Saving. An answer waits in this browser until the server has acknowledged it, so neither a
 // server that is away nor a closed window loses it. Its token makes a repeated call harmless.
 // Answers to several items wait in a row, in the order in which they were given.
-import { ApiProblem, api } from "../../shared/calls.js";
+import { api } from "../../shared/calls.js";
 import { token } from "../../shared/elements.js";
+/** @import { ApiProblem } from "../../shared/calls.js" */
 /** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 import { keptByItem, sameItem } from "./annotate-kept.js";
 
