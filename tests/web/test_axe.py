@@ -342,11 +342,16 @@ def test_adjudicating(visit: Visit, place: Place) -> None:
 
 def test_studies(visit: Visit, place: Place) -> None:
     valid, preferred = judged(place, "Listed"), compared(place, "Compared")
+    begun = a_study(place.home, "Begun", seats=3)
     olga = visit()
     page = olga.open("studies")
     expect(page.get_by_role("link", name="Listed")).to_be_visible()
-    page.locator("details summary").last.click()
+    page.get_by_text("Plan a study").click()
+    expect(page.locator(".cq-stforecast dl")).to_be_visible()
     olga.look(page, "studies")
+    page.goto(f"{place.url}/studies?study={begun.name}")
+    expect(page.get_by_role("link", name="invitation link")).to_be_visible()
+    olga.look(page, "studies, free seats")
     page.goto(f"{place.url}/studies?study={valid.name}")
     expect(page.get_by_role("heading", name="Plan")).to_be_visible()
     page.get_by_text("Download").click()
@@ -411,3 +416,16 @@ def test_not_for_an_annotator(visit: Visit, place: Place) -> None:
     page.goto(f"{place.url}/people")
     expect(page.get_by_role("heading", name="Not here")).to_be_visible()
     stranger.look(page, "not here")
+
+
+@pytest.mark.parametrize(("path", "call"), [
+    ("annotate", "study/mine"), ("adjudicate", "adjudicate/studies"), ("studies", "studies/all"),
+    ("analysis", "analysis/studies"),
+])
+def test_before_there_is_a_study(visit: Visit, path: str, call: str) -> None:
+    olga = visit()
+    page = olga.open("log")   # whatever is quick
+    page.route(f"**/{call}*", lambda route: route.fulfill(json={"studies": []}))
+    page.goto(f"{olga.url}/{path}")
+    expect(page.get_by_role("heading", name=re.compile("^(No study|Nothing to analyse)"))).to_be_visible()
+    olga.look(page, f"{path}, no study")

@@ -58,7 +58,7 @@ export function planner(screen, { open }) {
 /** @param {Forecast} it */
 function shown(it) {
   /** @type {(value: string, what: string, more: string) => HTMLElement} */
-  const fact = (value, what, more) => h("div", {}, h("dd", { text: value }), h("dt", { text: what }), h("small", { text: more }));
+  const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
   /** @param {number} width */
   const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
   return [h("dl", {},
