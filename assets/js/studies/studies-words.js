@@ -1,5 +1,5 @@
 // Numbers and times of the studies screen, in words.
-import { h } from "../shared/common.js";
+import { h } from "../shared/elements.js";
 
 /** @param {number | string | null} number */
 export const count = (number) => Number(number).toLocaleString("en");
