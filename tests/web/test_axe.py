@@ -49,6 +49,7 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    assert AXE.exists(), "axe-core is not here: run make check once"
     folder = tmp_path_factory.mktemp("axe")
     own = folder / "home"
     shutil.copytree(home, own)
