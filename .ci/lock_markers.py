@@ -1,15 +1,27 @@
-"""Filter for `make lock`: packages that exist on Linux only get a marker, so that one
-lock file serves macOS and other machines too. Reads and writes `pip freeze` lines."""
+"""Filter for `make lock`: writes a lock file from the lines of `pip freeze`.
+
+    pip freeze | python .ci/lock_markers.py > requirements.lock
+    pip freeze | python .ci/lock_markers.py requirements.lock > requirements-test.lock
+
+The second leaves out what the first file has, and includes that file instead. Packages that exist on Linux only get
+a marker, so that the files serve macOS and other machines too.
+"""
 
 import re
 import sys
+from pathlib import Path
 
 LINUX_ONLY = re.compile(r"(nvidia-|cuda-|triton\b)", re.IGNORECASE)
 
-print("# Exact versions of everything, written by `make lock`. Ranges are in pyproject.toml.")
+print("# Exact versions, written by `make lock`. Ranges are in pyproject.toml.")
+below: set[str] = set()
+for name in sys.argv[1:]:
+    print(f"-r {name}")
+    below |= set(Path(name).read_text("utf-8").splitlines())
 for line in sys.stdin:
     line = line.strip()
     if not line or line.startswith("#") or "==" not in line:
         continue
     marker = ' ; sys_platform == "linux" and platform_machine == "x86_64"' if LINUX_ONLY.match(line) else ""
-    print(line + marker)
+    if line + marker not in below:
+        print(line + marker)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from annotation.records import Place, Seat, Study, StudyImage, StudyPlan
+from annotation.records import PlannedAssignment, Seat, Study, StudyImage, StudyPlan
 from benchmarks.own_settings import settings_of
 from benchmarks.soak_database import refuse_unless_empty
 from benchmarks.study_home import PASSWORD, PICTURES, an_item
@@ -84,6 +84,6 @@ def _make_study(store: object, judges: Sequence[str], each: int) -> None:
         first = item.number % len(judges)
         second = (first + 1 + item.number // len(judges) % max(1, len(judges) - 1)) % len(judges)
         for seat in sorted({first, second}):
-            places.append(Place(item.item_id, seat + 1, next(positions[seat])))
+            places.append(PlannedAssignment(item.item_id, seat + 1, next(positions[seat])))
     seats = [Seat(study.study_id, number, name, _AT, _AT) for number, name in enumerate(judges, 1)]
     store.create(study, items, images, places, seats=seats)  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan
+from annotation.records import Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, StudyPlan
 from benchmarks.own_settings import settings_of
 from benchmarks.survey_home import alone, make_surveys, together
 
@@ -95,13 +95,13 @@ def an_item(study: Study, number: int) -> Item:
 
 def _plan(
     study: Study, items: Sequence[Item], judged: int, shared: int,
-) -> tuple[list[Place], list[Judgement]]:
-    places: list[Place] = []
+) -> tuple[list[PlannedAssignment], list[Judgement]]:
+    places: list[PlannedAssignment] = []
     judgements: list[Judgement] = []
     next_position: dict[int, int] = defaultdict(int)
 
     def put(item: Item, seat: int) -> None:
-        places.append(Place(item.item_id, seat, next_position[seat]))
+        places.append(PlannedAssignment(item.item_id, seat, next_position[seat]))
         next_position[seat] += 1
 
     for item in items:

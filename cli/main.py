@@ -45,7 +45,7 @@ def version() -> None:
 
 
 def run() -> None:
-    """Entry point: errors that cirque raises on purpose become one sentence, exit code 1."""
+    """Entry point: an expected error is printed as one sentence, with exit code 1."""
     if not sys.warnoptions:
         # Notices of libraries about their own future are not for the people who run cirque.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -57,7 +57,7 @@ def run() -> None:
         sys.exit(1)
     except SystemExit as end:
         if end.code == _INTERRUPTED:
-            typer.echo("\nStopped. Run the same command again to go on.", err=True)
+            typer.echo("\nStopped. Run the same command again to continue.", err=True)
         raise
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from cir_core.settings import Settings
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import tell_waits
 from storage.engine.readiness import Readiness
@@ -28,7 +28,7 @@ class Stores:
     audits: SqlAuditStore
     studies: SqlStudyStore
     people: SqlPeopleStore
-    log: SqlActLog
+    log: SqlAuditLog
     readiness: Readiness
 
     def close(self) -> None:
@@ -50,4 +50,4 @@ def open_stores(
     return Stores(
         SqlSessionStore(engine), SqlAnswerCache(engine), SqlComparisonStore(engine), SqlVoteStore(engine),
         SqlAuditStore(engine), SqlStudyStore(engine), SqlPeopleStore(engine, record),
-        SqlActLog(engine), Readiness(engine))
+        SqlAuditLog(engine), Readiness(engine))

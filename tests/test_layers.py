@@ -2,6 +2,9 @@
 
 import ast
 import re
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ FOREIGN = {"cir_core": {"gradio", "sqlalchemy", "alembic", "fastapi"},
            "annotation": {"gradio", "sqlalchemy", "fastapi"}, "storage": {"gradio", "fastapi"}}
 
 
+@cache
 def imports(path: Path) -> set[str]:
     found = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
@@ -53,14 +57,6 @@ def test_only_evaluation_reads_the_ground_truth():
         if any(name.startswith("cir_core.sample.atelier.ground_truth") for name in imports(path))
     }
     assert readers == {"cir_core/sample/atelier/build.py", "cir_core/sample/evaluate_sample.py"}
-
-
-def test_retrieval_does_not_import_the_catalogue():
-    for path in modules("cir_core"):
-        relative = path.relative_to(ROOT / "cir_core")
-        outside = relative.parts[0] not in {"atelier", "training"} and not path.name.startswith("evaluate")
-        if outside and path.name != "sample.py":
-            assert not any(name.startswith("cir_core.sample.atelier") for name in imports(path)), path
 
 
 def test_only_settings_reads_the_environment():
@@ -99,36 +95,86 @@ def test_benchmarks_take_no_settings_from_the_shell():
                 assert any(word.arg == "env" for word in call.keywords), f"{path}:{call.lineno}: no env"
 
 
-# Inside cir_core, what a package may not know. The registry reads files of every kind, also of runs and audits.
-REGISTRY = {"kinds.py", "contents.py", "audit_contents.py", "checking.py", "counting.py", "converting.py"}
-INNER = {
-    "metrics": {"datasets", "runs", "evaluators", "audit"},
-    "language": {"datasets", "runs", "evaluators", "audit"},
-    "datasets": {"runs", "evaluators", "audit"},
-    "runs": {"evaluators", "audit"},
-    "evaluators": {"audit"},
+
+# --- the rooms of each package ---------------------------------------------------------------
+
+ROOMS = {
+    "web": ("server", "layout mcp", "analysis", "accounts search studies", "ops", "services", "middleware", "ui",
+            "http", "limits"),
+    "storage": ("stores", "sessions studies", "accounts checks", "opening", "migrations", "backups", "mapping",
+                "engine"),
+    "annotation": ("analysis", "preference validity accounts votes", "sources", "studies tables", "records"),
+    # No search may know the sample's ground truth, and no measure what an audit found: both rooms are above them.
+    "cir_core": ("registry", "audit sample construct", "sessions", "evaluation", "search captions", "methods index",
+                 "gallery datasets language", "encoders images garments", "settings", "support", "types",
+                 "errors version"),
+    "cli": ("main", "admin studies", "evaluate", "galleries tables", "console"),
 }
+"""From the top floor to the ground. Rooms of one floor, in one string, do not know each other."""
 
 
-@pytest.mark.parametrize("package", INNER)
-def test_arrows_between_data_sets_runs_measures_and_the_audit(package):
-    for path in modules(f"cir_core/{package}"):
-        if package == "datasets" and path.name in REGISTRY:
-            continue
-        for name in imports(path):
-            inside = name.removeprefix("cir_core.").partition(".")[0] if name.startswith("cir_core.") else ""
-            assert inside not in INNER[package], f"{path} imports {name}"
-            assert package == "language" or not inside.startswith("evaluate_"), f"{path} imports {name}"
+def room_of(module: str) -> str:
+    """"web.search.actions.base" -> "search"; a package's own ``__init__`` is no room."""
+    return module.split(".")[1] if "." in module else ""
 
 
-def test_only_the_commands_ask_the_registry():
-    """What the registry reads may not ask it: runs and the audit are below it."""
-    registry = {f"cir_core.datasets.{name.removesuffix('.py')}" for name in REGISTRY}
-    for path in modules("cir_core"):
-        if not (path.parent.name == "datasets" and path.name in REGISTRY):
-            assert not registry & imports(path), path
+@cache
+def graph() -> dict[str, set[str]]:
+    """Which module of the product imports which, also within functions and for types alone."""
+    paths = {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+             for package in ALLOWED for path in modules(package)}
+    found: dict[str, set[str]] = {name: set() for name in paths}
+    for name, path in paths.items():
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                # "from package import module" imports the module; the package only for what else is named.
+                names = {f"{node.module}.{alias.name}" for alias in node.names}
+                found[name] |= names & paths.keys() or {node.module}
+                if names - paths.keys():
+                    found[name].add(node.module)
+    return {name: (imported & paths.keys()) - {name} for name, imported in found.items()}
 
 
-def test_evaluation_does_not_need_the_audit():
-    for path in sorted((ROOT / "cir_core").glob("*.py")):
-        assert not any(name.startswith("cir_core.audit") for name in imports(path)), path
+@pytest.mark.parametrize("package", ROOMS)
+def test_every_room_has_a_floor(package):
+    there = {room_of(name) for name in graph() if name.startswith(f"{package}.")}
+    assert there == {room for floor in ROOMS[package] for room in floor.split()}
+
+
+@pytest.mark.parametrize("package", ROOMS)
+def test_a_room_stands_above_all_that_it_imports(package):
+    floors = {room: number for number, floor in enumerate(ROOMS[package]) for room in floor.split()}
+    for name, imported in graph().items():
+        for other in imported:
+            if not (name.startswith(f"{package}.") and other.startswith(f"{package}.")):
+                continue
+            here, there = room_of(name), room_of(other)
+            assert here == there or floors[here] < floors[there], f"{name} imports {other}"
+
+
+def test_no_circle_of_files():
+    left = {name: set(imported) for name, imported in graph().items()}
+    while free := [name for name, imported in left.items() if not imported]:
+        for name in free:
+            del left[name]
+        for imported in left.values():
+            imported.difference_update(free)
+    assert not left, f"these import each other, or stand above such a circle: {sorted(left)}"
+
+
+def test_the_picture_in_the_docs_is_of_these_rooms():
+    """``python .ci/draw_rooms.py > docs/images/rooms.svg`` draws it anew."""
+    drawn = subprocess.run([sys.executable, ROOT / ".ci" / "draw_rooms.py"], capture_output=True, text=True, check=True)
+    assert (ROOT / "docs" / "images" / "rooms.svg").read_text("utf-8") == drawn.stdout
+
+
+def test_a_folder_of_more_than_fifteen_entries_says_why():
+    """In docs/architecture.md, by its path: whoever looks for something reads the folder first."""
+    said = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    for package in (*ALLOWED, "assets"):
+        for folder in (ROOT / package, *(path for path in (ROOT / package).rglob("*") if path.is_dir())):
+            entries = [path.name for path in folder.iterdir() if path.name not in ("__init__.py", "__pycache__")]
+            name = folder.relative_to(ROOT).as_posix()
+            assert len(entries) <= 15 or f"`{name}`" in said, f"{name} has {len(entries)} entries: {sorted(entries)}"

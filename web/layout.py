@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gradio as gr
 
-from web.http.pages import SCREENS, Page
+from web.http.pages import SCREENS, SEARCH, Page
 from web.middleware.gradio_errors import Screens
 from web.search.tab import build_search_tab
 from web.services import Services
 from web.studies.api import wire_study_calls
-from web.ui.static_files import own
+from web.ui.static_files import in_module
 
 # Seconds: looked for so often, and removed when so old. The search call takes its image into the home folder at once.
 _UPLOADS = (3600, 86400)
@@ -21,7 +21,7 @@ def build_demo(services: Services) -> Screens:
         build_search_tab(demo, services)
         wire_study_calls(services)
     for page in SCREENS:
-        if page.script:
+        if page.path != SEARCH.path:
             _build_page(demo, page)
     return demo
 
@@ -32,10 +32,8 @@ def _build_page(demo: gr.Blocks, page: Page) -> None:
     Outside the ``with`` of ``demo``, as Gradio requires for routes.
     """
     with demo.route(page.title, page.path, show_in_navbar=False):
-        # Resolved against the page: a bare import() would start from the folder of Gradio's own script.
-        script = (f"import(new URL('{own(page.script)}', document.baseURI).href)"
-                  ".then((screen) => screen.mount(element));")
         gr.HTML(
-            "", html_template="${value}", js_on_load=script, apply_default_css=False,
-            elem_id=f"{page.name}-root", elem_classes="cq-panel", container=False, padding=False,
+            "", html_template="${value}", js_on_load=in_module(page.script, "screen.mount(element)"),
+            apply_default_css=False, elem_id=f"{page.name}-root", elem_classes="cq-panel",
+            container=False, padding=False,
         )

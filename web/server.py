@@ -31,12 +31,12 @@ from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.analysis.routes import analysis_routes
 from web.http import background, json_api
-from web.http.networks import Networks
 from web.http.request_ids import RequestIds
 from web.layout import build_demo
 from web.limits.connections import Connections, TimeoutProtocol, most_connections
+from web.limits.networks import Networks
 from web.limits.url_downloads import ImageFetcher, turn_off_gradios_downloads
-from web.middleware.auth import Guard, check_open, greeting
+from web.middleware.auth import AuthMiddleware, check_open, greeting
 from web.middleware.gradio_calls import GradioCalls
 from web.middleware.gradio_memory import GradioMemory
 from web.middleware.gradio_sessions import Sessions
@@ -44,7 +44,7 @@ from web.middleware.malformed_requests import say_what_cannot_be_read
 from web.middleware.proxy_headers import Forwarded
 from web.middleware.request_log import RequestLog, templates_of
 from web.middleware.security_headers import SecurityHeaders
-from web.middleware.shutdown import DoorKeeper, Doors
+from web.middleware.shutdown import DrainMiddleware, ShutdownState
 from web.ops.health import health_routes
 from web.ops.logging_setup import begin_logging
 from web.ops.warming import Warming
@@ -69,10 +69,11 @@ _AT_THE_END = 2.0   # seconds
 def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     """The whole application. Opens the store; loads no model."""
     if settings.mcp and importlib.util.find_spec("mcp") is None:
-        raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it: pip install 'cirque[mcp]'.")
+        raise SettingsError("CIRQUE_MCP is on, but the mcp package is missing. Install it from the checkout: "
+                            ".venv/bin/pip install -e '.[mcp]'")
     services = services or open_services(settings)
     app = FastAPI(title="cirque", version=__version__, docs_url=None, redoc_url=None, openapi_url=None)
-    app.state.doors = doors = Doors()
+    app.state.doors = doors = ShutdownState()
     doors.outdated = lambda: services.database.is_other
     app.state.warming = warming = Warming(services)
     services.meter.running(lambda: len(services.runs))
@@ -90,8 +91,8 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     # The one that is added last stands outermost.
     app.add_middleware(GradioCalls, max_upload_mb=settings.max_upload_mb, quota=services.quota, sessions=sessions,
                        images=images)
-    app.add_middleware(Guard, people=services.people, hosts=(settings.host,))
-    app.add_middleware(DoorKeeper, doors=doors)
+    app.add_middleware(AuthMiddleware, people=services.people, hosts=(settings.host,))
+    app.add_middleware(DrainMiddleware, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
     app.add_middleware(SecurityHeaders)
     with warnings.catch_warnings():
@@ -187,7 +188,7 @@ class _Server(uvicorn.Server):
     """uvicorn, with one friendly line and without raising the signal that stopped it again."""
 
     def __init__(
-        self, config: uvicorn.Config, address: str, services: Services, doors: Doors, warming: Warming, *,
+        self, config: uvicorn.Config, address: str, services: Services, doors: ShutdownState, warming: Warming, *,
         open_page: bool,
     ) -> None:
         super().__init__(config)

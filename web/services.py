@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
-from annotation.accounts.audit_log import ActLog
+from annotation.accounts.audit_log import AuditLog
 from annotation.accounts.service import PeopleService
 from annotation.studies.service import StudyService
 from annotation.studies.store import StudyStore
@@ -36,7 +36,7 @@ class Services:
     studies: StudyService
     people: PeopleService
     audits: AuditStore
-    log: ActLog
+    log: AuditLog
     load_encoder: Load
     methods: Mapping[str, Method]
     database: Readiness
@@ -98,6 +98,6 @@ def _meter(settings: Settings) -> Meter:
     if not settings.metrics_from and not settings.metrics_token.get_secret_value():
         raise SettingsError("CIRQUE_METRICS is on, and nobody may read them. Name the addresses that may in "
                             "CIRQUE_METRICS_FROM, or set CIRQUE_METRICS_TOKEN.")
-    from web.ops.prometheus import PrometheusMeter
+    from web.http.prometheus import PrometheusMeter
 
     return PrometheusMeter()

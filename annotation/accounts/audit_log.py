@@ -7,34 +7,34 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Literal, Protocol, get_args
 
-from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, NotedAct
-from annotation.validity.exports.tables import csv_file
+from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, LoggedEvent
+from annotation.tables.files import csv_file
 from cir_core.errors import LogError
 from cir_core.support.texts import quoted
 
 LogForm = Literal["csv", "jsonl"]
 LOG_FORMS: tuple[LogForm, ...] = get_args(LogForm)
 LOG_COLUMNS = ("number", "at", "kind", "by", "about", "study_id", "details")
-ASKED_FOR: tuple[str, ...] = (*ACT_GROUPS, *ACT_KINDS)
+ASKED_FOR: tuple[str, ...] = (*AUDIT_GROUPS, *AUDIT_ACTIONS)
 """What the log can be asked for: groups of kinds, then each kind."""
 _CHUNK = 1000
 
 
-class ActLog(Protocol):
+class AuditLog(Protocol):
     """Where acts are kept. Only ever added to. Raises ``StorageError``."""
 
-    def note(self, act: Act) -> None:
+    def note(self, act: AuditEvent) -> None:
         """Durable when this returns."""
         ...
 
     def acts(
-        self, which: ActFilter = ActFilter(), *, before: int | None = None, limit: int = 100,
-    ) -> Sequence[NotedAct]:
+        self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
+    ) -> Sequence[LoggedEvent]:
         """The latest first; with ``before`` those with a smaller number."""
         ...
 
 
-def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> ActFilter:
+def read_filter(person: str = "", kind: str = "", since: str = "", until: str = "") -> AuditFilter:
     """A filter of what a person typed. ``until`` a day includes that day. Raises ``LogError``."""
     kind, begin, end = kind.strip(), _moment(since), _moment(until, whole_day=True)
     if kind and kind not in ASKED_FOR:
@@ -42,10 +42,10 @@ def read_filter(person: str = "", kind: str = "", since: str = "", until: str = 
     if begin is not None and end is not None and begin >= end:
         raise LogError(f"No time is both from {since.strip()} on and up to {until.strip()} (UTC). Exchange the two, or "
                        "take a later end.")
-    return ActFilter(person.strip()[:200], kind, begin, end)
+    return AuditFilter(person.strip()[:200], kind, begin, end)
 
 
-def every_act(log: ActLog, which: ActFilter) -> Iterator[NotedAct]:
+def every_act(log: AuditLog, which: AuditFilter) -> Iterator[LoggedEvent]:
     """All of them, the latest first; what is noted meanwhile is left out."""
     before = None
     while page := log.acts(which, before=before, limit=_CHUNK):
@@ -53,7 +53,7 @@ def every_act(log: ActLog, which: ActFilter) -> Iterator[NotedAct]:
         before = page[-1].number
 
 
-def log_file(acts: Iterable[NotedAct], form: LogForm) -> bytes:
+def log_file(acts: Iterable[LoggedEvent], form: LogForm) -> bytes:
     """A table for spreadsheets, in which no text is run as a formula, or one JSON object a line."""
     if form == "csv":
         return csv_file(LOG_COLUMNS, (
@@ -62,7 +62,7 @@ def log_file(acts: Iterable[NotedAct], form: LogForm) -> bytes:
     return "".join(json.dumps(act_json(one), ensure_ascii=False) + "\n" for one in acts).encode()
 
 
-def act_json(noted: NotedAct) -> dict[str, Any]:
+def act_json(noted: LoggedEvent) -> dict[str, Any]:
     act = noted.act
     return {"number": noted.number, "at": noted.at.isoformat(timespec="seconds"), "kind": act.kind, "by": act.by,
             "about": act.about, "study_id": act.study_id, "details": dict(act.details)}

@@ -12,13 +12,14 @@ from datetime import UTC, datetime, timedelta
 from annotation.accounts.account_names import clean_name, new_name
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import as_role
+from annotation.accounts.store import PeopleStore
 from annotation.accounts.throttle import Throttle
 from annotation.accounts.throttle_log import NotedWaits
-from annotation.accounts.visitor_cache import Recognised
+from annotation.accounts.visitor_cache import VisitorCache
 from annotation.records import (
     HANDLE,
     LOCAL,
-    Act,
+    AuditEvent,
     Changed,
     Invitation,
     Person,
@@ -28,7 +29,6 @@ from annotation.records import (
     lookalike,
     name_key,
 )
-from annotation.studies.store import PeopleStore
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
 from cir_core.support.texts import quoted, shortened
 
@@ -41,7 +41,7 @@ _USED_UP = "This invitation cannot be used any more. Ask whoever sent it for a n
 
 
 @dataclass(frozen=True)
-class Standing:
+class AuthState:
     """Who is asking. ``open``: nobody has an account, so everybody may come in."""
 
     open: bool
@@ -57,14 +57,14 @@ class PeopleService:
 
     def __init__(
         self, store: PeopleStore, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
-        passwords: Passwords | None = None, sign_in_days: float = 14.0, recognised: Recognised | None = None,
+        passwords: Passwords | None = None, sign_in_days: float = 14.0, visitor_cache: VisitorCache | None = None,
     ) -> None:
         self._store, self._clock = store, clock
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
         self._throttle = Throttle(store)
         self._waits = NotedWaits(store)
-        self._recognised = recognised or Recognised()
+        self._recognised = visitor_cache or VisitorCache()
         self._accounts, self._looked = False, float("-inf")
 
     # --- who is asking --------------------------------------------------------------------
@@ -77,20 +77,20 @@ class PeopleService:
             self._looked = time.monotonic()
         return not self._accounts
 
-    def glance(self, secret: str | None) -> Standing | None:
+    def glance(self, secret: str | None) -> AuthState | None:
         """What is known without asking the store; None if it has to be asked (``look``)."""
         if not self._accounts:
             fresh = time.monotonic() - self._looked <= _LOOK_FOR_ACCOUNTS_SECONDS
-            return Standing(True, None) if fresh else None
+            return AuthState(True, None) if fresh else None
         if not secret:
-            return Standing(False, None)
+            return AuthState(False, None)
         person = self._recognised.get(digest_of(secret))
-        return Standing(False, person) if person is not None else None
+        return AuthState(False, person) if person is not None else None
 
-    def look(self, secret: str | None) -> Standing:
+    def look(self, secret: str | None) -> AuthState:
         if self.is_open():
-            return Standing(True, None)
-        return Standing(False, self.visitor(secret) if secret else None)
+            return AuthState(True, None)
+        return AuthState(False, self.visitor(secret) if secret else None)
 
     def visitor(self, secret: str) -> Person | None:
         """Who has signed in with this; None if nobody, or too long ago. Puts the end off, at most
@@ -123,7 +123,7 @@ class PeopleService:
         checked = self._passwords.check(password, person.password_hash if person is not None else "")
         if person is None or not checked.right or not person.active:
             self._throttle.failed(name_key(tidy), address, self._clock())
-            self._store.note(Act("sign-in.failed", "", _known(person), details=came_from(address)))
+            self._store.note(AuditEvent("sign-in.failed", "", _known(person), details=came_from(address)))
             raise SignInFailed(_WRONG)
         self._throttle.succeeded(name_key(tidy), address)
         if checked.renewed is not None:

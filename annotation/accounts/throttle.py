@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from annotation.records import WrongTries
-from annotation.studies.store import TriesStore
+from annotation.accounts.store import FailedLoginStore
+from annotation.records import FailedLogins
 from cir_core.errors import TooManyTries
 
 _FORGET = timedelta(hours=1)    # longer than it takes any bucket below to run dry
@@ -19,7 +19,7 @@ _KNOWN = timedelta(days=90)     # so long an address stays one where somebody ha
 
 
 @dataclass(frozen=True)
-class Patience:
+class Backoff:
     """The first ``free`` cost nothing; then the wait doubles from one second up to ``longest``. An hour without a
     wrong one makes good."""
 
@@ -30,11 +30,11 @@ class Patience:
         """Seconds after the last of ``count`` wrong ones."""
         return min(self.longest, 2.0 ** min(count - self.free, 60)) if count >= self.free else 0.0
 
-    def after(self, before: WrongTries | None, *, now: datetime) -> WrongTries:
+    def after(self, before: FailedLogins | None, *, now: datetime) -> FailedLogins:
         old = before is None or before.last_at < now - _FORGET
-        return WrongTries(1 if old or before is None else before.count + 1, now)
+        return FailedLogins(1 if old or before is None else before.count + 1, now)
 
-    def left(self, wrong: WrongTries | None, now: datetime) -> float:
+    def left(self, wrong: FailedLogins | None, now: datetime) -> float:
         """Seconds still to wait. Should the clock have been set back meanwhile, they are never more than the whole
         wait, and none where it was set back for longer: nobody waits until it has caught up."""
         if wrong is None:
@@ -44,24 +44,24 @@ class Patience:
 
 
 @dataclass(frozen=True)
-class Bucket:
+class LeakyBucket:
     """Holds ``most`` wrong ones, and forgives one every ``seconds``. Who finds it full waits for the next to be
     forgiven, and so never longer than that. ``last_at`` of its count is when one was last forgiven."""
 
     most: int
     seconds: float
 
-    def after(self, before: WrongTries | None, *, now: datetime) -> WrongTries:
+    def after(self, before: FailedLogins | None, *, now: datetime) -> FailedLogins:
         held, since = self._held(before, now)
-        return WrongTries(min(held, self.most - 1) + 1, since)   # several may have been tried at the same moment
+        return FailedLogins(min(held, self.most - 1) + 1, since)   # several may have been tried at the same moment
 
-    def left(self, wrong: WrongTries | None, now: datetime) -> float:
+    def left(self, wrong: FailedLogins | None, now: datetime) -> float:
         held, since = self._held(wrong, now)
         if held < self.most:
             return 0.0
         return min(self.seconds, (since - now).total_seconds() + self.seconds)
 
-    def _held(self, wrong: WrongTries | None, now: datetime) -> tuple[int, datetime]:
+    def _held(self, wrong: FailedLogins | None, now: datetime) -> tuple[int, datetime]:
         every = timedelta(seconds=self.seconds)
         if wrong is None or wrong.last_at > now + every:   # from before the clock was set back
             return 0, now
@@ -79,16 +79,16 @@ class Throttle:
     """
 
     def __init__(
-        self, store: TriesStore, by_name: Patience = Patience(5),
-        by_address: Bucket = Bucket(100, 5.0),   # one address may be a whole lab's
-        anywhere: Bucket = Bucket(20, 60.0),
+        self, store: FailedLoginStore, by_name: Backoff = Backoff(5),
+        by_address: LeakyBucket = LeakyBucket(100, 5.0),   # one address may be a whole lab's
+        anywhere: LeakyBucket = LeakyBucket(20, 60.0),
     ) -> None:
         self._store, self._by_name, self._by_address, self._anywhere = store, by_name, by_address, anywhere
 
     def check(self, name: str, address: str, now: datetime) -> None:
         """Raises ``TooManyTries`` while one has to wait. ``name`` is a name's key."""
         here, place, anywhere = _keys(name, address)
-        counted = self._store.wrong_tries((here, place, anywhere))
+        counted = self._store.failed_logins((here, place, anywhere))
         for_name, for_address = self._by_name.left(counted.get(here), now), self._by_address.left(
             counted.get(place), now)
         left = max(for_name, for_address)
@@ -104,7 +104,7 @@ class Throttle:
 
     def failed(self, name: str, address: str, now: datetime) -> None:
         here, place, anywhere = _keys(name, address)
-        self._store.add_wrong_try({
+        self._store.add_failed_login({
             here: partial(self._by_name.after, now=now), place: partial(self._by_address.after, now=now),
             anywhere: partial(self._anywhere.after, now=now)}, now, now - _FORGET)
 
@@ -112,8 +112,8 @@ class Throttle:
         """Forgets what was wrong for the name, and forgives the address as much: a person's own mistakes. Those for
         other names go on being counted, or somebody with an account could guess others' passwords in between."""
         here, place, anywhere = _keys(name, address)
-        if self._store.wrong_tries([here]):   # most sign-ins are right at once, and write nothing
-            self._store.forgive_wrong_tries(here, (place, anywhere))
+        if self._store.failed_logins([here]):   # most sign-ins are right at once, and write nothing
+            self._store.clear_failed_logins(here, (place, anywhere))
 
     def _has_been(self, name: str, address: str, now: datetime) -> bool:
         place = place_of(address)

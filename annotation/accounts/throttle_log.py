@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from annotation.accounts.store import PeopleStore
 from annotation.accounts.throttle import place_of
-from annotation.records import Act, came_from, name_key
-from annotation.studies.lru_cache import Latest
-from annotation.studies.store import PeopleStore
+from annotation.records import AuditEvent, came_from, name_key
+from annotation.studies.lru_cache import LRUCache
 from cir_core.errors import TooManyTries
 
 _MOST = 10_000
@@ -20,7 +20,7 @@ class NotedWaits:
 
     def __init__(self, store: PeopleStore) -> None:
         self._store = store
-        self._noted: Latest[tuple[str, str], datetime] = Latest(_MOST)
+        self._noted: LRUCache[tuple[str, str], datetime] = LRUCache(_MOST)
 
     def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
         name = "" if wait.counted == "address" else name
@@ -30,5 +30,5 @@ class NotedWaits:
             return
         self._noted.put(key, now)
         person = self._store.person(name) if name else None   # no other name: it may be a password
-        self._store.note(Act("sign-in.throttled", "", person.name if person is not None else "", details={
+        self._store.note(AuditEvent("sign-in.throttled", "", person.name if person is not None else "", details={
             **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

@@ -11,7 +11,7 @@ from annotation.records import Person
 _MOST = 10_000
 
 
-class Recognised:
+class VisitorCache:
     """People by the digest of their sign-in, for ``seconds``. Thread-safe."""
 
     def __init__(self, seconds: float = 3.0, clock: Callable[[], float] = time.monotonic) -> None:

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from annotation import records
 from annotation.analysis.people import raters, seat_numbers
 from annotation.analysis.records import Rater, Selection, StudyAnswers
 from annotation.records import Item, Study, name_key
-from annotation.validity import subset
 from cir_core.errors import StudyError
 from cir_core.support.texts import shortened
 
@@ -32,7 +32,7 @@ class Choices:
 def category_of(study: Study, item: Item) -> str:
     """What CIRCUS's audit found of a validity study's item; the data set's category ("shirt") of a preference
     study's. "unknown" where the item has none."""
-    return subset.category_of(item) if study.kind == "validity" else str(item.hidden.get("category") or UNKNOWN)
+    return records.category_of(item) if study.kind == "validity" else str(item.hidden.get("category") or UNKNOWN)
 
 
 def choices(answers: StudyAnswers, *, hide_names: bool = False) -> Choices:
@@ -55,7 +55,7 @@ def select(answers: StudyAnswers, selection: Selection) -> StudyAnswers:
     study = answers.study
     items = tuple(
         item for item in answers.items
-        if (not selection.datasets or subset.dataset_of(item) in selection.datasets)
+        if (not selection.datasets or records.dataset_of(item) in selection.datasets)
         and (not selection.categories or category_of(study, item) in selection.categories)
         and (not selection.block_only or item.in_block))
     kept = {item.item_id for item in items}
@@ -98,7 +98,7 @@ def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) 
 
 
 def _datasets(answers: StudyAnswers) -> Counter[str]:
-    return Counter(map(subset.dataset_of, answers.items))
+    return Counter(map(records.dataset_of, answers.items))
 
 
 def _categories(answers: StudyAnswers) -> Counter[str]:

@@ -24,12 +24,11 @@ from typing import Any, Literal
 from annotation.preference.survey import plan
 from annotation.preference.survey.position import SurveyFlow
 from annotation.preference.survey.texts import as_page, load_survey, set_names
-from annotation.records import Item, OpenWork, Study, Taken
-from annotation.studies.input_limits import checked_text
-from annotation.studies.kinds import Settled
-from annotation.validity.answers import DRAFT_NOTE_LIMIT, NOTE_LIMIT, printable, tidy
+from annotation.records import Item, OpenAssignments, Reassignment, Study
+from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
+from annotation.studies.kinds import NormalizedAnswer
 from cir_core.errors import IncompleteJudgement, NeedsConfirmation, StudyError
-from cir_core.support.texts import shortened
+from cir_core.support.texts import printable, shortened, tidy
 
 SIDES = ("A", "B")
 TIE = "tie"
@@ -45,9 +44,9 @@ class Preference:
     flow = SurveyFlow()
     lasting = ()
 
-    def settle(
+    def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
-    ) -> Settled:
+    ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``; ``NeedsConfirmation`` for a preference
         against the ratings, until it is sent as confirmed. Nothing has a default but the marks for
         irrelevance; a reason is owed where ``extra["reason"]`` asks for one.
@@ -64,7 +63,7 @@ class Preference:
         against = contradicts(ratings, preferred)
         if against and not confirmed:
             raise NeedsConfirmation(_doubt(ratings, preferred, names))
-        return Settled({
+        return NormalizedAnswer({
             "ratings": list(_turned(ratings, first)), "preferred": _side(preferred, first), "irrelevant": irrelevant,
             "reason": reason, "first": first, "contradiction_confirmed": against,
         })
@@ -86,11 +85,11 @@ class Preference:
             "confirmed": False,
         }
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         """:func:`as_shown`."""
         return as_shown(answer, extra)
 
-    def hand_over(self, work: OpenWork) -> list[Taken]:
+    def hand_over(self, work: OpenAssignments) -> list[Reassignment]:
         """Questions that were abandoned: :func:`annotation.preference.survey.plan.hand_over`."""
         return plan.hand_over(work)
 

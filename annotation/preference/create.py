@@ -18,10 +18,9 @@ from annotation.preference.survey.settings import checked_settings
 from annotation.preference.survey.texts import newest_survey
 from annotation.records import Item, Study, StudyImage, StudyPlan
 from annotation.sources.queries import LISTED
-from annotation.studies.images import FindPicture, Freezer, freezing
-from annotation.studies.naming import check_name, cleared
+from annotation.studies.creation import Created, Progress, check_name, cleared
+from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
-from annotation.validity.create import Created, Progress
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 from cir_core.types.ids import new_id

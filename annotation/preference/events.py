@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from annotation.records import Judgement, Seat, Study, StudyEvent, name_key
 from annotation.studies.imports import is_imported
-from annotation.validity.exports.columns import Column, Table, in_utc
+from annotation.tables.columns import Column, Table, in_utc
 
 _EVENT = (
     Column("study", "text", "name of the study"),

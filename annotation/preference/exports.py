@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.preference.answers import contradicts
 from annotation.records import Assignment, Item, Judgement, Study, name_key
-from annotation.validity.exports.columns import Column, Table, in_utc
+from annotation.tables.columns import Column, Table, in_utc
 
 Excluded = Mapping[str, Sequence[str]]
 """Judgement id to the rules that take it out (:mod:`annotation.preference.exclusion`)."""

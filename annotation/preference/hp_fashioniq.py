@@ -17,14 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from annotation.preference.survey.texts import SETTINGS
-from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
+from annotation.records import (
+    Assignment,
+    Item,
+    Judgement,
+    PlannedAssignment,
+    Seat,
+    Study,
+    StudyImage,
+    StudyPlan,
+    name_key,
+)
 from annotation.sources.queries import refuse
+from annotation.studies.creation import Created, check_name
 from annotation.studies.imports import HP_ANSWERS
-from annotation.studies.naming import check_name
-from annotation.studies.store import StudyStore
-from annotation.validity.circus import StudyParts
-from annotation.validity.create import Created
-from cir_core.datasets.files.faults import Faults
+from annotation.studies.store import StudyParts, StudyStore
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.hp_fashioniq import SHOWN, Question, ShownSet, read_questions, released_form
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
@@ -46,7 +54,7 @@ def import_hp_study(store: StudyStore, name: str, path: Path, *, created_by: str
     Raises ``StudyError`` for a name that is taken, ``DatasetError`` that lists the faults of the file.
     """
     name = check_name(store, name)
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     questions = read_questions(path, faults)
     _check(questions, path, faults)
     refuse(faults, str(path))
@@ -84,7 +92,7 @@ def hp_study_of(
         form = forms[question.user].setdefault(question.question_set, len(forms[question.user]) + 1)
         items.append(item)
         images += pictures
-        places.append(Place(item.item_id, seat_of[question.user], positions[question.user],
+        places.append(PlannedAssignment(item.item_id, seat_of[question.user], positions[question.user],
                             {"first": None, "form": form, "reason": False}))
         judgements.append(_judgement(study_id, item.item_id, question, at))
         positions[question.user] += 1
@@ -200,7 +208,7 @@ def _judgement(study_id: str, item_id: str, question: Question, at: datetime) ->
                      {"imported": FORM})
 
 
-def _check(questions: Sequence[Question], path: Path, faults: Faults) -> None:
+def _check(questions: Sequence[Question], path: Path, faults: ValidationIssues) -> None:
     """What the form may hold and a study may not."""
     people: dict[str, str] = {}
     keys: set[str] = set()

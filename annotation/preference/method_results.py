@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from annotation.preference.quality import Share, share
+from annotation.preference.quality import Proportion, share
 from annotation.records import Item, Judgement
 
 
@@ -18,7 +18,7 @@ class MethodResult:
     method: str
     rated: int               # sets of it that were rated
     mean_rating: float       # 1 to 5
-    preferred: Share
+    preferred: Proportion
     ties: int
 
 
@@ -34,13 +34,13 @@ class PairResult:
     first: str
     second: str
     answers: int
-    first_preferred: Share
+    first_preferred: Proportion
     ties: int
     mean_difference: float   # rating of the first less that of the second, in one answer
     first_led: int           # answers in which the first stood first on the screen
     second_led: int          # in which the second did; of the others nobody recorded it
-    first_leading: Share     # preferences for the first where it stood first
-    second_leading: Share    # preferences for the first where the second stood first
+    first_leading: Proportion     # preferences for the first where it stood first
+    second_leading: Proportion    # preferences for the first where the second stood first
     adjusted: float | None   # None with ``unadjusted``, why
     unadjusted: str
 
@@ -105,5 +105,5 @@ def _won(preferred: int, index: int) -> bool | None:
     return None if preferred == 0 else preferred == index + 1
 
 
-def _share(won: list[bool | None]) -> Share:
+def _share(won: list[bool | None]) -> Proportion:
     return share(won.count(True), len(won) - won.count(None))

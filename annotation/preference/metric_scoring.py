@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from annotation.records import Item, MetricScores
+from annotation.records import Item, MetricScores, dataset_of
 from annotation.records.scores import NAME_LIMIT
-from annotation.validity.subset import dataset_of
 from cir_core.datasets.domain import domain_named
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError, Stopped, StudyError
@@ -23,10 +22,10 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
-from cir_core.language.watch import Watch
+from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
 from cir_core.methods.soft_filter import soft_score
-from cir_core.search.composing import Asked, Composed
+from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted, shortened
 from cir_core.types.composition import Constraints, Usage
@@ -40,7 +39,7 @@ _Query = tuple[str, str]   # reference and text: questions about one query share
 def method_scores(
     items: Sequence[Item], gallery: Gallery, encoder: Encoder, language: LanguageModel, method: Method, *,
     name: str = "", domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
-    watch: Watch | None = None,
+    watch: Observer | None = None,
 ) -> MetricScores:
     """The mean score of each set's images under ``method`` in ``gallery``, which may hold more than the study.
 
@@ -137,7 +136,7 @@ def _asked(items: Sequence[Item], gallery: Gallery) -> tuple[dict[_Query, list[_
 class _PartOfMany(QueryWatch):
     """Remembers what went wrong with one query, and tells whoever looks on what it used."""
 
-    def __init__(self, outer: Watch | None) -> None:
+    def __init__(self, outer: Observer | None) -> None:
         super().__init__()
         self._outer = outer
 
@@ -152,14 +151,14 @@ class _PartOfMany(QueryWatch):
 
 
 def _composed(
-    searcher: Searcher, queries: Sequence[_Query], settings: MethodSettings, watch: Watch | None
+    searcher: Searcher, queries: Sequence[_Query], settings: MethodSettings, watch: Observer | None
 ) -> list[Composed | Problem]:
-    def ask(query: _Query) -> Asked:
+    def ask(query: _Query) -> PreparedTurn:
         if watch is not None and watch.stopped:
             raise Stopped("it was stopped.")
         reference, text = query
         text = clean_text(text, required=settings.base != "image-only")
-        return searcher.asked(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
+        return searcher.prepare(searcher.gallery_reference(reference), text, settings, watch=_PartOfMany(watch))
 
     made = composed_together(each(ask, queries), [searcher] * len(queries), settings)
     if watch is not None and watch.stopped:   # rounds of reflection may have ended early, which counts as no score

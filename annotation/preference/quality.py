@@ -1,4 +1,4 @@
-"""How carefully people answered a preference study. Nothing is left out here: see :mod:`annotation.preference.exclusion`.
+"""How carefully people answered a preference study. Exclusion is :mod:`annotation.preference.exclusion`.
 
 Numbers that cannot be had are None: seconds that nobody measured, sides, marks and checks that nobody recorded,
 agreement without a question that somebody else answered too.
@@ -18,7 +18,7 @@ from annotation.records import Assignment, Judgement, Seat, StudyEvent, name_key
 
 
 @dataclass(frozen=True)
-class Share:
+class Proportion:
     """``count`` of ``n``, with Wilson's 95 % interval and the two-sided exact binomial p against one half.
     ``value``, ``low``, ``high`` and ``p`` are None where ``n`` is 0."""
 
@@ -41,7 +41,7 @@ class PersonQuality:
     run_share: float | None          # of the answers
     contradictions: int              # the preferred set is rated lower
     contradictable: int              # answers with a preference and two different ratings
-    first_side: Share                # preferences for what stood first
+    first_side: Proportion                # preferences for what stood first
     agreement: float | None          # mean share of the others who prefer the same, over the shared questions
     shared: int                      # questions that others have answered too
     flagged: int | None              # results flagged as irrelevant, to image or text
@@ -65,21 +65,21 @@ class SideBias:
     that balances sides the stored sets are the check: they should come out even.
     """
 
-    first: Share
-    first_when_equal: Share
-    stored: Share
-    stored_when_equal: Share
+    first: Proportion
+    first_when_equal: Proportion
+    stored: Proportion
+    stored_when_equal: Proportion
 
 
-def share(count: int, n: int) -> Share:
-    """``count`` of ``n`` as a :class:`Share`."""
+def share(count: int, n: int) -> Proportion:
+    """``count`` of ``n`` as a :class:`Proportion`."""
     if not n:
-        return Share(count, n, None, None, None, None)
+        return Proportion(count, n, None, None, None, None)
     from statsmodels.stats.proportion import binom_test, proportion_confint
 
     low, high = proportion_confint(count, n, method="wilson")
     # Of none and of all, one bound is 0 or 1; rounding leaves it a hair beside.
-    return Share(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
+    return Proportion(count, n, count / n, float(low) if count else 0.0, float(high) if count < n else 1.0,
                  float(binom_test(count, n)))
 
 
@@ -156,10 +156,10 @@ def _same_preference(judgement: Judgement, all_of_item: Sequence[Judgement]) -> 
     return fmean(one.answer["preferred"] == judgement.answer["preferred"] for one in others)
 
 
-def _first_side(decided: Sequence[Judgement]) -> Share:
+def _first_side(decided: Sequence[Judgement]) -> Proportion:
     known = [judgement.answer for judgement in decided if judgement.answer["first"] is not None]
     return share(sum(answer["preferred"] == answer["first"] for answer in known), len(known))
 
 
-def _stored_one(decided: Sequence[Judgement]) -> Share:
+def _stored_one(decided: Sequence[Judgement]) -> Proportion:
     return share(sum(judgement.answer["preferred"] == 1 for judgement in decided), len(decided))

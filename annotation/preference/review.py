@@ -13,7 +13,7 @@ from annotation.preference.hp_fashioniq import hp_form
 from annotation.preference.quality import PersonQuality, SideBias, people_quality, side_bias
 from annotation.records import Judgement, Study
 from annotation.studies.store import StudyStore
-from annotation.validity.exports.tables import to_csv, to_parquet
+from annotation.tables.files import to_csv, to_parquet
 from cir_core.errors import StudyError
 
 FORMS = ("hp-fashioniq", "csv", "parquet", "preferences")

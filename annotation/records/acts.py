@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-ActKind = Literal[
+AuditAction = Literal[
     "sign-in", "sign-in.failed", "sign-in.throttled", "sign-out",
     "account.made", "account.role", "account.password", "account.deactivated", "account.activated",
     "invitation.made", "invitation.used", "invitation.withdrawn",
@@ -17,19 +17,19 @@ ActKind = Literal[
     "scores.added", "scores.removed", "item.decided", "report.downloaded", "session.exported", "log.exported",
     "database.backed-up", "database.restored",
 ]
-ACT_KINDS: tuple[ActKind, ...] = get_args(ActKind)
-_FIRST_WORDS = Counter(kind.partition(".")[0] for kind in ACT_KINDS)
-ACT_GROUPS: Mapping[str, tuple[ActKind, ...]] = {
-    f"{first}.all": tuple(kind for kind in ACT_KINDS if kind.partition(".")[0] == first)
+AUDIT_ACTIONS: tuple[AuditAction, ...] = get_args(AuditAction)
+_FIRST_WORDS = Counter(kind.partition(".")[0] for kind in AUDIT_ACTIONS)
+AUDIT_GROUPS: Mapping[str, tuple[AuditAction, ...]] = {
+    f"{first}.all": tuple(kind for kind in AUDIT_ACTIONS if kind.partition(".")[0] == first)
     for first, kinds in _FIRST_WORDS.items() if kinds > 1}
 """What acts can be asked for together. No group has the name of a kind: ``sign-in`` is not ``sign-in.all``."""
 
 
 @dataclass(frozen=True)
-class Act:
+class AuditEvent:
     """``by`` is empty where nobody knows who it was, as with a wrong password."""
 
-    kind: ActKind
+    kind: AuditAction
     by: str
     about: str = ""                  # the name of the person or the study, the handle of the invitation
     study_id: str | None = None      # names change
@@ -42,16 +42,16 @@ def came_from(address: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class NotedAct:
+class LoggedEvent:
     """An act as it stands in the log. ``number`` counts up with every act that is noted."""
 
     number: int
     at: datetime
-    act: Act
+    act: AuditEvent
 
 
 @dataclass(frozen=True)
-class ActFilter:
+class AuditFilter:
     """Which acts. ``person``: who did it, or whom it was done to. ``kind`` is one kind or a group of them.
     ``until`` itself is left out."""
 

@@ -41,14 +41,15 @@ class SignIn:
 
 
 @dataclass(frozen=True)
-class WrongTries:
-    """Wrong passwords that count, and since when: as a rule the last one's time, see ``annotation.accounts.throttle``."""
+class FailedLogins:
+    """Wrong passwords that count, and since when: as a rule the last one's time. See
+    ``annotation.accounts.throttle``."""
 
     count: int
     last_at: datetime
 
 
-CountTry = Callable[[WrongTries | None], WrongTries]
+CountFailure = Callable[[FailedLogins | None], FailedLogins]
 """One more wrong password: from what counted before to what counts now."""
 
 

@@ -55,6 +55,14 @@ class Item:
     hidden: Mapping[str, Any] = field(repr=False)
 
 
+def dataset_of(item: Item) -> str:
+    return str(item.hidden.get("dataset") or "unknown")
+
+
+def category_of(item: Item) -> str:
+    return str(item.hidden.get("hidden_category") or "unknown")
+
+
 @dataclass(frozen=True)
 class StudyImage:
     """A picture of a study, frozen into its folder as ``TOKEN-s.webp`` and ``TOKEN-l.webp``."""
@@ -66,7 +74,7 @@ class StudyImage:
 
 
 @dataclass(frozen=True)
-class Place:
+class PlannedAssignment:
     """Where the plan puts an item before anybody has joined."""
 
     item_id: str
@@ -171,7 +179,7 @@ class Released:
 
 
 @dataclass(frozen=True)
-class Stand:
+class SurveyPosition:
     """Where somebody is in a study that people go through in order, with gates between the items."""
 
     gate: Mapping[str, Any] | None     # what stands before the item, plain JSON; None: nothing
@@ -184,7 +192,7 @@ class Stand:
 
 
 @dataclass(frozen=True)
-class Desk:
+class Workspace:
     """What one person has before them in one study: an item, or None when nothing is left."""
 
     study: Study
@@ -201,12 +209,12 @@ class Desk:
     seconds: tuple[float, ...]         # of this person's latest answers, at most 20
     extra: Mapping[str, Any] = field(default_factory=dict)   # of the assignment of ``item``
     events: tuple[StudyEvent, ...] = ()   # this person's, oldest first; only in kinds of study that have any
-    stand: Stand | None = None         # in kinds with a flow (annotation.studies.kinds), once the service has looked
+    survey: SurveyPosition | None = None   # in kinds with a flow (annotation.studies.kinds), filled in by the service
     joined: bool = True                # False: no seat yet; ``total`` is about what they would get
 
 
 @dataclass(frozen=True)
-class Standing:
+class AnswerContext:
     """Where a person stands as they answer an item, read inside the transaction that keeps the answer."""
 
     study: Study
@@ -220,12 +228,12 @@ class Standing:
     overview: Callable[[], Sequence[Assignment]]   # all that they have or had, in their order; read when called
 
 
-Admit = Callable[[Standing], tuple[Mapping[str, Any], bool]]
+Admit = Callable[[AnswerContext], tuple[Mapping[str, Any], bool]]
 """A policy: the answer to keep, and whether it is one for an adjudicator; raises where nothing is to be kept."""
 
 
 @dataclass(frozen=True)
-class OpenWork:
+class OpenAssignments:
     """What may be handed to ``seat``, read inside the transaction that hands it over."""
 
     study: Study
@@ -238,7 +246,7 @@ class OpenWork:
 
 
 @dataclass(frozen=True)
-class Taken:
+class Reassignment:
     """One item for the new seat. ``from_seat``: whose open assignment is handed on; None for the
     agreement block, which everybody has."""
 
@@ -248,5 +256,5 @@ class Taken:
     extra: Mapping[str, Any] = field(default_factory=dict, hash=False)   # of the new assignment; drawn anew
 
 
-HandOver = Callable[[OpenWork], Sequence[Taken]]
+Reassign = Callable[[OpenAssignments], Sequence[Reassignment]]
 """A pure policy: see :mod:`annotation.studies.assignment`."""

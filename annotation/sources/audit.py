@@ -12,7 +12,7 @@ from pydantic import Field, NonNegativeInt
 from annotation.sources.pictures import Pictures, relative_paths
 from annotation.sources.queries import Keys, QuerySource, StudyQuery, mode_of, of_categories, refuse
 from cir_core.audit.circus.circus_samples import Strict
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError
@@ -60,7 +60,7 @@ def audit_name(folder: Path) -> str:
 
 def read_audit(
     folder: Path, *, gallery: Gallery | None = None, images: Path | None = None, categories: Collection[str] = (),
-    faults: Faults | None = None,
+    faults: ValidationIssues | None = None,
 ) -> QuerySource:
     """Every labelled query with its panel. Without ``categories`` the shortcut-free ones.
 
@@ -71,7 +71,7 @@ def read_audit(
     Raises ``DatasetError`` with file and line, for all faults at once if ``faults`` collects them;
     ``StudyError`` for a category that is not there.
     """
-    faults = faults or Faults(collect=True)
+    faults = faults or ValidationIssues(collect=True)
     path = audit_file(folder)
     keys, paths = Keys(path, faults), dict[str, str]()
     cards = _cards(path.parent)
@@ -90,7 +90,8 @@ def read_audit(
 
 
 def _query(
-    record: Record, path: Path, where: str, mode: CaptionMode | None, keys: Keys, paths: dict[str, str], faults: Faults
+    record: Record, path: Path, where: str, mode: CaptionMode | None, keys: Keys, paths: dict[str, str],
+    faults: ValidationIssues
 ) -> StudyQuery | None:
     one = validated(_Line, record, path, where, faults)
     if one is None or not keys.new(key := f"{one.dataset}::{one.query_idx}", where):

@@ -14,7 +14,7 @@ from cir_core.audit.circus.circus_files import circus_captions
 from cir_core.audit.circus.circus_form import OURS
 from cir_core.audit.circus.circus_samples import Strict
 from cir_core.audit.panel import DEPTH
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_object, validated
 from cir_core.datasets.records import CaptionMode
 from cir_core.gallery.gallery import Gallery
@@ -40,7 +40,7 @@ class _Sample(Strict):
 
 def read_circus(
     path: Path, *, images: Path | None = None, gallery: Gallery | None = None, categories: Collection[str] = (),
-    faults: Faults | None = None,
+    faults: ValidationIssues | None = None,
 ) -> QuerySource:
     """Every sample with a label; without ``categories`` the shortcut-free ones.
 
@@ -49,7 +49,7 @@ def read_circus(
     of reference and target. Raises
     ``DatasetError`` with file and sample, for all faults at once if ``faults`` collects them.
     """
-    faults = faults or Faults(collect=True)
+    faults = faults or ValidationIssues(collect=True)
     document = read_object(path, faults)
     dataset, gallery_paths = _dataset(document), document.get("gallery_paths", [])
     samples = document.get("samples")
@@ -76,7 +76,7 @@ def read_circus(
 
 def _query(
     record: Any, path: Path, where: str, dataset: str, mode: CaptionMode | None, gallery_paths: Sequence[str],
-    keys: Keys, faults: Faults,
+    keys: Keys, faults: ValidationIssues,
 ) -> StudyQuery | None:
     one = validated(_Sample, record, path, where, faults)
     if one is None or not keys.new(key := f"{dataset}::{one.query_idx}", where):

@@ -9,7 +9,7 @@ from typing import Any
 
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import UNKNOWN, Keys, QuerySource, StudyQuery, of_categories, refuse
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_lines
 from cir_core.datasets.files.mbeir_layout import find_files
 from cir_core.datasets.readers.mbeir import read_benchmark
@@ -23,7 +23,7 @@ NATIVE = ("qid", "query_modality", "query_src_content", "neg_cand_list", "task_i
 
 def read_mbeir(
     path: Path, *, pool: Path | None = None, split: str | None = None, images: Path | None = None,
-    gallery: Gallery | None = None, categories: Collection[str] = (), faults: Faults | None = None,
+    gallery: Gallery | None = None, categories: Collection[str] = (), faults: ValidationIssues | None = None,
 ) -> QuerySource:
     """Queries with a target; those without are counted in the notes.
 
@@ -33,7 +33,7 @@ def read_mbeir(
 
     Raises ``DatasetError`` with file and record, for all faults at once if ``faults`` collects them.
     """
-    faults = faults or Faults(collect=True)
+    faults = faults or ValidationIssues(collect=True)
     benchmark = read_benchmark(path, split=split, faults=faults, pool=pool)
     refuse(faults, path.name)
     dataset = benchmark.dataset or benchmark.name
@@ -65,7 +65,7 @@ def read_mbeir(
 def _records(path: Path) -> dict[str, tuple[str, dict[str, Any]]]:
     """Hidden category and native fields by query id. The file was read before, faults and all."""
     found = {}
-    for _, record in read_lines(path, Faults(collect=True)):
+    for _, record in read_lines(path, ValidationIssues(collect=True)):
         label = record.get("hidden_category")
         query_id = str(next(record[name] for name in ("qid", "query_id", "id") if record.get(name) is not None))
         found[query_id] = (label if isinstance(label, str) and label else UNKNOWN,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError, StudyError
 from cir_core.support.texts import quoted
@@ -56,7 +56,7 @@ class QuerySource:
     notes: tuple[str, ...] = ()
 
 
-def refuse(faults: Faults, what: str, *, listed: int = LISTED) -> None:
+def refuse(faults: ValidationIssues, what: str, *, listed: int = LISTED) -> None:
     """Raises ``DatasetError`` with the number of faults and the first of them, if there is one."""
     if not faults.count:
         return
@@ -77,7 +77,7 @@ def mode_of(cards: Any) -> CaptionMode | None:
 class Keys:
     """Notices a query that occurs twice."""
 
-    def __init__(self, path: Path, faults: Faults) -> None:
+    def __init__(self, path: Path, faults: ValidationIssues) -> None:
         self._path, self._faults = path, faults
         self._seen: dict[str, str] = {}
 

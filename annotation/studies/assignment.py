@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from math import ceil
 from typing import TypeVar
 
-from annotation.records import Assignment, Item, OpenWork, Place, Seat, StudyPlan, Taken
+from annotation.records import Assignment, Item, OpenAssignments, PlannedAssignment, Reassignment, Seat, StudyPlan
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
@@ -20,7 +20,7 @@ _KEPT_AHEAD = 3  # of somebody at work: these may be on the screen or loaded alr
 _T = TypeVar("_T")
 
 
-def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[Place]:
+def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[PlannedAssignment]:
     """Every item outside the agreement block to ``plan.overlap`` seats, the block to every seat.
 
     Loads of any two seats differ by one item at most. Strata, and the items that two seats share,
@@ -35,11 +35,11 @@ def plan_places(items: Sequence[Item], plan: StudyPlan) -> list[Place]:
     for seat in range(1, plan.seats + 1):
         rng = random.Random(f"{plan.seed}/order/{seat}")
         order = _spread(_shuffled(own[seat], rng), _shuffled(block, rng))
-        places += [Place(item_id, seat, position) for position, item_id in enumerate(order)]
+        places += [PlannedAssignment(item_id, seat, position) for position, item_id in enumerate(order)]
     return places
 
 
-def hand_over(work: OpenWork) -> list[Taken]:
+def hand_over(work: OpenAssignments) -> list[Reassignment]:
     """What a seat that has nothing left to do takes over: its fair share of all open work, the
     whole agreement block as far as it lacks it.
 
@@ -70,7 +70,8 @@ def hand_over(work: OpenWork) -> list[Taken]:
 
     block = [item_id for item_id in work.block if item_id not in work.mine]
     order = _spread(_shuffled(list(from_seat), rng), _shuffled(block, rng))
-    return [Taken(item_id, position, from_seat.get(item_id)) for position, item_id in enumerate(order, len(work.mine))]
+    return [Reassignment(item_id, position, from_seat.get(item_id)) for position, item_id in enumerate(order,
+                                                                                                       len(work.mine))]
 
 
 def _check(items: Sequence[Item], plan: StudyPlan) -> None:
@@ -124,7 +125,7 @@ def _in_turn(items: Sequence[Item], rng: random.Random) -> list[Item]:
     return order
 
 
-def open_by_seat(work: OpenWork) -> dict[int, list[Assignment]]:
+def open_by_seat(work: OpenAssignments) -> dict[int, list[Assignment]]:
     """What the other seats have left, each in its own order."""
     left: dict[int, list[Assignment]] = defaultdict(list)
     for assignment in sorted(work.open, key=lambda a: (a.seat, a.position)):
@@ -133,7 +134,7 @@ def open_by_seat(work: OpenWork) -> dict[int, list[Assignment]]:
     return left
 
 
-def idle_first(work: OpenWork, left: Iterable[int]) -> list[int]:
+def idle_first(work: OpenAssignments, left: Iterable[int]) -> list[int]:
     """Seats at which nobody is at work: those away the longest first, then those never taken."""
     long_ago = datetime.min.replace(tzinfo=work.now.tzinfo)
     seats = [seat for seat in work.seats if seat.number in left]
@@ -142,7 +143,7 @@ def idle_first(work: OpenWork, left: Iterable[int]) -> list[int]:
     return [seat.number for seat in away] + sorted(seat.number for seat in seats if seat.annotator is None)
 
 
-def _away(seat: Seat, work: OpenWork) -> bool:
+def _away(seat: Seat, work: OpenAssignments) -> bool:
     if seat.annotator is None:
         return False
     last = seat.seen_at or seat.joined_at

@@ -12,6 +12,8 @@ from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem, Unknow
 from cir_core.support.texts import can_be_stored
 
 ANSWER_LIMIT = 256 * 1024    # characters of JSON; the kind says what is too long for a note
+NOTE_LIMIT = 20_000          # characters of a note
+DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved must survive a reload, to be shortened
 SECONDS_LIMIT = 86_400.0     # a day: a page left open over night says nothing more
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,64}")

@@ -6,14 +6,24 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from annotation.records import Assignment, Desk, EventKind, Item, OpenWork, Stand, Standing, Study, Taken
+from annotation.records import (
+    AnswerContext,
+    Assignment,
+    EventKind,
+    Item,
+    OpenAssignments,
+    Reassignment,
+    Study,
+    SurveyPosition,
+    Workspace,
+)
 
 Mine = Sequence[Assignment]
 """All that one person has or had in a study, in their order."""
 
 
 @dataclass(frozen=True)
-class Settled:
+class NormalizedAnswer:
     """An answer as it is kept: plain JSON in one canonical form, so that equal answers are equal."""
 
     answer: Mapping[str, Any]
@@ -21,7 +31,7 @@ class Settled:
 
 
 @dataclass(frozen=True)
-class Passage:
+class GateResult:
     """What is to be noted of an answer to a gate. ``passed``: whether the person goes on."""
 
     kind: EventKind
@@ -32,20 +42,21 @@ class Passage:
 class Flow(Protocol):
     """How people go through a study in order: what stands between its items, and how far back they may go. Pure."""
 
-    def stand(self, desk: Desk, annotator: str, mine: Mine, share: Callable[[], int]) -> Stand:
+    def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
         """``share``: how many items a seat of the plan has at least; who lost some to others and has
         answered fewer is not at the end."""
         ...
 
-    def admit(self, standing: Standing, annotator: str, token: str) -> None:
+    def admit(self, standing: AnswerContext, annotator: str, token: str) -> None:
         """Whether an answer may be kept; called in the store's transaction. Raises ``GateStands`` for a new
         one behind a gate, ``IncompleteJudgement`` for a change that comes too late."""
         ...
 
     def pass_gate(
-        self, desk: Desk, annotator: str, kind: EventKind, token: str, *, number: int | None, attempt: int | None,
+        self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
+        attempt: int | None,
         answer: object,
-    ) -> Passage:
+    ) -> GateResult:
         """Raises ``IncompleteJudgement`` for a missing answer, and where something else stands there now."""
         ...
 
@@ -64,7 +75,8 @@ class Kind(Protocol):
         make no new answer."""
         ...
 
-    def settle(self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = ...) -> Settled:
+    def normalize(self, answer: object, item: Item, study: Study, *, extra: Mapping[str,
+                                                                                    Any] = ...) -> NormalizedAnswer:
         """Check what came from a browser or a script. Raises ``IncompleteJudgement`` with a sentence
         that says what is missing or contradicts itself."""
         ...
@@ -75,11 +87,11 @@ class Kind(Protocol):
         """The same without completeness: whatever can be kept of it, bounded in size."""
         ...
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = ...) -> Mapping[str, Any]:
         """A kept answer as its person gave it."""
         ...
 
-    def hand_over(self, work: OpenWork) -> Sequence[Taken]:
+    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """What a seat without work takes over from others. Pure; called in the store's transaction."""
         ...
 

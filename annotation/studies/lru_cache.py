@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Latest(Generic[K, V]):
+class LRUCache(Generic[K, V]):
     """Keeps values until they are larger than ``limit`` together; what was not used for longest goes first."""
 
     def __init__(self, limit: int, size: Callable[[V], int] = lambda value: 1) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from annotation.records import Desk
+from annotation.records import Workspace
 
 _ENOUGH = 3  # answers before a pace says anything
 
@@ -19,9 +19,9 @@ class Progress:
     seconds_left: float | None       # at that pace; None likewise
 
 
-def progress_of(desk: Desk) -> Progress:
+def progress_of(workspace: Workspace) -> Progress:
     """Counted from what the desk carries: nothing is read again."""
-    measured = [seconds for seconds in desk.seconds if seconds > 0]   # 0: nobody measured it
+    measured = [seconds for seconds in workspace.seconds if seconds > 0]   # 0: nobody measured it
     pace = median(measured) if len(measured) >= _ENOUGH else None
-    left = None if pace is None else pace * (desk.total - desk.done)
-    return Progress(desk.done, desk.total, desk.unsure, pace, left)
+    left = None if pace is None else pace * (workspace.total - workspace.done)
+    return Progress(workspace.done, workspace.total, workspace.unsure, pace, left)

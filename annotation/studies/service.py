@@ -10,24 +10,24 @@ from datetime import UTC, datetime
 from typing import Any
 
 from annotation.records import (
+    AnswerContext,
     Assignment,
-    Desk,
     Draft,
     EventKind,
     Item,
     Judgement,
     Saved,
     Seat,
-    Standing,
     Study,
     StudyEvent,
+    Workspace,
     name_key,
     same_person,
 )
 from annotation.studies import input_limits
 from annotation.studies.imports import is_imported
-from annotation.studies.kinds import Kind, Settled
-from annotation.studies.lru_cache import Latest
+from annotation.studies.kinds import Kind, NormalizedAnswer
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.progress import Progress, progress_of
 from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
@@ -58,8 +58,8 @@ class StudyService:
         self._store, self._kinds, self._clock = store, kinds, clock
         # What never changes is not read again for every save: whose item it is and whether answers
         # are still taken, the store decides anew each time.
-        self._ids: Latest[str, tuple[str, float]] = Latest(_NAMES_KEPT)
-        self._items: Latest[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = Latest(_ITEMS_KEPT)
+        self._ids: LRUCache[str, tuple[str, float]] = LRUCache(_NAMES_KEPT)
+        self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_KEPT)
 
     def mine(self, annotator: str) -> list[MyStudy]:
         """Open studies, and closed ones the person has a seat in, the latest first. Imported ones are left
@@ -81,9 +81,9 @@ class StudyService:
         found = self._store.study(input_limits.checked_study(study))
         return self._kind(found).page(found)
 
-    def desk(
+    def workspace(
         self, study: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """The item asked for, else the first open one. In a kind with a flow the desk says in ``stand`` what
         comes before the item. Looking takes no seat: somebody who has not joined gets a desk that says so, with
         nothing on it.
@@ -95,13 +95,13 @@ class StudyService:
             input_limits.checked_item(item_id)
         study_id = self._study_id(study)
         try:
-            desk = self._store.desk(study_id, annotator, item_id=item_id, position=position, at=self._clock())
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id, position=position, at=self._clock())
         except NotJoined:
             return self._not_joined(study_id)
-        return self._seen(annotator, desk)
+        return self._seen(annotator, workspace)
 
-    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Desk:
-        """Take a seat, unless the person has one, and the desk as :meth:`desk` gives it. Who finds all of it
+    def join(self, study: str, annotator: str, *, item_id: str | None = None) -> Workspace:
+        """Take a seat, unless the person has one, and the desk as :meth:`workspace` gives it. Who finds all of it
         taken over by others gets a share of what is open.
 
         Raises ``StudyClosed``, ``UnknownItem``.
@@ -111,15 +111,16 @@ class StudyService:
         study_id, now = self._study_id(study), self._clock()
         hand_over = self._kind(self._store.study(study_id)).hand_over
         self._store.join(study_id, annotator, now, hand_over)
-        desk = self._store.desk(study_id, annotator, item_id=item_id, at=now)
-        if not desk.total and desk.study.accepting and self._store.take_more(study_id, annotator, now, hand_over):
-            desk = self._store.desk(study_id, annotator, item_id=item_id)
-        return self._seen(annotator, desk)
+        workspace = self._store.workspace(study_id, annotator, item_id=item_id, at=now)
+        if not workspace.total and workspace.study.accepting and self._store.take_more(study_id, annotator, now,
+                                                                                       hand_over):
+            workspace = self._store.workspace(study_id, annotator, item_id=item_id)
+        return self._seen(annotator, workspace)
 
     def save(
         self, study: str, annotator: str, item_id: str, answer: object, token: str, *, seconds: float = 0.0,
         seen_revision: int | None = None, stay: bool = False,
-    ) -> tuple[Saved, Desk]:
+    ) -> tuple[Saved, Workspace]:
         """Keep an answer: on disk when this returns. The desk has the next open item, or with ``stay``
         the same one. A call that is repeated with its token changes nothing.
 
@@ -131,28 +132,28 @@ class StudyService:
         kind = self._kind(kept)
         flow = kind.flow
 
-        def admit(standing: Standing) -> tuple[Mapping[str, Any], bool]:
+        def admit(standing: AnswerContext) -> tuple[Mapping[str, Any], bool]:
             assert flow is not None, "asked only then"
             flow.admit(standing, annotator, token)
-            settled = kind.settle(answer, item, standing.study, extra=standing.extra)   # as they are now
-            return settled.answer, settled.unsure
+            normalized = kind.normalize(answer, item, standing.study, extra=standing.extra)   # as they are now
+            return normalized.answer, normalized.unsure
 
-        settled = Settled({}) if flow else kind.settle(answer, item, kept, extra=extra)
+        normalized = NormalizedAnswer({}) if flow else kind.normalize(answer, item, kept, extra=extra)
         judgement = Judgement(
-            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, settled.answer,
+            new_id(), study_id, item.item_id, annotator, 0, token, kept.protocol, normalized.answer,
             input_limits.checked_seconds(seconds), self._clock(),
         )
         saved = self._store.save(
-            judgement, unsure=settled.unsure, seen_revision=input_limits.checked_revision(seen_revision),
+            judgement, unsure=normalized.unsure, seen_revision=input_limits.checked_revision(seen_revision),
             lasting=kind.lasting, admit=admit if flow else None)
-        desk = (self._store.desk(study_id, annotator, item_id=item.item_id) if stay
-                else self._store.desk(study_id, annotator, after=item.item_id))
-        return saved, self._seen(annotator, desk)
+        workspace = (self._store.workspace(study_id, annotator, item_id=item.item_id) if stay
+                else self._store.workspace(study_id, annotator, after=item.item_id))
+        return saved, self._seen(annotator, workspace)
 
     def pass_gate(
         self, study: str, annotator: str, kind: object, token: str, *, number: int | None = None,
         attempt: int | None = None, answer: object = None,
-    ) -> tuple[bool, Desk]:
+    ) -> tuple[bool, Workspace]:
         """Note what somebody answered to the gate before them: whether they go on, and the desk. A wrong
         answer is noted too. A call that is repeated with its token changes nothing.
 
@@ -162,34 +163,34 @@ class StudyService:
         checked = input_limits.checked_gate(kind)
         input_limits.checked_token(token)
         study_id = self._study_id(study)
-        desk = self._store.desk(study_id, annotator, at=self._clock())
-        flow = self._kind(desk.study).flow
+        workspace = self._store.workspace(study_id, annotator, at=self._clock())
+        flow = self._kind(workspace.study).flow
         if flow is None:
-            raise StudyError(f"In {desk.study.name} nothing stands between the items. Reload the page.")
-        passage = flow.pass_gate(desk, annotator, checked, token, number=number, attempt=attempt, answer=answer)
-        self._note(desk.study, annotator, passage.kind, token, passage.payload)
-        return passage.passed, self._seen(annotator, self._store.desk(study_id, annotator))
+            raise StudyError(f"In {workspace.study.name} nothing stands between the items. Reload the page.")
+        passage = flow.pass_gate(workspace, annotator, checked, token, number=number, attempt=attempt, answer=answer)
+        self._note(workspace.study, annotator, passage.kind, token, passage.payload)
+        return passage.passed, self._seen(annotator, self._store.workspace(study_id, annotator))
 
-    def keep_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
+    def save_draft(self, study: str, annotator: str, item_id: str, answer: object, *, seconds: float = 0.0) -> None:
         """Keep what somebody has begun to answer. Replaces their draft of the item."""
         input_limits.checked_answer(answer)
         study_id, kept, item, extra = self._before(study, annotator, item_id)
         kind = self._kind(kept)
         draft = Draft(item.item_id, annotator, kind.draft(answer, item, kept, extra=extra),
                       input_limits.checked_seconds(seconds), self._clock())
-        self._store.keep_draft(study_id, draft, lasting=kind.lasting)
+        self._store.save_draft(study_id, draft, lasting=kind.lasting)
 
     def drop_draft(self, study: str, annotator: str, item_id: str) -> None:
         """Discard what somebody has begun. What they saved stays. Raises ``UnknownItem``."""
         study_id, _, item, _ = self._before(study, annotator, item_id)
         self._store.drop_draft(study_id, item.item_id, annotator)
 
-    def more(self, study: str, annotator: str) -> tuple[int, Desk]:
+    def more(self, study: str, annotator: str) -> tuple[int, Workspace]:
         """Take over others' open work; how many items, and the desk. Raises ``NotJoined``."""
         study_id = self._study_id(study)
         hand_over = self._kind(self._store.study(study_id)).hand_over
         added = self._store.take_more(study_id, annotator, self._clock(), hand_over)
-        return added, self.desk(study_id, annotator)
+        return added, self.workspace(study_id, annotator)
 
     def overview(self, study: str, annotator: str) -> Sequence[Assignment]:
         """The person's items in their order, those left out that somebody else has taken over."""
@@ -203,17 +204,17 @@ class StudyService:
             study_id, kept, item, extra = self._before(study, annotator, draft.item_id)
             kind = self._kind(kept)
             if kind.flow is not None:
-                extra = self._store.desk(study_id, annotator, item_id=draft.item_id).extra   # as it is now
-            saved = kind.draft(kind.entered(answer, extra=extra) if answer else {}, item, kept, extra=extra)
+                extra = self._store.workspace(study_id, annotator, item_id=draft.item_id).extra   # as it is now
+            saved = kind.draft(kind.denormalize(answer, extra=extra) if answer else {}, item, kept, extra=extra)
             if any(_trimmed(draft.answer.get(name)) != _trimmed(value)
                    for name, value in saved.items() if name not in kind.lasting):
                 found.add(draft.item_id)
         return frozenset(found)
 
-    def progress(self, study: str, annotator: str) -> tuple[Desk, Progress]:
+    def progress(self, study: str, annotator: str) -> tuple[Workspace, Progress]:
         """How far the person is: nowhere, who has not joined."""
-        desk = self.desk(study, annotator)
-        return desk, progress_of(desk) if desk.joined else Progress(0, 0, 0, None, None)
+        workspace = self.workspace(study, annotator)
+        return workspace, progress_of(workspace) if workspace.joined else Progress(0, 0, 0, None, None)
 
     def _study_id(self, study: str) -> str:
         name = input_limits.checked_study(study)
@@ -227,11 +228,12 @@ class StudyService:
             study_id, _ = self._ids.put(name, (found.study_id, time.monotonic()))
         return study_id
 
-    def _not_joined(self, study_id: str) -> Desk:
+    def _not_joined(self, study_id: str) -> Workspace:
         study = self._store.study(study_id)
         if not study.accepting:
             raise StudyClosed(f"{study.name} is closed: no more judgements are taken.")
-        return Desk(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (), {}, (),
+        return Workspace(study, 0, self._each(study, self._store.seats(study_id)), 0, 0, None, None, None, None, (),
+                         {}, (),
                     joined=False)
 
     def _each(self, study: Study, seats: Sequence[Seat]) -> int:
@@ -244,35 +246,35 @@ class StudyService:
         who = (study_id, name_key(annotator), input_limits.checked_item(item_id))
         found = self._items.get(who)
         if found is None:
-            desk = self._remember(annotator, self._store.desk(study_id, annotator, item_id=item_id))
-            assert desk.item is not None, "the store gives the item it is asked for, or raises"
-            found = desk.study, desk.item, desk.extra
+            workspace = self._remember(annotator, self._store.workspace(study_id, annotator, item_id=item_id))
+            assert workspace.item is not None, "the store gives the item it is asked for, or raises"
+            found = workspace.study, workspace.item, workspace.extra
         return study_id, *found
 
-    def _remember(self, annotator: str, desk: Desk) -> Desk:
-        extras = {} if desk.item is None else {desk.item.item_id: desk.extra}
-        if self._kind(desk.study).flow is None:   # of what comes next the desk has no extra, and none is needed
-            extras |= {item.item_id: {} for item in desk.ahead}
-        for item in (desk.item, *desk.ahead):
+    def _remember(self, annotator: str, workspace: Workspace) -> Workspace:
+        extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
+        if self._kind(workspace.study).flow is None:   # of what comes next the desk has no extra, and none is needed
+            extras |= {item.item_id: {} for item in workspace.ahead}
+        for item in (workspace.item, *workspace.ahead):
             if item is not None and item.item_id in extras:
-                self._items.put((desk.study.study_id, name_key(annotator), item.item_id),
-                                (desk.study, replace(item, hidden={}), extras[item.item_id]))
-        return desk
+                self._items.put((workspace.study.study_id, name_key(annotator), item.item_id),
+                                (workspace.study, replace(item, hidden={}), extras[item.item_id]))
+        return workspace
 
-    def _seen(self, annotator: str, desk: Desk) -> Desk:
+    def _seen(self, annotator: str, workspace: Workspace) -> Workspace:
         """The desk as its person gets it: remembered, and in a kind with a flow with where they stand."""
-        self._remember(annotator, desk)
-        flow = self._kind(desk.study).flow
+        self._remember(annotator, workspace)
+        flow = self._kind(workspace.study).flow
         if flow is None:
-            return desk
-        study = desk.study
-        stand = flow.stand(
-            desk, annotator, self._store.overview(study.study_id, annotator),
+            return workspace
+        study = workspace.study
+        survey = flow.position(
+            workspace, annotator, self._store.overview(study.study_id, annotator),
             lambda: self._store.counts(study.study_id)["assignments"] // max(1, study.plan.seats))
-        if stand.gate and stand.gate["kind"] == "finished" and not _has_finished(desk):
+        if survey.gate and survey.gate["kind"] == "finished" and not _has_finished(workspace):
             with suppress(StorageError):   # a desk can be looked at on a full disk; it is noted next time
-                self._note(study, annotator, "finish", _FINISH, {"code": stand.gate["code"]})
-        return replace(desk, stand=stand)
+                self._note(study, annotator, "finish", _FINISH, {"code": survey.gate["code"]})
+        return replace(workspace, survey=survey)
 
     def _note(self, study: Study, annotator: str, kind: EventKind, token: str, payload: Mapping[str, Any]) -> None:
         self._store.note(StudyEvent(new_id(), study.study_id, annotator, kind, token, dict(payload), self._clock()))
@@ -287,5 +289,5 @@ def _trimmed(value: object) -> object:
     return value.rstrip() if isinstance(value, str) else value
 
 
-def _has_finished(desk: Desk) -> bool:
-    return any(event.kind == "finish" for event in desk.events)
+def _has_finished(workspace: Workspace) -> bool:
+    return any(event.kind == "finish" for event in workspace.events)

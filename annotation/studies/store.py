@@ -1,38 +1,32 @@
-"""Where studies and people are kept. Implemented by ``storage``."""
+"""Protocol of the store of studies. Implemented by ``storage``."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from annotation.records import (
     LOCAL,
-    Act,
     Admit,
     Assignment,
-    Changed,
-    CountTry,
+    AuditEvent,
     Decision,
-    Desk,
     Draft,
     EventKind,
-    HandOver,
-    Invitation,
     Item,
     Judgement,
     MetricScores,
-    Person,
-    Place,
+    PlannedAssignment,
+    Reassign,
     Released,
-    Role,
     Saved,
     Seat,
-    SignIn,
     Study,
     StudyEvent,
     StudyImage,
-    WrongTries,
+    Workspace,
 )
 
 
@@ -47,7 +41,7 @@ class StudyStore(Protocol):
     # --- making and reading ---------------------------------------------------------------
 
     def create(
-        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """All or nothing. ``seats`` beyond the plan's empty ones, and ``judgements``, are those of an
@@ -88,20 +82,20 @@ class StudyStore(Protocol):
 
     # --- judging --------------------------------------------------------------------------
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
         """The person's seat: the one they have, else the lowest that is free, else a new one that gets
         what ``hand_over`` gives it."""
         ...
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
         """Hand more to a person who is done; returns how many items. Of the agreement block they get back
         what was taken from them when their work was released."""
         ...
 
-    def desk(
+    def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """The item asked for by id or by position, else the first that is open;
         with ``after``, an item's id, the first open one behind that item, wrapping round.
         One transaction. ``at`` notes that the person was here (at most once a minute)."""
@@ -122,7 +116,7 @@ class StudyStore(Protocol):
         returns is kept in place of ``judgement.answer`` and ``unsure``, and what it raises is raised."""
         ...
 
-    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+    def save_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
         """Replaces the person's draft of the item. ``lasting`` as in :meth:`save`."""
         ...
 
@@ -161,7 +155,7 @@ class StudyStore(Protocol):
 
     # --- scores of metrics, for preference studies -------------------------------------------
 
-    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+    def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
         """Replaces those of the same name. Raises ``StudyError`` for a name without letters, for sets of items
         that the study does not have, and for numbers that are not finite."""
         ...
@@ -197,89 +191,18 @@ class StudyStore(Protocol):
         """With all its judgements, decisions, drafts, events and scores, at once; its pictures are not the store's."""
         ...
 
-    def note_act(self, act: Act) -> None:
+    def log_event(self, act: AuditEvent) -> None:
         """Note in the audit log what changes nothing in the store, such as a download."""
         ...
 
 
-class TriesStore(Protocol):
-    """Wrong passwords by key."""
+@dataclass(frozen=True)
+class StudyParts:
+    """What ``StudyStore.create`` takes."""
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]: ...
-
-    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
-        """One more for each key, as its function counts, which is called in the transaction, when nobody else can
-        count the same key. What came last before ``forget_before`` goes."""
-        ...
-
-    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
-        """Forget those of ``key``, and as many of each of ``others``."""
-        ...
-
-    def signed_in_from(self, name: str, since: datetime) -> Collection[str]:
-        """The addresses from which somebody of this name has signed in, each once."""
-        ...
-
-
-class PeopleStore(TriesStore, Protocol):
-    """Accounts, sign-ins, invitations and wrong passwords. Names are compared without regard to case.
-
-    What is done is noted in the audit log by the same transaction; ``by``: who does it."""
-
-    def any(self) -> bool:
-        """Whether there is an account at all, active or not. Raises ``StorageError`` where there is none any more."""
-        ...
-
-    def add(self, person: Person, *, by: str = LOCAL) -> None:
-        """Raises ``AccessError`` for a name that is taken, or that looks like one that is."""
-        ...
-
-    def person(self, name: str) -> Person | None: ...
-
-    def people(self) -> Sequence[Person]:
-        """By name."""
-        ...
-
-    def change(
-        self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
-        by: str | None = LOCAL, at: datetime | None = None,
-    ) -> Changed:
-        """Another password, and being made inactive, end the person's sign-ins. Who is no active admin afterwards, or
-        was none before, keeps no invitation: they are withdrawn, and those open ``at`` that time (now) are counted.
-        ``by`` None: nobody did it, and nothing is noted. Raises ``AccessError`` for an unknown name, and where no
-        active admin would be left."""
-        ...
-
-    def begin(self, sign_in: SignIn, address: str = "") -> None:
-        """Keep a sign-in; those that have long expired are cleared away. ``address``: where it came from."""
-        ...
-
-    def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
-        """Who has signed in with this and may still be here; None otherwise."""
-        ...
-
-    def extend(self, digest: str, expires_at: datetime) -> None: ...
-
-    def end(self, digest: str) -> None: ...
-
-    def note(self, act: Act) -> None:
-        """Note what changes nothing else, such as a wrong password."""
-        ...
-
-    def invite(self, invitation: Invitation) -> None:
-        """Raises ``AccessError`` unless an active admin or ``LOCAL`` made it."""
-        ...
-
-    def invitation(self, digest: str, now: datetime) -> Invitation | None:
-        """One that can still be used: whoever made it is an active admin, or ``LOCAL``."""
-        ...
-
-    def invitations(self, now: datetime) -> Sequence[Invitation]: ...
-
-    def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
-        """From now on nobody can use it. Returns whether it was there."""
-        ...
-
-    def accept(self, digest: str, person: Person, now: datetime) -> None:
-        """Add the person and use the invitation, both or neither. Raises ``AccessError``."""
-        ...
+    study: Study
+    items: Sequence[Item] = field(repr=False)
+    images: Sequence[StudyImage] = field(repr=False)
+    places: Sequence[PlannedAssignment] = field(repr=False)
+    seats: Sequence[Seat] = field(repr=False)
+    judgements: Sequence[Judgement] = field(repr=False)

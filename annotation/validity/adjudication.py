@@ -17,12 +17,12 @@ from typing import Any
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.studies import input_limits
 from annotation.studies.kinds import Kind
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
-from annotation.validity.answers import tidy
 from annotation.validity.labels import WHYS, Why, queue
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import IncompleteJudgement, StudyError, UnknownItem
+from cir_core.support.texts import tidy
 from cir_core.types.ids import new_id
 
 SHORTEST_REASON = 3
@@ -89,7 +89,7 @@ class Adjudication:
         self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
-        self._known: Latest[str, _Fixed] = Latest(_REMEMBERED)
+        self._known: LRUCache[str, _Fixed] = LRUCache(_REMEMBERED)
 
     def cases(self, study_name: str) -> CaseList:
         """The queue of a study. Raises ``UnknownStudy``."""
@@ -128,7 +128,7 @@ class Adjudication:
         checked, seen = input_limits.checked_token(token), input_limits.checked_revision(seen_revision)
         study = self._study(study_name)
         item = _item(self._fixed(study), item_id)
-        settled = self._kinds[study.kind].settle(answer, item, study)
+        settled = self._kinds[study.kind].normalize(answer, item, study)
         if settled.unsure:
             raise IncompleteJudgement("An adjudicator's answer settles the item: it cannot be unsure.")
         said = _reason(reason)

@@ -12,27 +12,21 @@ are no more than a hint. Answers of released files may also be false without any
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from annotation.records import Item, OpenWork, Study, Taken
+from annotation.records import Item, OpenAssignments, Reassignment, Study
 from annotation.studies import assignment
-from annotation.studies.input_limits import checked_text
-from annotation.studies.kinds import Settled
+from annotation.studies.input_limits import DRAFT_NOTE_LIMIT, NOTE_LIMIT, checked_text
+from annotation.studies.kinds import NormalizedAnswer
 from annotation.validity.rubric import Rubric, as_page, load_rubric
 from cir_core.errors import IncompleteJudgement
-from cir_core.support.texts import shortened
+from cir_core.support.texts import printable, shortened, tidy
 
-NOTE_LIMIT = 20_000
-DRAFT_NOTE_LIMIT = 5 * NOTE_LIMIT   # a note that is too long to be saved must survive a reload, to be shortened
 FIELDS = ("validated", "flags", "reasons", "note", "alternatives", "unsure", "panel_opened")
 _LISTS = ("flags", "reasons", "alternatives")
 _SWITCHES = ("unsure", "panel_opened")
-_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85]")
-_UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -42,9 +36,9 @@ class Validity:
     flow = None
     lasting = ("panel_opened",)   # what was seen cannot be unseen
 
-    def settle(
+    def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
-    ) -> Settled:
+    ) -> NormalizedAnswer:
         """The canonical answer. Raises ``IncompleteJudgement``.
 
         What is missing is taken as empty. ``validated`` may be left null where flags are set: they
@@ -65,7 +59,7 @@ class Validity:
             _check_verdict(validated, flags, rubric)
             _check_complete(flags, reasons, note, rubric)
             validated = not flags
-        return Settled({
+        return NormalizedAnswer({
             "validated": validated, "flags": list(rubric.by_severity(flags)), "reasons": sorted(reasons), "note": note,
             "alternatives": sorted(_of_panel(fields["alternatives"], item)), "unsure": unsure,
             "panel_opened": fields["panel_opened"],
@@ -90,10 +84,10 @@ class Validity:
             **{name: given.get(name) is True for name in _SWITCHES},
         }
 
-    def entered(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
+    def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         return answer
 
-    def hand_over(self, work: OpenWork) -> Sequence[Taken]:
+    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """A fair share of all open work: :func:`annotation.studies.assignment.hand_over`."""
         return assignment.hand_over(work)
 
@@ -117,18 +111,6 @@ def signature(answer: Mapping[str, Any], rubric: Rubric) -> tuple[str, ...] | No
         return None
     flags = () if validated else rubric.by_severity(answer.get("flags", ()))
     return flags or (rubric.category(validated, ()),)
-
-
-def printable(text: str) -> str:
-    """Without control characters but new lines and tabs, and writable as UTF-8; else as it was typed."""
-    text = _LINE_ENDS.sub("\n", text.encode("utf-8", "replace").decode())
-    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
-
-
-def tidy(text: str) -> str:
-    """:func:`printable`, and without the white space at its end; without anything to see it is empty."""
-    text = printable(text).rstrip()
-    return text if any(unicodedata.category(c) not in _UNSEEN for c in text) else ""
 
 
 def _typed(answer: object) -> dict[str, Any]:

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from annotation.records import Item, Place, Study, StudyPlan
+from annotation.records import Item, PlannedAssignment, Study, StudyPlan
 from annotation.sources.panels import Panels, Refused, candidates, fill_panels, panel_notes, usual_size
 from annotation.sources.queries import LISTED, StudyQuery
 from annotation.sources.sampling import spread
 from annotation.studies.assignment import plan_places
-from annotation.studies.images import FindPicture, Freezer, freezing
-from annotation.studies.naming import check_name, cleared
+from annotation.studies.creation import Created, Progress, check_name, cleared
+from annotation.studies.image_snapshots import FindPicture, Freezer, freezing
 from annotation.studies.store import StudyStore
 from annotation.validity.circus import ImportedStudy, study_of
 from annotation.validity.rubric import newest_rubric
@@ -25,17 +25,6 @@ from cir_core.types.ids import new_id
 
 SETTINGS: Mapping[str, Any] = {"unsure_after": 120, "broad_at": 10}
 """Seconds after which "unsure" is offered, and marked alternatives at which a query counts as too broad."""
-Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class Created:
-    """``counts`` of what was made and left out: items, pictures, dropped (queries), missing (pictures of
-    panels), panel (images in each) and places; of an import items, people, assignments and judgements."""
-
-    study: Study
-    counts: Mapping[str, int]
-    notes: tuple[str, ...] = ()
 
 
 def create_validity_study(
@@ -44,7 +33,7 @@ def create_validity_study(
     max_megapixels: float = 64.0, skip_missing: bool = False, panel_size: int | None = None,
     progress: Progress | None = None,
 ) -> Created:
-    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.studies.images`).
+    """Store a study whose items are ``queries``, its pictures in ``home`` (:mod:`annotation.studies.image_snapshots`).
 
     Without the picture of its reference or target nobody can judge a query: all such queries are listed
     and nothing is made, or with ``skip_missing`` they are left out and counted. In the place of a panel's picture
@@ -56,8 +45,8 @@ def create_validity_study(
             for the order of panels, which nobody is to know.
         source: where the queries came from, in plain JSON.
         settings: over :data:`SETTINGS`.
-        panel_size: images in the panel of every item; None: as :func:`annotation.sources.panels.usual_size` has it. Fewer
-            where a query has fewer, which ``notes`` say.
+        panel_size: images in the panel of every item; None: as :func:`annotation.sources.panels.usual_size` has it.
+            Fewer where a query has fewer, which ``notes`` say.
         progress: pictures looked at, and of how many.
     """
     name = check_name(store, name)
@@ -83,7 +72,7 @@ def create_validity_study(
 
 def _lay_out(
     study: Study, queries: Sequence[StudyQuery], item_ids: Sequence[str]
-) -> tuple[list[Item], list[Place]]:
+) -> tuple[list[Item], list[PlannedAssignment]]:
     """Items without what they show, and their places."""
     plan = study.plan
     if not 0 <= plan.agreement_items <= len(queries):

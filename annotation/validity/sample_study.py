@@ -8,8 +8,9 @@ from tempfile import TemporaryDirectory
 from annotation.records import StudyPlan
 from annotation.sources.audit import read_audit
 from annotation.sources.sampling import sample
+from annotation.studies.creation import Created
 from annotation.studies.store import StudyStore
-from annotation.validity.create import Created, create_validity_study
+from annotation.validity.create import create_validity_study
 from cir_core.audit.report import make_report, write_files
 from cir_core.audit.retrievers.late_encoder import Load
 from cir_core.audit.retrievers.models import Models

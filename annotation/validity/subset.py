@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from annotation.records import Item
+from annotation.records import Item, category_of, dataset_of
 from annotation.validity.labels import FinalLabel
 from annotation.validity.rubric import INVALID_UNSPECIFIED, UNLABELLED, Rubric
 
@@ -70,14 +70,6 @@ def count_subset(
         of.setdefault(dataset_of(item), []).append(item)
     return Subset(tuple(_row(name, found, labels, rubric) for name, found in of.items()),
                   _row(TOTAL, items, labels, rubric))
-
-
-def dataset_of(item: Item) -> str:
-    return str(item.hidden.get("dataset") or "unknown")
-
-
-def category_of(item: Item) -> str:
-    return str(item.hidden.get("hidden_category") or "unknown")
 
 
 def _row(name: str, items: Sequence[Item], labels: Mapping[str, FinalLabel], rubric: Rubric) -> SubsetRow:

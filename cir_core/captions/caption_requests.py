@@ -20,8 +20,8 @@ from cir_core.errors import (
 )
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionTask, Domain, Picture
-from cir_core.language.watch import Watch
 
 _PATIENCE = 3  # errors after one another that end the questions about one image
 _SILENT = "got no caption from the language model."
@@ -34,7 +34,7 @@ class CaptionRequests:
         self, gallery: Gallery, language: LanguageModel, answers: CaptionAnswers, domain: Domain
     ) -> None:
         self._gallery, self._language, self._answers, self._domain = gallery, language, answers, domain
-        self._watch = Watch()
+        self._watch = Observer()
         self.asked = 0
 
     def work(self, rows: Sequence[int], workers: int, done: Callable[[], None]) -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Protocol
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
-from cir_core.language.watch import Watch
 from cir_core.types.records import Matrix
 
 TAU = 0.8
@@ -22,7 +22,7 @@ class TextEncoder(Protocol):
 
 def ask_difference(
     language: LanguageModel, encoder_texts: TextEncoder, task: DifferenceTask, *, tau: float = TAU,
-    attempts: int = 3, watch: Watch | None = None,
+    attempts: int = 3, watch: Observer | None = None,
 ) -> tuple[DifferenceAnswer, tuple[str, ...]]:
     """What to say so that the reference becomes the target, and remarks about how it was found.
 

@@ -12,9 +12,9 @@ import torch
 import transformers
 from PIL import Image
 
-from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.load_failures import load_failure
-from cir_core.encoders.offline import hub_access, not_here
+from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
+from cir_core.encoders.files.load_failures import load_failure
+from cir_core.encoders.files.offline import hub_access, not_here
 from cir_core.encoders.specs import EncoderSpec, looks_like_path
 from cir_core.encoders.torch_encoder import TorchEncoder, choose_device, choose_precision
 from cir_core.errors import EncoderUnavailable

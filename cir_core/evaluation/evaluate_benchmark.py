@@ -30,7 +30,7 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
-from cir_core.search.composing import Asked, Composed
+from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Usage
@@ -142,7 +142,7 @@ def _outcomes(
     return outcomes
 
 
-def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Asked:
+def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> PreparedTurn:
     for target in query.target_ids:
         if target not in searcher.index:
             raise SearchError(f"The target {quoted(target)} is not among the {len(searcher.index)} images that are "
@@ -150,4 +150,4 @@ def _asked(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) 
         if target in query.excluded_ids:
             raise SearchError(f"The target {quoted(target)} is excluded from the results, so it has no rank.")
     text = clean_text(query.modification_text, required=settings.base != "image-only")
-    return searcher.asked(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())
+    return searcher.prepare(searcher.gallery_reference(query.reference_id), text, settings, watch=QueryWatch())

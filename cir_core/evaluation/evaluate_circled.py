@@ -133,7 +133,7 @@ def _replay(searcher: Searcher, session: CircledSession, settings: MethodSetting
     references: tuple[str, ...] = ()
     for number, turn in enumerate(session.turns, start=1):
         watch = QueryWatch()
-        made = searcher.composed(
+        made = searcher.compose(
             searcher.gallery_reference(turn.reference_id),
             clean_text(turn.text, required=settings.base != "image-only"), settings, previous=previous, watch=watch,
         )

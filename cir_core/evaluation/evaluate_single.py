@@ -16,7 +16,7 @@ import numpy as np
 from cir_core.datasets.records import BenchmarkQuery
 from cir_core.evaluation.metrics.bootstrap import Estimate, Values, estimates
 from cir_core.methods.declared import Method
-from cir_core.search.searcher import Found, Searcher
+from cir_core.search.searcher import Searcher, TurnResult
 from cir_core.types.composition import Usage
 from cir_core.types.records import MethodSettings, ProtocolCard
 
@@ -72,7 +72,7 @@ def looks_at(settings: MethodSettings) -> int:
     return max(SEEN, settings.feedback_depth)
 
 
-def rank_of_target(found: Found, target_id: str) -> int:
+def rank_of_target(found: TurnResult, target_id: str) -> int:
     if found.target_rank is None:
         raise AssertionError(f"no rank for target {target_id}")
     return found.target_rank
@@ -119,7 +119,7 @@ def single_turn_values(ranks: Sequence[int]) -> Values:
     return np.stack([*(array <= k for k in CUTOFFS), 1 / array], axis=1)
 
 
-def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> Found:
+def _turn(searcher: Searcher, query: BenchmarkQuery, settings: MethodSettings) -> TurnResult:
     return searcher.turn(
         searcher.gallery_reference(query.reference_id), query.modification_text, settings, k=SEEN,
         target_id=query.target_ids[0],

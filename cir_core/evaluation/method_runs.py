@@ -20,7 +20,7 @@ from cir_core.evaluation.runs.records import Run
 from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
-from cir_core.language.watch import Watch
+from cir_core.language.observer import Observer
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
@@ -92,7 +92,7 @@ def searcher_over(
                     captions=read_captions(gallery) if reflects else None)
 
 
-def refuse_failures(watch: Watch) -> None:
+def refuse_failures(watch: Observer) -> None:
     """Raises what a language model failed with, where the search went on without its answer."""
     if isinstance(watch, QueryWatch) and watch.error is not None:
         raise watch.error

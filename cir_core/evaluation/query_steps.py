@@ -15,7 +15,7 @@ from cir_core.errors import CirqueError
 from cir_core.evaluation.method_runs import ENDS_A_RUN, refuse_failures
 from cir_core.evaluation.rank_composed import Ranked, rank_composed
 from cir_core.methods.base_query import BaseQuery
-from cir_core.search.composing import Asked, Composed
+from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.types.records import MethodSettings
 
@@ -49,20 +49,21 @@ def each(work: Callable[[_In], _Out], items: Sequence[_In], workers: int = 1) ->
 
 
 def composed_together(
-    asked: Sequence[Asked | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *, workers: int = 1
+    asked: Sequence[PreparedTurn | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *,
+    workers: int = 1
 ) -> list[Composed | Problem]:
     """What each query is ranked by. ``searchers`` has one for each query, all with one encoder,
     which gets the queries together. A step that a language model failed at fails its query
     (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
     outcomes: dict[int, Composed | Problem] = {}
-    ready: list[tuple[int, Asked]] = []
+    ready: list[tuple[int, PreparedTurn]] = []
     for place, one in enumerate(asked):
         if isinstance(one, Problem):
             outcomes[place] = one
         else:
             ready.append((place, one))
     bases = _bases(searchers[ready[0][0]], [one for _, one in ready], settings) if ready else []
-    based: list[tuple[int, Asked, BaseQuery]] = []
+    based: list[tuple[int, PreparedTurn, BaseQuery]] = []
     for (place, one), base in zip(ready, bases, strict=True):
         if isinstance(base, Problem):
             outcomes[place] = base
@@ -95,16 +96,17 @@ def ranked_together(
     return [outcomes[place] for place in range(len(made))]
 
 
-def _bases(searcher: Searcher, asked: Sequence[Asked], settings: MethodSettings) -> Sequence[BaseQuery | Problem]:
+def _bases(searcher: Searcher, asked: Sequence[PreparedTurn],
+           settings: MethodSettings) -> Sequence[BaseQuery | Problem]:
     try:
-        return searcher.bases(asked, settings)
+        return searcher.encode_bases(asked, settings)
     except ENDS_A_RUN:
         raise
     except CirqueError:  # it is one of them, which only shows when each goes by itself
-        return each(lambda one: searcher.bases([one], settings)[0], asked)
+        return each(lambda one: searcher.encode_bases([one], settings)[0], asked)
 
 
-def _completed(searcher: Searcher, asked: Asked, base: BaseQuery, settings: MethodSettings) -> Composed:
-    made = searcher.completed(asked, base, settings)
+def _completed(searcher: Searcher, asked: PreparedTurn, base: BaseQuery, settings: MethodSettings) -> Composed:
+    made = searcher.finish_query(asked, base, settings)
     refuse_failures(asked.stages.watch)
     return made

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cir_core.methods.soft_filter import soft_score
-from cir_core.search.composing import Composed
+from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
 from cir_core.types.composition import Constraints
 from cir_core.types.records import Hit

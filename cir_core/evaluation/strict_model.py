@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from cir_core.errors import CirqueError
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Watch
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 
 
-class QueryWatch(TurnWatch):
+class QueryWatch(TurnObserver):
     """Remembers the first thing that went wrong with one query."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class StrictLanguageModel:
     def sees(self) -> bool:
         return self._inner.sees
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
             return self._inner.complete(task, watch)

@@ -6,7 +6,7 @@ candidates; every score that is compared or shown is the double-precision produc
 to float32. :meth:`FlatIndex.search`, ``rank_of`` and the batch methods agree by construction.
 
 The fast pass is one matrix product straight over the memory-mapped file. faiss gives the
-same lists (``tests/unit/test_index.py`` checks) but answers a single query on one thread,
+same lists (``tests/unit/cir_core/index/test_index.py`` checks) but answers a single query on one thread,
 which is slower on a machine with several cores; ``make bench`` times both.
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Watch
 
 
 class LanguageModel(Protocol):
@@ -21,7 +21,7 @@ class LanguageModel(Protocol):
         """Whether it looks at pixels; others work from captions and feature vectors."""
         ...
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The validated answer.
 
         Raises:

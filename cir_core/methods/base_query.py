@@ -20,7 +20,7 @@ from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import quoted
 from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Matrix, Vector
@@ -50,7 +50,7 @@ class BaseQuery:
 
 def words_of(
     text: str, method: MethodSettings, *, language: LanguageModel, caption: CaptionAnswer | None, domain: Domain,
-    stages: Stages,
+    stages: StageTimer,
 ) -> Words:
     """What the base of ``method`` makes of ``text`` before it is encoded. Only ``cirevl`` needs
     ``caption`` and asks ``language``; without a text there is nothing to merge, and the caption
@@ -69,7 +69,7 @@ def words_of(
 
 def base_queries(
     references: Sequence[Reference], words: Sequence[Words], method: MethodSettings, *, encoder: Encoder,
-    stages: Stages,
+    stages: StageTimer,
 ) -> list[BaseQuery]:
     """The vectors of ``words`` said of ``references``, one of each, encoded together.
 
@@ -98,7 +98,7 @@ def _mixed(vector: Vector, reference: Reference, method: MethodSettings) -> tupl
     return mix.of(vector, reference.features), terms
 
 
-def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encoder, stages: Stages) -> Matrix:
+def _joint(references: Sequence[Reference], texts: Sequence[str], encoder: Encoder, stages: StageTimer) -> Matrix:
     if not composes(encoder):
         raise EncoderUnavailable(
             f"The encoder {quoted(encoder.name)} does not compose image and text by itself. Choose another method, or "

@@ -9,7 +9,7 @@ from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import ConstraintsTask, Domain
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Constraints
 from cir_core.types.methods import FilterMode, SoftFilter
@@ -18,7 +18,7 @@ MOST = 12  # chips on one side; more would average each other away
 
 
 def ask_constraints(
-    language: LanguageModel, reference: Reference, caption: str, text: str, domain: Domain, stages: Stages
+    language: LanguageModel, reference: Reference, caption: str, text: str, domain: Domain, stages: StageTimer
 ) -> tuple[Constraints, tuple[str, ...]]:
     """Constraints and notes. A model that fails leaves them empty, as SoFT does, and says so."""
     try:

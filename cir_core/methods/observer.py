@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cir_core.language.watch import MeteredWatch, Watch
+from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.records import Hit
 
 
-class TurnWatch(Watch):
+class TurnObserver(Observer):
     """Override what is of interest; all of it is called from the thread that makes the turn."""
 
     def stage(self, name: str) -> None:
@@ -22,10 +22,10 @@ class TurnWatch(Watch):
         """A round is over."""
 
 
-class PartWatch(MeteredWatch, TurnWatch):
+class PartWatch(MeteredWatch, TurnObserver):
     """Passes everything on to ``outer`` and counts what one part of a longer action used."""
 
-    def __init__(self, outer: TurnWatch) -> None:
+    def __init__(self, outer: TurnObserver) -> None:
         super().__init__(outer)
         self._whole = outer
 

@@ -22,7 +22,7 @@ from cir_core.language.tasks import Domain, Picture, ReflectTask
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
 from cir_core.methods.references import Reference
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.methods import Reflection
@@ -68,7 +68,7 @@ def _fused(query: ComposedQuery, new: Vector, name: str, reflection: Reflection)
 
 def reflect(
     start: ComposedQuery, reflection: Reflection, *, reference: Reference, caption: str, text: str, merged: str,
-    looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain, stages: Stages,
+    looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain, stages: StageTimer,
 ) -> tuple[ComposedQuery, tuple[ReflectionRound, ...], tuple[str, ...]]:
     """Run the rounds. Returns the query, the rounds and notes for the person.
 
@@ -109,7 +109,7 @@ def reflect(
 def _round(
     number: int, hits: Sequence[Hit], reflection: Reflection, reference: Reference, caption: str, text: str,
     previous_query: str, looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain,
-    stages: Stages,
+    stages: StageTimer,
 ) -> ReflectionRound:
     shown = [hit.image_id for hit in hits]
     pictured = shown[: reflection.images]

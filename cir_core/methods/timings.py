@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 
 
-class Stages:
+class StageTimer:
     """``with stages("merge"): …`` adds the milliseconds to ``milliseconds["merge"]``."""
 
-    def __init__(self, watch: TurnWatch | None = None) -> None:
-        self.watch = watch or TurnWatch()
+    def __init__(self, watch: TurnObserver | None = None) -> None:
+        self.watch = watch or TurnObserver()
         self.milliseconds: dict[str, float] = {}
 
     @contextmanager

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import Fault, Faults
 from cir_core.datasets.files.image_files import ImageFolder
+from cir_core.datasets.files.issues import Fault, ValidationIssues
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import CirqueError, DatasetError
 from cir_core.registry.contents import Content, Source
@@ -63,7 +63,7 @@ def check(
     Raises ``DatasetError`` for a kind or a path that is not there, an option the kind does not
     take, and ``images`` for a kind that names none; never for what the files hold.
     """
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     source = Source(path, faults, split, caption_mode, pool, annotations)
     found = checked_kind(kind, source)
     try:
@@ -99,7 +99,7 @@ def _is_empty(content: Content) -> bool:
     return not any(number for number in content.counts.values() if not isinstance(number, str))
 
 
-def _twice(path: Path, benchmark: Benchmark, faults: Faults) -> None:
+def _twice(path: Path, benchmark: Benchmark, faults: ValidationIssues) -> None:
     """Ids that readers let pass more than once."""
     for query_id in _repeated(query.query_id for query in benchmark.queries):
         faults.add(path, f"query {quoted(query_id)}", "its id occurs more than once",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_document
 from cir_core.datasets.records import Benchmark, CaptionMode, ImagePaths
 from cir_core.registry import counting
@@ -17,7 +17,7 @@ class Source:
     """Where a data set lies and how it is to be read; None leaves it to the data set's reader."""
 
     path: Path
-    faults: Faults
+    faults: ValidationIssues
     split: str | None = None
     caption_mode: CaptionMode | None = None
     pool: Path | None = None          # the gallery's list, where the data set's files have none
@@ -82,7 +82,7 @@ def soft_multi_target(source: Source) -> Content:
         source.path, pool=_pool(source), split=source.split or "val", caption_mode=source.caption_mode,
         faults=source.faults,
     )
-    records = read_multi_target(source.path, Faults(collect=True))  # its faults are known by now
+    records = read_multi_target(source.path, ValidationIssues(collect=True))  # its faults are known by now
     return of_benchmark(benchmark, counting.multi_target_counts(records, benchmark))
 
 
@@ -93,7 +93,7 @@ def soft_single_target(source: Source) -> Content:
     benchmark = single_target_benchmark(
         source.path, pool=_pool(source), split=source.split or "val", faults=source.faults,
     )
-    records = read_single_target(source.path, Faults(collect=True))
+    records = read_single_target(source.path, ValidationIssues(collect=True))
     content = of_benchmark(benchmark, counting.single_target_counts(records, benchmark))
     shown = [name for one in records for name in (one.original_target_id, *one.distractor_ids, *one.scores) if name]
     return Content(content.counts, content.notes, benchmark, tuple(dict.fromkeys([*content.image_ids, *shown])),
@@ -156,7 +156,7 @@ def _pool(source: Source) -> tuple[str, ...] | None:
     return None if source.pool is None else read_pool(source.pool, source.faults)
 
 
-def read_pool(path: Path, faults: Faults) -> tuple[str, ...] | None:
+def read_pool(path: Path, faults: ValidationIssues) -> tuple[str, ...] | None:
     """Image names of a split file: a JSON array, or an object of names and paths as CIRR's. None after a fault."""
     content = read_document(path, faults)
     if isinstance(content, Mapping):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import fashioniq
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
+    faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """Queries and pools of the drawn garments; ``path`` is where they were drawn to.
 
@@ -24,7 +25,7 @@ def read_benchmark(
     if not (path / "captions").is_dir():
         raise DatasetError(f"{path} does not hold the sample benchmark. Draw it with `cirque sample build {path}`.")
     queries, pools, notes = fashioniq.read_categories(
-        path, split, caption_mode or "joined", faults or Faults(), union=False, may_hide_targets=False,
+        path, split, caption_mode or "joined", faults or ValidationIssues(), union=False, may_hide_targets=False,
     )
     return Benchmark("sample", split, queries, pools, image_paths, notes)
 

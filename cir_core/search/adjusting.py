@@ -10,15 +10,15 @@ from cir_core.errors import SearchError
 from cir_core.methods.constraints import checked_constraints, checked_soft_filter
 from cir_core.methods.feedback import ComposedQuery, compose
 from cir_core.methods.reflection import fuse_rounds
-from cir_core.methods.timings import Stages
-from cir_core.search.result import Found
+from cir_core.methods.timings import StageTimer
+from cir_core.search.result import TurnResult
 from cir_core.support.texts import clean_text
 from cir_core.types.composition import Adjustment, Composition, ReflectionRound
 from cir_core.types.records import MethodSettings, SoftFilter
 
 
 def adjusted(
-    found: Found, method: MethodSettings, adjustment: Adjustment, encoder: Encoder, stages: Stages
+    found: TurnResult, method: MethodSettings, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
 ) -> tuple[ComposedQuery, Composition, tuple[str, ...]]:
     """The query of ``found``, its composition and its notes after ``adjustment``.
 
@@ -40,7 +40,7 @@ def adjusted(
     return query, composition, (*_notes(found, rounds), *_filter_notes(adjustment, composition))
 
 
-def _notes(found: Found, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
+def _notes(found: TurnResult, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
     """What was said of rounds that were taken back is no longer said."""
     before = found.composition.rounds
     kept = {note for one in rounds for note in one.notes}
@@ -62,7 +62,7 @@ def _filter_notes(adjustment: Adjustment, made: Composition) -> tuple[str, ...]:
 
 
 def _rounds(
-    rounds: Sequence[ReflectionRound], adjustment: Adjustment, encoder: Encoder, stages: Stages
+    rounds: Sequence[ReflectionRound], adjustment: Adjustment, encoder: Encoder, stages: StageTimer
 ) -> tuple[ReflectionRound, ...]:
     kept = list(rounds if adjustment.rounds is None else rounds[: max(0, adjustment.rounds)])
     if adjustment.rewritten is not None:

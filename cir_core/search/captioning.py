@@ -6,8 +6,8 @@ import threading
 from collections import OrderedDict
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionAnswer, CaptionTask, Domain, Picture
-from cir_core.language.watch import Watch
 
 _KEPT = 4096
 
@@ -26,7 +26,7 @@ class Captioner:
         self._answers: OrderedDict[str, CaptionAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def caption(self, image_id: str, picture: Picture, watch: Watch | None = None) -> CaptionAnswer:
+    def caption(self, image_id: str, picture: Picture, watch: Observer | None = None) -> CaptionAnswer:
         """The caption of one image. Raises ``LanguageModelError``."""
         with self._lock:
             known = self._answers.get(image_id)

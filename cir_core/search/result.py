@@ -11,7 +11,7 @@ from cir_core.types.records import Hit, Turn, Vector
 
 
 @dataclass(frozen=True)
-class Found:
+class TurnResult:
     """The outcome of one turn (see :class:`~cir_core.types.records.Turn` for the fields)."""
 
     caption: str
@@ -25,7 +25,7 @@ class Found:
     composition: Composition
 
     @classmethod
-    def of(cls, turn: Turn) -> Found:
+    def of(cls, turn: Turn) -> TurnResult:
         """A stored turn. Raises ``SearchError`` for one stored before methods were recorded."""
         if turn.composition is None:
             raise SearchError("This turn was made by an earlier version, which kept too little to change it. "

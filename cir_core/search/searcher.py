@@ -23,19 +23,19 @@ from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
 from cir_core.methods.constraints import ask_constraints
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import Previous as Previous
 from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
 from cir_core.methods.reflection import Looking, reflect
 from cir_core.methods.soft_filter import soft_score
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
-from cir_core.search.composing import Asked, Composed, joined
+from cir_core.search.prepare import Composed, PreparedTurn, apply_history
 from cir_core.search.protocol import make_card
 from cir_core.search.ranking import Ranked, rank
-from cir_core.search.result import Found as Found
+from cir_core.search.result import TurnResult as TurnResult
 from cir_core.search.text_vectors import TextVectors
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
@@ -134,8 +134,8 @@ class Searcher:
 
     def turn(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
-        marks: Marks = Marks(), k: int = 60, target_id: str | None = None, watch: TurnWatch | None = None,
-    ) -> Found:
+        marks: Marks = Marks(), k: int = 60, target_id: str | None = None, watch: TurnObserver | None = None,
+    ) -> TurnResult:
         """Run one turn. ``previous`` is None for the first one; ``marks`` are of its hits.
 
         Raises:
@@ -144,48 +144,49 @@ class Searcher:
         """
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
-        made = self.composed(reference, text, method, previous=previous, marks=marks, watch=watch)
+        made = self.compose(reference, text, method, previous=previous, marks=marks, watch=watch)
         ranked = self._rank(made.query, made.composition, k, made.excluded, target_id, made.stages)
-        return Found(
+        return TurnResult(
             made.caption, made.merged, made.notes, made.query.vector, ranked.hits, made.excluded,
             ranked.target_rank, made.stages.milliseconds, made.composition,
         )
 
-    def composed(
+    def compose(
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
-        marks: Marks = Marks(), watch: TurnWatch | None = None,
+        marks: Marks = Marks(), watch: TurnObserver | None = None,
     ) -> Composed:
         """:meth:`turn` without its last step, the ranking. The text may be empty: then the
         reference alone is asked for. Raises as :meth:`turn` does."""
         if previous is not None:
             check_marks(self.gallery, reference, marks)
-        asked = self.asked(reference, text, method, watch=watch)
-        [base] = self.bases([asked], method, asked.stages)
-        return self.completed(asked, base, method, previous=previous, marks=marks)
+        asked = self.prepare(reference, text, method, watch=watch)
+        [base] = self.encode_bases([asked], method, asked.stages)
+        return self.finish_query(asked, base, method, previous=previous, marks=marks)
 
-    def asked(
-        self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnWatch | None = None
-    ) -> Asked:
-        """The first part of :meth:`composed`: what language models have to do with the base."""
+    def prepare(
+        self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None
+    ) -> PreparedTurn:
+        """The first part of :meth:`compose`: what language models have to do with the base."""
         text = clean_text(text, required=False)
-        stages = Stages(watch)
+        stages = StageTimer(watch)
         caption = self.caption(reference, method, stages)
         words = words_of(text, method, language=self.language, caption=caption, domain=self.domain, stages=stages)
-        return Asked(reference, text, caption, words, stages)
+        return PreparedTurn(reference, text, caption, words, stages)
 
-    def bases(self, asked: Sequence[Asked], method: MethodSettings, stages: Stages | None = None) -> list[BaseQuery]:
+    def encode_bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,
+              stages: StageTimer | None = None) -> list[BaseQuery]:
         """The second part, for several turns at once: what is encoded goes through the encoder
         together, and its time counts for ``stages``."""
         return base_queries([one.reference for one in asked], [one.words for one in asked], method,
-                            encoder=self.encoder, stages=stages or Stages())
+                            encoder=self.encoder, stages=stages or StageTimer())
 
-    def completed(
-        self, asked: Asked, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
+    def finish_query(
+        self, asked: PreparedTurn, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(),
     ) -> Composed:
         """The last part: history, what SoFT asks for, and the rounds of reflection."""
         reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
-        start = joined(base, reference, previous, marks, method, self.features_of)
+        start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
             raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
@@ -215,13 +216,13 @@ class Searcher:
         return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages)
 
     def adjust(
-        self, found: Found, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
+        self, found: TurnResult, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
         target_id: str | None = None,
-    ) -> Found:
+    ) -> TurnResult:
         """``found`` as it is with other constraints, another λ or other rounds, without asking a
         language model. Raises ``SearchError`` for chips, λ, a text or a k that cannot be used."""
         _check_k(k)
-        stages = Stages()
+        stages = StageTimer()
         query, composition, notes = adjusted(found, method, adjustment, self.encoder, stages)
         ranked = self._rank(query, composition, k, found.excluded_ids, target_id, stages)
         return replace(
@@ -237,7 +238,7 @@ class Searcher:
         # A model that sees looks for itself when it reflects or filters.
         return not self.language.sees and (reflects or method.soft_filter is not None)
 
-    def caption(self, reference: Reference, method: MethodSettings, stages: Stages) -> CaptionAnswer | None:
+    def caption(self, reference: Reference, method: MethodSettings, stages: StageTimer) -> CaptionAnswer | None:
         """The reference in words; None where ``method`` needs none. Raises ``LanguageModelError``."""
         if not self.needs_caption(method):
             return None
@@ -246,7 +247,7 @@ class Searcher:
 
     def _rank(
         self, query: ComposedQuery, composition: Composition, k: int, excluded: Sequence[str],
-        target_id: str | None, stages: Stages,
+        target_id: str | None, stages: StageTimer,
     ) -> Ranked:
         soft = None
         if composition.soft_filter is not None:

@@ -10,9 +10,9 @@ from time import perf_counter
 
 from cir_core.errors import CirqueError, SearchError, Stopped
 from cir_core.methods.declared import Method
-from cir_core.methods.observer import PartWatch, TurnWatch
+from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.methods.references import Previous, Reference
-from cir_core.methods.timings import Stages
+from cir_core.methods.timings import StageTimer
 from cir_core.search.searcher import Searcher
 from cir_core.sessions.comparisons import Column, Comparison, ComparisonStore
 from cir_core.sessions.service import SearchService
@@ -37,7 +37,7 @@ class ComparisonService:
         self, gallery: str, reference_id: str, text: str, methods: Sequence[Method], *,
         session_id: str | None = None, parent_id: str | None = None, marks: Marks = Marks(),
         exclude: Exclude = "reference", blind: bool = False, seed: int | None = None,
-        watch: TurnWatch | None = None, column_done: Callable[[], None] = lambda: None,
+        watch: TurnObserver | None = None, column_done: Callable[[], None] = lambda: None,
     ) -> Comparison:
         """Run the turn once per method, one after the other, and store the outcome.
 
@@ -56,7 +56,7 @@ class ComparisonService:
         path = self._search.going_on(gallery, session_id, parent_id)
         reference, _ = self._search.reference(searcher, reference_id)
         seed = random.SystemRandom().randrange(2**31) if seed is None else seed
-        watch = watch or TurnWatch()
+        watch = watch or TurnObserver()
         shared = _caption(searcher, reference, [method.settings for method in methods], watch)
         columns: list[Column] = []
         for method in methods:  # as asked for: the order they are shown in is drawn apart from how long each takes
@@ -84,13 +84,13 @@ class _Shared:
 
 
 def _caption(
-    searcher: Searcher, reference: Reference, methods: Sequence[MethodSettings], watch: TurnWatch
+    searcher: Searcher, reference: Reference, methods: Sequence[MethodSettings], watch: TurnObserver
 ) -> _Shared | None:
     needing = next((method for method in methods if searcher.needs_caption(method)), None)
     if needing is None:
         return None
     part = PartWatch(watch)
-    stages = Stages(part)
+    stages = StageTimer(part)
     try:
         answer = searcher.caption(reference, needing, stages)
     except CirqueError:
@@ -111,7 +111,7 @@ def _check(methods: Sequence[Method]) -> None:
 
 def _column(
     searcher: Searcher, reference: Reference, text: str, method: Method, exclude: Exclude,
-    path: Sequence[Turn], marks: Marks, watch: TurnWatch, shared: _Shared | None,
+    path: Sequence[Turn], marks: Marks, watch: TurnObserver, shared: _Shared | None,
 ) -> Column:
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)

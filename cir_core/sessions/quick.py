@@ -22,7 +22,7 @@ from cir_core.images.pixels import to_rgb
 from cir_core.language.base import LanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.tasks import Picture
-from cir_core.search.searcher import Found, Previous, Reference, Searcher
+from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult
 from cir_core.settings import get_settings
 from cir_core.types.records import Hit, MethodSettings, Vector
 
@@ -32,7 +32,7 @@ class Step:
     """The outcome of one turn; :meth:`refine` makes the next one. Steps are never changed,
     so several can go on from the same one."""
 
-    found: Found
+    found: TurnResult
     references: tuple[str, ...]
     features: tuple[Vector, ...]  # each turn's own vector, for the methods that aggregate them
     _search: Search = field(repr=False)

@@ -23,9 +23,9 @@ from cir_core.gallery.gallery import Gallery, GalleryInfo
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 from cir_core.search.protocol import differences, with_method, with_models
-from cir_core.search.searcher import Found, Previous, Reference, Searcher, clean_text
+from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.sessions.pool import SearcherPool
 from cir_core.sessions.store import SessionStore, SessionSummary
 from cir_core.sessions.target import Challenge, TargetTrace, attempt, deal_challenge, ranked_turns
@@ -111,7 +111,7 @@ class SearchService:
 
     def run_turn(
         self, session_id: str, text: str, *, reference_id: str | None = None,
-        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnWatch | None = None,
+        parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnObserver | None = None,
     ) -> Turn:
         """Search once more in a session, going on from ``parent_id`` (None: a first turn).
 
@@ -159,22 +159,22 @@ class SearchService:
         self._check_unchanged(session, self._pool.searcher(gallery))
         return path
 
-    def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Found:
+    def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> TurnResult:
         """What a turn becomes with other constraints, another λ or other rounds. Asks no
         language model and stores nothing."""
         session, turn = self._turn(session_id, turn_id)
         searcher = self._pool.searcher(session.gallery)
         self._check_unchanged(session, searcher)
-        return searcher.adjust(Found.of(turn), session.method, adjustment, k=k,
+        return searcher.adjust(TurnResult.of(turn), session.method, adjustment, k=k,
                                target_id=None if session.target_revealed else session.target_id)
 
-    def keep_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
+    def save_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
         """Store :meth:`adjusted` as a turn beside the old one, on a branch of its own."""
         began = perf_counter()
         session, turn = self._turn(session_id, turn_id)
         found = self.adjusted(session_id, turn_id, adjustment, k)
         digest = turn.protocol_digest
-        if found.composition.soft_filter != Found.of(turn).composition.soft_filter:
+        if found.composition.soft_filter != TurnResult.of(turn).composition.soft_filter:
             method = replace(session.method, soft_filter=found.composition.soft_filter)
             digest = with_method(session.protocol, method).digest
         # What the answers cost was paid for the old turn.
@@ -191,7 +191,7 @@ class SearchService:
         return session, turn
 
     def _stored(
-        self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: Found,
+        self, session: SearchSession, parent_id: str | None, reference_id: str, text: str, found: TurnResult,
         digest: str, timings: dict[str, float], began: float,
     ) -> Turn:
         def make(branch: Branch, number: int) -> Turn:

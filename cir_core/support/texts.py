@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable
 
@@ -10,6 +11,8 @@ from cir_core.errors import SearchError
 MAX_TEXT = 1000
 MAX_QUOTED = 60   # characters of a caller's text that an error sentence repeats
 _DECOMPOSED = 4   # NFC makes one character of so many at most
+_LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85]")
+_UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
 # Marks that reorder the text around them: stored, they would garble every list that shows it.
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -80,3 +83,15 @@ def can_be_stored(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in text
+
+
+def printable(text: str) -> str:
+    """Without control characters but new lines and tabs, and writable as UTF-8; else as it was typed."""
+    text = _LINE_ENDS.sub("\n", text.encode("utf-8", "replace").decode())
+    return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
+
+
+def tidy(text: str) -> str:
+    """:func:`printable`, and without the white space at its end; without anything to see it is empty."""
+    text = printable(text).rstrip()
+    return text if any(unicodedata.category(c) not in _UNSEEN for c in text) else ""

@@ -17,7 +17,7 @@ from cli.console import err, out
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-    from annotation.records import Act
+    from annotation.records import AuditEvent
     from storage.backups.contents import Contents
     from storage.backups.restore import Restored
 
@@ -26,28 +26,28 @@ app = typer.Typer(name="db", no_args_is_help=True, help="Back up, restore and ch
 
 @app.command()
 def backup(
-    file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where to; otherwise into backups/ in the "
+    file: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Output file (default: backups/ in the "
                                               "home folder.")] = None,
 ) -> None:
-    """Back up the database, also while cirque runs. The backup is read again and compared."""
-    from annotation.records import LOCAL, Act
+    """Back up the database, also while cirque runs. The backup is read back and compared."""
+    from annotation.records import LOCAL, AuditEvent
     from storage.backups.backup import back_up_to, backup_name
 
     settings = get_settings()
     with _database(settings) as engine:
         made = back_up_to(engine, file or _folder(settings) / backup_name(engine))
         out.print(f"{made.path}: {_said(made.contents)}.", soft_wrap=True)
-        _note(engine, Act("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
-    out.print(f"Pictures are files: keep {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
+        _note(engine, AuditEvent("database.backed-up", LOCAL, details={"file": made.path.name}), made.contents)
+    out.print(f"Images are files: back up {settings.home / 'uploads'} and {settings.home / 'studies'} with it.",
               soft_wrap=True)
 
 
 @app.command()
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file that cirque db backup made.")],
-    force: Annotated[bool, typer.Option("--force", help="Also if the database holds something.")] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file made by `cirque db backup`.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a database that is not empty.")] = False,
 ) -> None:
-    """Put a backup in the place of the database. cirque must not run; what is there is backed up first. Everybody
+    """Restore a backup over the database. Stop cirque first; the current content is backed up before. Everybody
     has to sign in again."""
     from storage.backups.restore import restore as put_back
     from storage.engine.home_record import HomeRecord
@@ -62,7 +62,7 @@ def restore(
         closed = note_restored(engine, record, accounts=bool(people or replaced))
         _note(engine, _restored(done, file), done.contents)
     if done.before is not None:
-        out.print(f"What was there is in {done.before}.", soft_wrap=True)
+        out.print(f"The previous content is in {done.before}.", soft_wrap=True)
     out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
     if "sign_ins" in done.contents.rows:
         out.print("Accounts, passwords and invitations are again what they were then: see cirque user list. All "
@@ -71,13 +71,13 @@ def restore(
         out.print("Nobody has an account in it, and people had accounts here: cirque does not start until there is one "
                   "again. Make an admin's: cirque user add NAME --role admin", soft_wrap=True)
     if done.contents.revision != done.latest:
-        out.print(f"The next start of cirque brings it to schema {done.latest}.", soft_wrap=True)
+        out.print(f"The next start of cirque migrates it to schema {done.latest}.", soft_wrap=True)
     _complain(done.faults)
 
 
 @app.command()
 def check() -> None:
-    """Check the database: that it is whole, that no row points nowhere, that counts are right. Nothing is changed."""
+    """Check the database for damage, dangling references and wrong counts. Changes nothing."""
     from storage.backups.integrity import inspect_database
     from storage.engine.errors import where
 
@@ -87,10 +87,10 @@ def check() -> None:
     for name, rows in found.contents.rows.items():
         out.print(f"  {name:<20}{rows:>12}")
     if found.contents.revision != found.latest:
-        out.print(f"The next start of cirque brings it to schema {found.latest}; counts of studies are checked then.",
+        out.print(f"The next start of cirque migrates it to schema {found.latest}; counts of studies are checked then.",
                   soft_wrap=True)
     _complain(found.faults)
-    out.print("Nothing is wrong with it.")
+    out.print("No problems found.")
 
 
 @contextmanager
@@ -108,28 +108,28 @@ def _database(settings: Settings, *, new: bool = False) -> Iterator[Engine]:
         engine.dispose()
 
 
-def _restored(done: Restored, file: Path) -> Act:
+def _restored(done: Restored, file: Path) -> AuditEvent:
     """The log that was replaced goes on in the file of what was there: its numbers say where, and how far."""
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
 
     details: dict[str, str | int] = {"file": file.name, "ended_sign_ins": done.sign_ins}
     if done.before is not None:
         details["replaced_is_in"] = done.before.name
     if done.log is not None:
         details |= {"replaced_acts": done.log.acts, "replaced_last_number": done.log.last}
-    return Act("database.restored", LOCAL, details=details)
+    return AuditEvent("database.restored", LOCAL, details=details)
 
 
-def _note(engine: Engine, act: Act, contents: Contents) -> None:
+def _note(engine: Engine, act: AuditEvent, contents: Contents) -> None:
     """In the database that was backed up, or is there now. What was done was done: a database without a log, or that
     is full or held by somebody, does not undo it."""
-    from storage.accounts.audit_log import SqlActLog
+    from storage.accounts.audit_log import SqlAuditLog
 
     if "audit_log" not in contents.rows:
         err.print("This is not in the audit log: a database of this schema has none.", soft_wrap=True)
         return
     try:
-        SqlActLog(engine).note(act)
+        SqlAuditLog(engine).note(act)
     except StorageError as error:
         err.print(f"This is not in the audit log: {error}", soft_wrap=True)
 
@@ -148,5 +148,5 @@ def _said(contents: Contents) -> str:
 def _complain(faults: tuple[str, ...]) -> None:
     if faults:
         listed = "\n".join(f"- {fault}" for fault in faults)
-        raise StorageError(f"This is wrong with the database:\n{listed}\nKeep a copy of it as it is, and restore an "
+        raise StorageError(f"Problems in the database:\n{listed}\nKeep a copy of it as it is, and restore an "
                            "earlier backup (see docs/storage.md).")

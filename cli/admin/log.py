@@ -19,18 +19,18 @@ def register(app: typer.Typer) -> None:
 
 
 def log(
-    person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or whom it was done to.")] = "",
+    person: Annotated[str, typer.Option("--person", "-p", help="Who did it, or who was affected.")] = "",
     kind: Annotated[str, typer.Option(
-        "--kind", "-k", help="One kind of act, such as sign-in, or a group, such as sign-in.all.")] = "",
+        "--kind", "-k", help="One kind of event, such as sign-in, or a group, such as sign-in.all.")] = "",
     since: Annotated[str, typer.Option(help="From this day or time on, in UTC: 2026-05-01, 2026-05-01T14:30.")] = "",
     until: Annotated[str, typer.Option(help="Up to the end of this day, or up to this time.")] = "",
-    last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="So many of the latest.")] = 50,
+    last: Annotated[int, typer.Option("--last", "-n", min=1, max=10_000, help="How many of the newest events.")] = 50,
     to: Annotated[Path | None, typer.Option(
-        "--out", "-o", metavar="FILE", help="Write all that was asked for to FILE.csv or FILE.jsonl instead.")] = None,
+        "--out", "-o", metavar="FILE", help="Write all matching events to FILE.csv or FILE.jsonl instead.")] = None,
 ) -> None:
-    """Who signed in, made accounts, ran studies and took files, the latest first. Times are UTC."""
+    """Show the audit log: sign-ins, accounts, studies, exports; newest first, times in UTC."""
     from annotation.accounts.audit_log import LOG_FORMS, every_act, log_file, read_filter
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from cir_core.support.files import write_atomically
     from storage.stores import open_stores
 
@@ -44,7 +44,7 @@ def log(
             found = stores.log.acts(which, limit=last)
         else:
             content = log_file(every_act(stores.log, which), form)
-            stores.log.note(Act("log.exported", LOCAL, details={"form": form}))
+            stores.log.note(AuditEvent("log.exported", LOCAL, details={"form": form}))
             try:
                 write_atomically(to, content)
             except OSError as error:
@@ -55,4 +55,4 @@ def log(
         act = one.act
         details = ", ".join(f"{name}: {value}" for name, value in act.details.items())
         table.add_row(str(one.number), f"{one.at:%Y-%m-%d %H:%M:%S}", act.kind, act.by, act.about, details)
-    out.print(table if table.row_count else "Nothing like that is in the log.")
+    out.print(table if table.row_count else "No matching event in the log.")

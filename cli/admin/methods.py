@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def list_methods(
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write everything to this file.")] = None,
 ) -> None:
-    """The methods cirque comes with, and those of the file that CIRQUE_METHODS names."""
+    """List the bundled methods and those in the file set by CIRQUE_METHODS."""
     path = get_settings().methods
     methods = all_methods(path)
     table = Table("method", "title", "base → later turns → refiner → reranker", "source", box=None)
@@ -34,7 +34,7 @@ def list_methods(
         table.add_row(method.name, method.title, _steps(method.settings), method.source)
     out.print(table)
     if path is None:
-        out.print("Add your own with CIRQUE_METHODS=FILE (docs/methods.md). Parameters not shown have their defaults.")
+        out.print("Add your own with CIRQUE_METHODS=FILE (docs/methods.md). Other parameters are at their defaults.")
     if json_path is not None:
         content = [_record(method) for method in methods.values()]
         write_file(json_path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")

@@ -14,12 +14,12 @@ from cli.console import out
 if TYPE_CHECKING:
     from cir_core.language.openai.model import OpenAILanguageModel
 
-app = typer.Typer(help="Language models: try the connected one.", no_args_is_help=True)
+app = typer.Typer(help="Check the connected language model.", no_args_is_help=True)
 
 
 @app.callback()
 def models() -> None:
-    """Language models: try the connected one."""
+    """Check the connected language model."""
 
 
 @app.command()
@@ -44,15 +44,15 @@ def check() -> None:
             square = Picture.of(Image.new("RGB", (64, 64), "red"))
             seen = _ask(model, "caption of a red square", CaptionTask(square, "scene"))
             out.print(f"  answer: {seen.caption}")
-        out.print(f"Answers are asked for with: {model.answer_mode}")
+        out.print(f"Answers are requested as: {model.answer_mode}")
     finally:
         model.close()
 
 
 def _ask(model: OpenAILanguageModel, what: str, task: Any) -> Any:
-    from cir_core.language.watch import Watch
+    from cir_core.language.observer import Observer
 
-    watch, started = Watch(), time.perf_counter()
+    watch, started = Observer(), time.perf_counter()
     answer = model.complete(task, watch)
     usage = watch.usage
     tokens = f"{usage.prompt_tokens} + {usage.completion_tokens} tokens" if usage.prompt_tokens else "tokens not told"

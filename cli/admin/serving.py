@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 
 def demo() -> None:
-    """Open the search page on the sample gallery, drawing it first if need be."""
+    """Open the search page on the sample gallery; draws the gallery the first time."""
     from web.server import serve as serve_web
 
     prepare_sample()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from annotation.accounts.service import PeopleService
     from annotation.records import Changed, Invitation
 
-app = typer.Typer(help="Who may sign in, and as what.", no_args_is_help=True)
+app = typer.Typer(help="Accounts, roles and invitations.", no_args_is_help=True)
 
 _Name = Annotated[str, typer.Argument(help="The person's name.")]
 _RoleOption = Annotated[str, typer.Option("--role", help="admin, researcher, analyst or annotator.")]
@@ -28,7 +28,7 @@ _FromStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the pas
 
 @app.command()
 def add(name: _Name, role: _RoleOption, password_stdin: _FromStdin = False) -> None:
-    """Make an account. The first one must be an admin's; it closes cirque to who has none."""
+    """Create an account. The first must be an admin; from then on everybody has to sign in."""
     from annotation.accounts.account_names import new_name
     from annotation.accounts.roles import as_role
 
@@ -40,7 +40,7 @@ def add(name: _Name, role: _RoleOption, password_stdin: _FromStdin = False) -> N
 
 @app.command("list")
 def list_() -> None:
-    """Everybody who has an account, and invitations that can still be used."""
+    """List accounts and open invitations."""
     with _people() as people:
         table = Table("name", "role", "active", "since", box=None)
         for one in people.people():
@@ -48,7 +48,7 @@ def list_() -> None:
         if table.row_count:
             out.print(table)
         elif people.is_open():   # or raises, where people had accounts
-            out.print("Nobody has an account: cirque is open, on this machine only. "
+            out.print("No accounts: cirque needs no sign-in and is reachable from this machine only. "
                       "Make one: cirque user add NAME --role admin", soft_wrap=True)
         if found := people.invitations():
             out.print()
@@ -57,18 +57,18 @@ def list_() -> None:
 
 @app.command()
 def role(name: _Name, role: Annotated[str, typer.Argument(help="admin, researcher, analyst or annotator.")]) -> None:
-    """Give a person another role. It counts within seconds, without a new sign-in."""
+    """Change a person's role. It takes effect within seconds, without a new sign-in."""
     from annotation.accounts.roles import as_role
 
     with _people() as people:
         changed = people.set_role(name, as_role(role))
-        out.print(f"{changed.person.name} is {changed.person.role} now.")
+        out.print(f"{changed.person.name} now has the role {changed.person.role}.")
         _tell_withdrawn(changed)
 
 
 @app.command()
 def password(name: _Name, password_stdin: _FromStdin = False) -> None:
-    """Set a person's password. It ends their sign-ins."""
+    """Set a person's password and sign them out everywhere."""
     with _people() as people:
         person = people.person(name)   # before a password is asked for
         changed = people.set_password(person.name, _password(password_stdin))
@@ -77,7 +77,7 @@ def password(name: _Name, password_stdin: _FromStdin = False) -> None:
 
 @app.command()
 def deactivate(name: _Name) -> None:
-    """Let a person sign in no more, and withdraw their open invitations. What they judged stays."""
+    """Deactivate an account and withdraw its open invitations. Judgements are kept."""
     with _people() as people:
         changed = people.deactivate(name)
         out.print(f"{changed.person.name} cannot sign in any more.")
@@ -86,7 +86,7 @@ def deactivate(name: _Name) -> None:
 
 @app.command()
 def activate(name: _Name) -> None:
-    """Let a person sign in again."""
+    """Reactivate an account."""
     with _people() as people:
         out.print(f"{people.reactivate(name).name} may sign in again.")
 
@@ -94,10 +94,10 @@ def activate(name: _Name) -> None:
 @app.command()
 def invite(
     role: _RoleOption,
-    days: Annotated[float, typer.Option(help="How long the link holds.")] = 7,
-    uses: Annotated[int, typer.Option(help="How many people may use it.")] = 1,
+    days: Annotated[float, typer.Option(help="Days until the link expires.")] = 7,
+    uses: Annotated[int, typer.Option(help="How many people can use it.")] = 1,
 ) -> None:
-    """Make a link with which people make their own account."""
+    """Create a link with which people create their own account."""
     from annotation.accounts.account_names import LOCAL
     from annotation.accounts.roles import as_role
     from annotation.accounts.service import link_path
@@ -105,7 +105,7 @@ def invite(
     with _people() as people:
         path = link_path(people.invite(as_role(role), days, uses, LOCAL))
     out.print(f"/{path}", soft_wrap=True)
-    out.print("Put this behind the address of your cirque; it is shown this once.")
+    out.print("Append this to the address of your cirque. It is shown only once.")
     settings = get_settings()
     if settings.port:
         out.print(f"With the settings of this terminal: {_address(settings)}/{path}", soft_wrap=True)
@@ -113,22 +113,22 @@ def invite(
 
 @app.command()
 def invitations() -> None:
-    """Invitations that can still be used."""
+    """List open invitations."""
     with _people() as people:
         if found := people.invitations():
             _print_invitations(found)
         else:
-            out.print("No invitation can be used. Make one: cirque user invite --role annotator")
+            out.print("No open invitation. Create one: cirque user invite --role annotator")
 
 
 @app.command()
 def withdraw(
-    invitation: Annotated[str, typer.Argument(help="As `cirque user invitations` calls it, such as 3f9a01bc.")],
+    invitation: Annotated[str, typer.Argument(help="Its id in `cirque user invitations`, such as 3f9a01bc.")],
 ) -> None:
-    """Make an invitation useless, for example where its link got into wrong hands. Who has used it stays."""
+    """Withdraw an invitation, for example one whose link has leaked. Accounts created with it stay."""
     with _people() as people:
         gone = people.withdraw(invitation)
-        out.print(f"Withdrawn: nobody can use the invitation {gone.handle} ({gone.role}) any more.")
+        out.print(f"Withdrawn: the invitation {gone.handle} ({gone.role}) can no longer be used.")
 
 
 def _tell_withdrawn(changed: Changed) -> None:
@@ -162,7 +162,7 @@ def _password(from_stdin: bool) -> str:
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not _at_a_terminal():
-        raise AccessError("There is no terminal to ask for the password. Pipe it in: --password-stdin.")
+        raise AccessError("No terminal to ask for the password. Pipe it in with --password-stdin.")
     entered: str = typer.prompt("Password", hide_input=True, confirmation_prompt="The password again")
     return entered
 

@@ -190,7 +190,7 @@ def _with_notes(one: MethodRun | SessionsRun) -> Run:
 
 
 def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, tuple[str, ...]]:
-    from cir_core.datasets.files.faults import Faults
+    from cir_core.datasets.files.issues import ValidationIssues
     from cir_core.registry.contents import read_pool
 
     if path is None:
@@ -199,4 +199,4 @@ def _pools(sessions: Sequence[CircledSession], path: Path | None) -> dict[str, t
     if len(subsets) != 1:
         raise DatasetError(f"--pool is the image list of one subset; these sessions are of {len(subsets)}. "
                            "Evaluate each subset's file by itself.")
-    return {subsets.pop(): read_pool(path, Faults()) or ()}
+    return {subsets.pop(): read_pool(path, ValidationIssues()) or ()}

@@ -47,33 +47,33 @@ def audit(
     dataset: Annotated[str | None, typer.Argument(metavar="DATASET", help="sample, fashioniq, cirr, circo, … "
                                                   "(cirque datasets list).")] = None,
     retrievers: Annotated[list[str] | None, typer.Option(
-        "--retrievers", "-r", help="Methods and other retrievers, with commas between them; may be repeated.")] = None,
+        "--retrievers", "-r", help="Methods and other retrievers, comma-separated; repeatable.")] = None,
     annotations: Annotated[Path | None, typer.Option(help="The data set's folder or annotation file.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split, where there are several.")] = None,
-    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How a query's captions become its text.")] = None,
-    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if there are several.")] = None,
+    caption_mode: Annotated[CaptionMode | None, typer.Option(help="How to join a query's captions.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of its images.")] = None,
     ablation: Annotated[Ablations, typer.Option(help="Take an input away by a black image or an empty text, or drop "
                                                 "it.")] = Ablations.black,
-    instruction: Annotated[str, typer.Option(help="Put before the text, for encoders that compose.")] = "",
+    instruction: Annotated[str, typer.Option(help="Prefix of the text, for composing encoders.")] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="A target up to this rank counts as found.")] = 10,
     min_support: Annotated[int, typer.Option(min=1, help="Retrievers that must succeed with both inputs.")] = 1,
-    limit: Annotated[int | None, typer.Option(min=1, help="The first queries only, of each category.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
     validated: Annotated[Path | None, typer.Option(help="Queries that people found well-formed: a trace or index.")]
     = None,
     validated_dataset: Annotated[str | None, typer.Option(
         metavar="NAME", help="What that file calls the data set, where it is another name.")] = None,
-    rule: Annotated[Rule, typer.Option(help="A query that several people judged: most of them decide, or the first.")]
+    rule: Annotated[Rule, typer.Option(help="Label of a query with several judgements: the majority, or the first.")]
     = "majority",
     model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
     domain: DomainOption = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Try queries that had a problem once more.")] = False,
-    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for the files.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary (or the list) as JSON, nothing else.")]
+    retry: Annotated[bool, typer.Option("--retry", help="Retry queries that failed.")] = False,
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Output folder.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only the summary (or the list), as JSON.")]
     = False,
-    list_: Annotated[bool, typer.Option("--list", help="List the runs that are stored.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List stored runs.")] = False,
 ) -> None:
-    """Rank every query three times: with image and text, the text alone, the image alone."""
+    """Run the shortcut audit: rank every query with image and text, text only and image only."""
     from cir_core.audit.retrievers.opening import Audited, open_retrievers
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery

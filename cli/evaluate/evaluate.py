@@ -28,7 +28,7 @@ def sample_encoder(
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
     json_path: JsonOption = None,
 ) -> None:
-    """Captions to images and zero-shot attributes on the held-out garments."""
+    """Evaluate an encoder on the held-out garments: caption to image, zero-shot attributes."""
     from cir_core.images.load import open_image
     from cir_core.sample.atelier.catalogue import catalogue
     from cir_core.sample.evaluate_encoder import evaluate_sample_encoder
@@ -68,17 +68,17 @@ def sample(
     context: typer.Context,
     encoder: Annotated[str, typer.Option("--encoder", "-e")] = "atelier",
     methods: Annotated[str, typer.Option(
-        "--methods", "-m", help="Names with commas between them (cirque methods), or all.")] = DEFAULT_METHODS,
+        "--methods", "-m", help="Comma-separated names (see `cirque methods`), or all.")] = DEFAULT_METHODS,
     against: Annotated[str | None, typer.Option(help="Also print differences to this method.")] = None,
-    sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Sessions of several turns too.")] = True,
+    sessions: Annotated[bool, typer.Option("--sessions/--no-sessions", help="Also multi-turn sessions.")] = True,
     turns: Annotated[int, typer.Option(min=2, max=10, help="Longest session.")] = 4,
-    limit: Annotated[int | None, typer.Option(min=1, help="First queries of each category only.")] = None,
-    model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first queries of each category.")] = None,
+    model: Annotated[Model, typer.Option(help="Built-in language model, or the settings' one.")] = Model.built_in,
     run: evaluate_datasets.Runs = None,
     partial: evaluate_datasets.Partial = False,
     json_path: JsonOption = None,
 ) -> None:
-    """Methods on the sample benchmark: one turn, then sessions that are the same for all. Or, with --run, runs."""
+    """Evaluate methods on the sample benchmark, one turn and fixed sessions; or stored runs, with --run."""
     if run:
         for name in ("encoder", "methods", "against", "sessions", "turns", "limit", "model"):
             if (source := context.get_parameter_source(name)) is not None and source.name != "DEFAULT":

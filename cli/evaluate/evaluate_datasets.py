@@ -29,22 +29,22 @@ _KINDS = {
 }
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
 Runs = Annotated[list[Path] | None, typer.Option(
-    "--run", "-r", help="A run to measure: TREC lines or JSON, or a folder of them; may be repeated.")]
+    "--run", "-r", help="A run to evaluate: TREC or JSON, or a folder of them; repeatable.")]
 Methods = Annotated[str | None, typer.Option(
-    "--methods", "-m", help="Instead: methods with commas between them (cirque methods), or all.")]
-GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that the methods search.")]
+    "--methods", "-m", help="Instead: comma-separated methods (see `cirque methods`), or all.")]
+GalleryName = Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery to search.")]
 ModelOption = Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")]
-Partial = Annotated[bool, typer.Option("--partial", help="Queries that a run lacks count as 0.")]
+Partial = Annotated[bool, typer.Option("--partial", help="Count queries missing from a run as 0.")]
 Intervals = Annotated[bool, typer.Option(help="Bootstrap intervals; minutes for 100,000s of queries.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
-RunFolder = Annotated[Path | None, typer.Option("--write-run", help="Write each run there, as TREC lines.")]
-SplitOption = Annotated[str | None, typer.Option(help="Split, where the path holds several.")]
-CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How a query's two captions become one text.")]
-Pool = Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
+RunFolder = Annotated[Path | None, typer.Option("--write-run", help="Write each run to this folder, as TREC lines.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split, if the path holds several.")]
+CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How to join a query's two captions.")]
+Pool = Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")]
 Union = Annotated[bool, typer.Option(
     "--union", help="FashionIQ's other protocol: rank only the references and targets, which gives higher figures.")]
 Submission = Annotated[Path | None, typer.Option(
-    help="Write files for the benchmark's server there (circo, cirr), also of splits that hide their targets.")]
+    help="Write files for the benchmark's server (circo, cirr) to this folder, also for splits with hidden targets.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -101,7 +101,7 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
 
 
 def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> None:
-    """Runs of others over the sample benchmark. Draws it if it is not there yet."""
+    """Evaluate runs on the sample benchmark. Draws it the first time."""
     from cir_core.evaluation.evaluate_run import evaluate_run
     from cir_core.registry.kinds import read_benchmark
     from cir_core.sample.gallery import ensure_drawn
@@ -120,8 +120,8 @@ def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> 
 def circled(
     annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
     exclude_history: Annotated[bool, typer.Option(
-        help="Take the images of earlier turns out of the results (CIRCLED keeps them).")] = False,
-    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: what the methods rank.")] = None,
+        help="Exclude images of earlier turns from the results (CIRCLED keeps them).")] = False,
+    pool: Annotated[Path | None, typer.Option(help="Split file of the subset: the images to rank.")] = None,
     model: ModelOption = Model.built_in, domain: DomainOption = None, partial: Partial = False,
     intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
 ) -> None:
@@ -150,10 +150,10 @@ def trec(
     annotations: Annotated[Path, typer.Option("--annotations", "-a", help="Qrels: TREC lines, or tabs with a header.")],
     run: Runs = None,
     measures: Annotated[str, typer.Option(
-        help="As ir-measures names them, with commas between them.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
+        help="Comma-separated names of ir-measures.")] = "R@10,R@50,nDCG@10,RR,AP,P@10",
     partial: Partial = False, intervals: Intervals = True, as_json: AsJson = False,
 ) -> None:
-    """Any run against qrels, under standard measures."""
+    """Evaluate a run against qrels with standard measures."""
     from cir_core.datasets.readers.qrels import read_qrels
     from cir_core.evaluation.evaluators.judged import evaluate_qrels
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 DomainOption = Annotated[Domain | None, typer.Option(
-    help="What the images show, for language models (default: what the data set says, else CIRQUE_DOMAIN).")]
+    help="What the images show, for language models (default: the data set's domain, else CIRQUE_DOMAIN).")]
 
 
 class Model(StrEnum):
@@ -36,7 +36,7 @@ def chosen_methods(names: str, against: str | None, methods: Mapping[str, Method
         return list(methods.values())
     wanted = [name.strip() for name in names.split(",") if name.strip()]
     if not wanted:
-        raise MethodError("No method is named. `cirque methods` lists them; give their names with commas between them.")
+        raise MethodError("No method given. `cirque methods` lists them; separate names with commas.")
     return [find_method(name, methods) for name in dict.fromkeys([*wanted, *([against] if against else [])])]
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from cir_core.encoders.base import Encoder
     from cir_core.language.base import LanguageModel
 
-app = typer.Typer(help="Captions of a gallery that find their images.", no_args_is_help=True)
+app = typer.Typer(help="Build captions that retrieve their own image.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(help="Name of the gallery.")]
 _LISTED = 20
 _STAGES = {"captions": "Captioning", "ranks": "Ranking"}
@@ -47,16 +47,16 @@ class Model(StrEnum):
 def build(
     name: Name,
     samples: Annotated[int, typer.Option(min=1, max=1000, help="Captions to choose from, per image.")] = 30,
-    domain: Annotated[Domain | None, typer.Option(help="What it shows (default: CIRQUE_DOMAIN).")] = None,
+    domain: Annotated[Domain | None, typer.Option(help="What the images show (default: CIRQUE_DOMAIN).")] = None,
     workers: Annotated[int | None, typer.Option(
         min=1, max=64, help="Images captioned at a time (default: CIRQUE_LLM_CONCURRENCY; built-in model: 1)."
     )] = None,
-    restart: Annotated[bool, typer.Option("--restart", help="Forget what was generated before.")] = False,
-    limit: Annotated[int | None, typer.Option(min=1, help="A try: the first images only, not published.")] = None,
-    model: Annotated[Model, typer.Option(help="Who captions: the settings' model, or the built-in one.")] = (
+    restart: Annotated[bool, typer.Option("--restart", help="Discard earlier results and start over.")] = False,
+    limit: Annotated[int | None, typer.Option(min=1, help="Trial run: the first images only, not published.")] = None,
+    model: Annotated[Model, typer.Option(help="The settings' language model, or the built-in one.")] = (
         Model.settings),
 ) -> None:
-    """Caption every image several times and keep the caption that finds it best."""
+    """Caption every image several times and keep the caption that retrieves it best."""
     from cir_core.captions.caption_build import optimise_captions
     from cir_core.gallery.gallery import open_gallery
 
@@ -86,9 +86,9 @@ def build(
 def show(
     name: Name,
     image: Annotated[str | None, typer.Option(help="Id of an image: its caption and how it was chosen.")] = None,
-    worst: Annotated[int, typer.Option(min=0, help="List this many images that even their caption finds late.")] = 10,
+    worst: Annotated[int, typer.Option(min=0, help="List the images that rank worst by their caption.")] = 10,
 ) -> None:
-    """The captions of a gallery, what they gained, and where they fail."""
+    """Show a gallery's captions: ranks before and after, and the worst cases."""
     from cir_core.captions.stored import read_captions, read_choices, why_ignored
     from cir_core.gallery.gallery import open_gallery
 
@@ -124,9 +124,9 @@ def show(
 @app.command()
 def remove(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete the captions of a gallery and what was generated for them. The gallery stays."""
+    """Delete a gallery's captions and everything generated for them. The gallery stays."""
     from cir_core.captions.stored import remove_captions
     from cir_core.gallery.gallery import open_gallery
 
@@ -164,7 +164,7 @@ def _summary(name: str, report: CaptionReport) -> None:
         out.print(f"Reflection shows these captions to the language model: CIRQUE_GALLERY={name} cirque serve")
         out.print(f"See where they fail: cirque captions show {name}")
     else:
-        out.print(f"A try: nothing was published. For all images, leave out --limit: cirque captions build {name}")
+        out.print(f"Trial run: nothing was published. For all images, omit --limit: cirque captions build {name}")
 
 
 def _facts(header: CaptionsHeader) -> None:

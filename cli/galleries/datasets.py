@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from cir_core.registry.checking import CheckReport
 
 app = typer.Typer(help="List, check and index data sets.", no_args_is_help=True)
-KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="One of those that `cirque datasets list` names.")]
-PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="File or folder, as the kind expects it.")]
-SplitOption = Annotated[str | None, typer.Option(help="Split, where there are several: train, val, test, test1.")]
-PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")]
-CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How a query's two captions become one text.")]
+KindArgument = Annotated[str, typer.Argument(metavar="KIND", help="A kind listed by `cirque datasets list`.")]
+PathArgument = Annotated[Path | None, typer.Argument(metavar="PATH", help="File or folder, as the kind requires.")]
+SplitOption = Annotated[str | None, typer.Option(help="Split, if there are several: train, val, test, test1.")]
+PoolOption = Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")]
+CaptionOption = Annotated[CaptionMode | None, typer.Option(help="How to join a query's two captions.")]
 _LISTED = 20
 
 
 @app.command("list")
 def list_() -> None:
-    """The kinds of files that cirque reads, and what it expects of each."""
+    """List the kinds of data sets that cirque reads, and the files each needs."""
     from cir_core.registry.kinds import KINDS
 
     table = Table("kind", "what it is", "PATH", "benchmark", box=None)
@@ -46,14 +46,14 @@ def list_() -> None:
 def check(
     kind: KindArgument,
     path: PathArgument = None,
-    images: Annotated[Path | None, typer.Option(help="Folder that the images lie under.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
     split: SplitOption = None,
-    annotations: Annotated[Path | None, typer.Option(help="The benchmark that a submission answers.")] = None,
+    annotations: Annotated[Path | None, typer.Option(help="The benchmark that a submission is for.")] = None,
     pool: PoolOption = None,
     caption_mode: CaptionOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Count what a local copy holds, and name every fault and missing image in it."""
+    """Check a local copy: count its content, list every fault and missing image."""
     from cir_core.registry.checking import check as check_files
 
     report = check_files(kind, _path(kind, path), images=images, annotations=annotations, pool=pool, split=split,
@@ -70,16 +70,16 @@ def check(
 def index(
     kind: KindArgument,
     path: PathArgument = None,
-    images: Annotated[Path | None, typer.Option(help="Folder that the images lie under.")] = None,
-    name: Annotated[str | None, typer.Option("--name", "-n", help="Name of the gallery, else the data set's.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
+    name: Annotated[str | None, typer.Option("--name", "-n", help="Gallery name (default: the data set's).")] = None,
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
     split: SplitOption = None,
     pool: PoolOption = None,
-    allow_missing: Annotated[bool, typer.Option(help="Index what is there though images are missing.")] = False,
+    allow_missing: Annotated[bool, typer.Option(help="Index the existing images even if some are missing.")] = False,
     batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
 ) -> None:
-    """Make a gallery of a benchmark's images under the benchmark's own ids."""
+    """Index a benchmark's images as a gallery, under the benchmark's image ids."""
     from cir_core.datasets.files.image_files import ImageFolder
     from cir_core.gallery.indexing import index_folder
     from cir_core.gallery.paths import gallery_folder
@@ -120,7 +120,7 @@ def convert(
     caption_mode: CaptionOption = None,
     pool: PoolOption = None,
 ) -> None:
-    """Write a data set's files in another form, or once more in their own."""
+    """Convert a data set to another form, or rewrite it in its own."""
     from cir_core.registry.converting import convert as converted
 
     result = converted(kind, _path(kind, path), form, to, split=split, caption_mode=caption_mode, pool=pool)

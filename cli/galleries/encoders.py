@@ -12,13 +12,13 @@ from cir_core.encoders import composes
 from cir_core.encoders.specs import FORMS
 from cli.console import open_encoder, out
 
-app = typer.Typer(help="Encoders: identity, and fetching weights knowingly.", no_args_is_help=True)
+app = typer.Typer(help="Encoders: identity, and downloading weights.", no_args_is_help=True)
 Spec = Annotated[str, typer.Argument(help="atelier, ViT-B-32/openai, hf-hub:org/name, local-dir:/path, ...; see list")]
 
 
 @app.command("list")
 def list_forms() -> None:
-    """Every way to name an encoder, and what it loads. BACKBONE is one of the first six."""
+    """List the forms of encoder names and what each loads. BACKBONE is one of the first six."""
     table = Table("Name", "What it loads", box=None, pad_edge=False)
     table.columns[0].no_wrap = True
     for form, what in FORMS:
@@ -34,7 +34,7 @@ def show(spec: Spec) -> None:
 
 @app.command()
 def fetch(spec: Spec) -> None:
-    """Download an encoder's weights to the local cache, so that it works offline afterwards."""
+    """Download an encoder's weights to the local cache, for use offline."""
     _describe(spec, allow_downloads=True)
 
 

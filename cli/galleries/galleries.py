@@ -35,7 +35,7 @@ def index_bar(label: str) -> Iterator[Callable[[IndexProgress], None]]:
 
 
 def index(
-    folder: Annotated[Path, typer.Argument(help="Folder of photos (searched with its subfolders).")],
+    folder: Annotated[Path, typer.Argument(help="Folder of images (including subfolders).")],
     name: Annotated[str, typer.Option("--name", "-n", help="Name of the gallery.")],
     encoder: Annotated[str, typer.Option("--encoder", "-e", help="E.g. atelier, ViT-B-32/openai.")] = "atelier",
     manifest: Annotated[Path | None, typer.Option(help="CSV or JSONL with id, path, caption.")] = None,
@@ -43,7 +43,7 @@ def index(
     batch_size: Annotated[int, typer.Option(min=1, max=4096)] = 32,
     report: Annotated[Path | None, typer.Option(help="Write the list of skipped files here.")] = None,
 ) -> None:
-    """Make a gallery of a folder of photos, or bring it up to date."""
+    """Index a folder of images as a gallery, or update it."""
     from cir_core.gallery.indexing import index_folder
 
     settings = get_settings()
@@ -76,13 +76,13 @@ def print_index_report(result: IndexReport, report: Path | None) -> None:
 
 @_app.command("list")
 def list_() -> None:
-    """The galleries on this machine."""
+    """List the galleries on this machine."""
     from cir_core.gallery.gallery import list_galleries
 
     home = get_settings().home
     infos = list_galleries(home)
     if not infos:
-        out.print(f"No gallery in {home} yet. Make one: cirque index DIR --name N   (or: cirque demo)")
+        out.print(f"No gallery in {home} yet. Create one: cirque index DIR --name N   (or: cirque demo)")
         return
     table = Table("name", "images", "encoder", "made from", "updated", "state", box=None)
     for info in infos:
@@ -94,9 +94,9 @@ def list_() -> None:
 @_app.command()
 def remove(
     name: Annotated[str, typer.Argument()],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Delete a gallery's index. The photos themselves are not touched."""
+    """Delete a gallery's index. The image files stay."""
     from cir_core.gallery.gallery import remove_gallery
 
     if not yes:

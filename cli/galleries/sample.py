@@ -15,7 +15,7 @@ app = typer.Typer(help="The sample gallery “Atelier” and its encoder.", no_a
 
 @app.command()
 def build(
-    folder: Annotated[Path, typer.Argument(help="Where to draw to.")],
+    folder: Annotated[Path, typer.Argument(help="Output folder.")],
     split: Annotated[list[str] | None, typer.Option(help="train, val, test; repeatable.")] = None,
     seed: Annotated[int, typer.Option()] = 20261121,
 ) -> None:
@@ -29,12 +29,12 @@ def build(
 
 @app.command("train-encoder")
 def train_encoder(
-    folder: Annotated[Path, typer.Option("--out", help="Where the model goes.")],
+    folder: Annotated[Path, typer.Option("--out", help="Output folder of the model.")],
     epochs: Annotated[int, typer.Option(min=1)] = 16,
     seed: Annotated[int, typer.Option()] = 7,
     threads: Annotated[int, typer.Option(min=1)] = 2,
 ) -> None:
-    """Train the bundled encoder anew (hours on two cores; resumes where it stopped)."""
+    """Retrain the bundled encoder (hours on two cores; resumes where it stopped)."""
     from cir_core.sample.training.sample_encoder import train_sample_encoder
 
     train_sample_encoder(

@@ -17,7 +17,7 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted, quoted
 from cli.console import out, progress_bar
 from cli.evaluate.method_options import DomainOption, Model
-from cli.studies.preference_sources import Asked, open_source
+from cli.studies.preference_sources import PreferenceSourceArgs, open_source
 
 if TYPE_CHECKING:
     from annotation.preference.method_pairs import Pair
@@ -38,61 +38,62 @@ def create_preference(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")],
     dataset: Annotated[str | None, typer.Option(help="sample, fashioniq, cirr, … (cirque datasets list).")] = None,
     methods: Annotated[str | None, typer.Option(
-        "--methods", "-m", help="Methods that meet, with commas between them (cirque methods).")] = None,
+        "--methods", "-m", help="Methods to compare, comma-separated (see `cirque methods`).")] = None,
     from_runs: Annotated[list[str] | None, typer.Option(
-        metavar="A,B", help="Instead: run files that meet (TREC lines or JSON); may be repeated.")] = None,
+        metavar="A,B", help="Instead: two run files to compare (TREC or JSON); repeatable.")] = None,
     from_hp: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Instead: questions and sets of a file in HP-FashionIQ's form.")] = None,
+        metavar="FILE", help="Instead: a file in HP-FashionIQ's form, with questions and sets.")] = None,
     annotations: Annotated[Path | None, typer.Option(
         "--annotations", "-a", help="The data set's folder or annotation file.")] = None,
-    split: Annotated[str | None, typer.Option(help="Split, where there are several.")] = None,
-    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, where the files have none.")] = None,
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that has the pictures.")] = None,
-    images: Annotated[Path | None, typer.Option(help="Folder that the pictures lie under.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split, if there are several.")] = None,
+    pool: Annotated[Path | None, typer.Option(help="List of the gallery's images, if the files have none.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
     queries: Annotated[int | None, typer.Option(
-        min=1, help="So many queries, equal numbers of each category; without it all.")] = None,
-    per_person: Annotated[int, typer.Option(min=1, help="Questions for one person, at most.")] = 50,
-    forms: Annotated[int, typer.Option(min=1, help="Forms that these are divided into.")] = 2,
+        min=1, help="Number of queries, balanced over categories (default: all).")] = None,
+    per_person: Annotated[int, typer.Option(min=1, help="Maximum number of questions per person.")] = 50,
+    forms: Annotated[int, typer.Option(min=1, help="Forms per person.")] = 2,
     shared_every: Annotated[int, typer.Option(
-        min=0, help="One question in so many goes to several people; 0: none.")] = 10,
-    shared_by: Annotated[int, typer.Option(min=2, help="So many people.")] = 3,
-    seed: Annotated[int | None, typer.Option(help="Of everything that is drawn (default: CIRQUE_SEED).")] = None,
+        min=0, help="One in this many questions is given to several people; 0: none.")] = 10,
+    shared_by: Annotated[int, typer.Option(min=2, help="People per shared question.")] = 3,
+    seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     set_names: Annotated[str, typer.Option(
-        metavar="ONE,TWO", help="What the sets are called, the first and the second.")] = "Set A,Set B",
-    allow_tie: Annotated[bool, typer.Option("--allow-tie", help="People may find both equally good.")] = False,
+        metavar="ONE,TWO", help="Names of the two sets.")] = "Set A,Set B",
+    allow_tie: Annotated[bool, typer.Option("--allow-tie", help="Allow “equally good”.")] = False,
     consent: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="A text that people agree to before they begin.")] = None,
+        metavar="FILE", help="Consent text, shown before the first question.")] = None,
     guidelines: Annotated[Path | None, typer.Option(
-        metavar="FILE", help="Guidelines instead of cirque's own, with an empty line between paragraphs.")] = None,
-    check: Annotated[Check, typer.Option(help="What shows between pages that somebody is reading.")] = Check.sum,
-    check_every: Annotated[int, typer.Option(min=0, help="After so many questions.")] = 5,
+        metavar="FILE", help="Guidelines instead of cirque's own; blank lines separate paragraphs.")] = None,
+    check: Annotated[Check, typer.Option(help="Kind of attention check.")] = Check.sum,
+    check_every: Annotated[int, typer.Option(min=0, help="Questions between attention checks.")] = 5,
     reason_every: Annotated[int, typer.Option(
-        min=0, help="A reason is asked for once in so many questions; 0: never.")] = 10,
-    lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is given out again.")] = 3,
-    completion_prefix: Annotated[str, typer.Option(help="Stands before the code that people get at the end.")] = "",
+        min=0, help="Ask for a reason once in this many questions; 0: never.")] = 10,
+    lease_hours: Annotated[float, typer.Option(help="Hours after which an abandoned form is reassigned.")] = 3,
+    completion_prefix: Annotated[str, typer.Option(help="Prefix of the completion code.")] = "",
     model: Annotated[Model, typer.Option(help="The built-in language model, or the settings' one.")] = Model.built_in,
     domain: DomainOption = None,
-    seconds_per_question: Annotated[float, typer.Option(help="Seconds that one takes, for the forecast.")] = 40.0,
+    seconds_per_question: Annotated[float, typer.Option(help="Seconds per question, for the forecast.")] = 40.0,
     skip_missing: Annotated[bool, typer.Option(
-        "--skip-missing", help="Leave out queries that lack a picture.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and make nothing.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+        "--skip-missing", help="Skip queries with a missing image.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """A study of which results are better: two sets of five images for each query, of two methods that meet."""
+    """Create a preference study: for each query, two sets of five results, from two methods."""
     from contextlib import closing
 
     from annotation.accounts.account_names import LOCAL
     from annotation.preference.create import create_preference_study, make_questions, pair_notes
     from annotation.preference.survey.plan import SurveyLayout, plan_survey
     from annotation.preference.survey.settings import checked_settings
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.validity.exports.results import study_json
     from storage.stores import open_stores
 
     settings = get_settings()
     layout = SurveyLayout(per_person, forms, shared_every, shared_by, reason_every,
                           settings.seed if seed is None else seed)
-    asked = Asked(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery, images, queries,
+    asked = PreferenceSourceArgs(dataset, methods, tuple(from_runs or ()), from_hp, annotations, split, pool, gallery,
+                                 images, queries,
                   layout.seed, model, domain, skip_missing)
     # Before methods run for hours.
     asked.check()
@@ -126,7 +127,7 @@ def create_preference(
     if as_json:
         typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
     elif dry_run:
-        out.print("Nothing was made: leave --dry-run out to make the study.")
+        out.print("Nothing was created: omit --dry-run to create the study.")
     else:
         for note in new:
             out.print(f"Note: {note}", soft_wrap=True)

@@ -14,7 +14,7 @@ from cir_core.support.texts import counted
 from cli.console import out
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 
 
 def register_import(import_app: typer.Typer) -> None:
@@ -27,10 +27,10 @@ def register(app: typer.Typer) -> None:
 
 def import_hp_fashioniq(
     name: Name,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json as it was released, or in its form.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="hpfiq.json as released, or a file in its form.")],
     as_json: AsJson = False,
 ) -> None:
-    """Ratings and preferences of HP-FashionIQ as a closed study; its images are not needed."""
+    """Import HP-FashionIQ's ratings and preferences as a closed study; images are not needed."""
     from annotation.accounts.account_names import LOCAL
     from annotation.preference.hp_fashioniq import import_hp_study
     from annotation.validity.exports.results import study_json
@@ -56,10 +56,10 @@ def quality(
         "What to leave out, may be repeated: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
         "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more). none: nothing. "
         "Without it the study's own rules.")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep these rules with the study: exports follow them.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Store these rules with the study; exports apply them.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """How carefully people answered a preference study, and what rules would leave out."""
+    """Show answer quality of a preference study, and what exclusion rules would remove."""
     from annotation.preference.exclusion import parse_rules
     from annotation.preference.method_results import method_results
     from annotation.preference.review import review

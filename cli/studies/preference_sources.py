@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PreferenceSourceArgs:
     """The options of ``cirque study create preference`` that say which questions."""
 
     dataset: str | None
@@ -57,7 +57,7 @@ class Asked:
             raise StudyError("--images does not go with --methods: the pictures are those of the gallery they search.")
 
 
-def open_source(asked: Asked, settings: Settings) -> SurveySource:
+def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource:
     """The questions' queries and what was found for them; with methods, these are run now."""
     asked.check()
     if asked.hp is not None:
@@ -77,7 +77,7 @@ def open_source(asked: Asked, settings: Settings) -> SurveySource:
     return _ranked(asked, asked.methods, benchmark, settings)
 
 
-def _ranked(asked: Asked, names: str, benchmark: Benchmark, settings: Settings) -> SurveySource:
+def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, settings: Settings) -> SurveySource:
     from annotation.preference.sources.methods import from_methods
 
     methods = chosen_methods(names, None, all_methods(settings.methods))
@@ -102,7 +102,7 @@ def _runs(names: Sequence[str]) -> list[Run]:
     return [answer.run for answer in from_files(paths)]
 
 
-def _pictures(asked: Asked, benchmark: Benchmark, settings: Settings) -> FindPicture:
+def _pictures(asked: PreferenceSourceArgs, benchmark: Benchmark, settings: Settings) -> FindPicture:
     from annotation.sources.pictures import Pictures
     from cir_core.sample.gallery import sample_folder
 
@@ -114,7 +114,7 @@ def _pictures(asked: Asked, benchmark: Benchmark, settings: Settings) -> FindPic
     return Pictures(benchmark.image_paths, folder=folder, gallery=gallery)
 
 
-def _gallery(asked: Asked, benchmark: Benchmark, settings: Settings) -> Gallery | None:
+def _gallery(asked: PreferenceSourceArgs, benchmark: Benchmark, settings: Settings) -> Gallery | None:
     """The gallery that was named, else the data set's usual one where there is one; none beside a folder."""
     from cir_core.gallery.gallery import open_gallery
 
@@ -124,7 +124,7 @@ def _gallery(asked: Asked, benchmark: Benchmark, settings: Settings) -> Gallery 
     return open_gallery(usual, home=settings.home)
 
 
-def _named(asked: Asked, settings: Settings) -> Gallery | None:
+def _named(asked: PreferenceSourceArgs, settings: Settings) -> Gallery | None:
     from cir_core.gallery.gallery import open_gallery
 
     return open_gallery(asked.gallery, home=settings.home) if asked.gallery else None

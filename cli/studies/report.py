@@ -18,7 +18,7 @@ from cli.console import err, out
 from cli.studies import report_scores
 
 if TYPE_CHECKING:
-    from annotation.analysis.composing import WholeReport
+    from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Options, Selection, StudyAnswers
     from annotation.preference.exclusion import Rules
     from annotation.records import Study
@@ -126,7 +126,7 @@ def _report(
     name: str, kind: str, options: Options, choice: _Choice, scale: str | None, width: float | None, *,
     rules: Rules | None = None, ks: Sequence[int] = (5,), files: Sequence[Path] = (),
 ) -> WholeReport:
-    from annotation.analysis.composing import compose
+    from annotation.analysis.compose import compose
 
     if width is not None and not options.draws:
         raise StudyError("Planning simulates: --width needs --draws above 0.")
@@ -211,18 +211,18 @@ def _give(name: str, whole: WholeReport, as_json: bool, to: Path | None, force: 
 
 
 def _note(name: str) -> None:
-    from annotation.records import LOCAL, Act
+    from annotation.records import LOCAL, AuditEvent
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(name)
-        stores.log.note(Act("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
+        stores.log.note(AuditEvent("report.downloaded", LOCAL, study.name, study.study_id, {"form": "files"}))
 
 
 def _write(to: Path, files: Mapping[str, bytes], force: bool) -> None:
     """Into a folder, or into a file that ends in .zip. Raises ``SettingsError``; of what is there nothing is changed
     then."""
-    from annotation.validity.circus import as_zip
+    from annotation.tables.files import as_zip
 
     if to.suffix.lower() != ".zip":
         _write_files(to, files, force)

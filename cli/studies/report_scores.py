@@ -66,7 +66,7 @@ def scores(
             made += read_scores(_content(path), items, where=path.name)
         _check_twice(made)
         for one in made:
-            store.keep_scores(study.study_id, one, LOCAL, datetime.now(UTC))
+            store.save_scores(study.study_id, one, LOCAL, datetime.now(UTC))
         for gone in remove or ():
             store.drop_scores(study.study_id, gone)
         kept = store.scores(study.study_id)

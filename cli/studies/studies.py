@@ -16,7 +16,7 @@ from cir_core.settings import Settings, get_settings
 from cir_core.support.texts import counted
 from cli.console import out, progress_bar
 from cli.studies import preference, preference_files, study_files, study_upkeep
-from cli.studies.study_sources import Asked, drawn, open_source
+from cli.studies.study_sources import StudySourceArgs, drawn, open_source
 
 if TYPE_CHECKING:
     from storage.stores import Stores
@@ -44,37 +44,38 @@ def create_validity(
     from_audit: Annotated[Path | None, typer.Option(metavar="DIR", help="A folder `cirque audit` wrote.")] = None,
     from_mbeir: Annotated[Path | None, typer.Option(metavar="FILE", help="Queries in M-BEIR's form.")] = None,
     from_circus: Annotated[Path | None, typer.Option(metavar="FILE", help="An aggregate file of CIRCUS.")] = None,
-    from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored searches.")] = False,
+    from_sessions: Annotated[bool, typer.Option("--from-sessions", help="Turns of stored search sessions.")] = False,
     pool: Annotated[Path | None, typer.Option(help="Candidate pool of the M-BEIR queries.")] = None,
-    images: Annotated[Path | None, typer.Option(help="Folder that the pictures lie under.")] = None,
-    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery that has the pictures.")] = None,
+    images: Annotated[Path | None, typer.Option(help="Root folder of the images.")] = None,
+    gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery with the images.")] = None,
     category: Annotated[list[str] | None, typer.Option(
-        help="Label of the audit, may be repeated; without it all shortcut-free queries.")] = None,
-    sample: Annotated[int | None, typer.Option(min=1, help="So many queries only.")] = None,
+        help="Audit label, repeatable (default: all shortcut-free queries).")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="Number of queries (default: all).")] = None,
     stratify: Annotated[Literal["hidden_category", "dataset", "none"], typer.Option(
-        help="Equal numbers of each in the sample.")] = "hidden_category",
+        help="Balance the sample over this field.")] = "hidden_category",
     people: People = 1,
     overlap: Overlap = 1,
     agreement_items: Block = 0,
-    seed: Annotated[int | None, typer.Option(help="Of sample, order and plan (default: CIRQUE_SEED).")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed (default: CIRQUE_SEED).")] = None,
     seconds_per_item: Seconds = 60.0,
     panel_size: Annotated[int | None, typer.Option(
-        min=0, max=50, help="Found images that every item shows (default: what the source has, 30 at most).")] = None,
+        min=0, max=50, help="Retrieved images shown with each item (default: as in the source, at most 30).")] = None,
     skip_missing: Annotated[bool, typer.Option(
-        "--skip-missing", help="Leave out queries whose reference or target has no picture.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan and make nothing.")] = False,
+        "--skip-missing", help="Skip queries whose reference or target image is missing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the plan without creating the study.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """A study of whether queries are well-formed, by the rubric of CIRCUS."""
+    """Create a validity study: are the queries well-formed, by CIRCUS's rubric?"""
     from annotation.accounts.account_names import LOCAL
     from annotation.records import StudyPlan
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.studies.planner import plan_study
     from annotation.validity.create import create_validity_study
     from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_plan, print_strata
 
-    asked = Asked(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery, tuple(category or ()))
+    asked = StudySourceArgs(from_audit, from_mbeir, from_circus, from_sessions, pool, images, gallery,
+                            tuple(category or ()))
     with _stores() as (stores, settings):
         check_name(stores.studies, name)
         found = open_source(asked, stores, settings)
@@ -100,7 +101,7 @@ def create_validity(
             typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
             return
         if dry_run:
-            out.print("Nothing was made: leave --dry-run out to make the study.")
+            out.print("Nothing was created: omit --dry-run to create the study.")
             return
         for note in created.notes:
             out.print(f"Note: {note}", soft_wrap=True)
@@ -119,7 +120,7 @@ def plan(
     seconds_per_item: Seconds = 60.0,
     as_json: AsJson = False,
 ) -> None:
-    """What a study would cost its people, and how sure its numbers would be. Makes nothing."""
+    """Estimate the effort and precision of a study. Creates nothing."""
     from annotation.studies.planner import plan_study
     from cli.tables.study_tables import print_plan
 
@@ -132,7 +133,7 @@ def plan(
 
 @app.command("list")
 def list_(as_json: AsJson = False) -> None:
-    """All studies, the latest first."""
+    """List studies, newest first."""
     from annotation.validity.exports.results import study_json
     from cli.tables.study_tables import print_studies
 
@@ -146,7 +147,7 @@ def list_(as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show(name: Name, as_json: AsJson = False) -> None:
-    """One study, and how far its people are."""
+    """Show a study and its progress by person."""
     from datetime import UTC, datetime
 
     from annotation.preference.survey.overview import survey_overview
@@ -175,24 +176,24 @@ def show(name: Name, as_json: AsJson = False) -> None:
 
 @app.command("open")
 def open_(name: Name) -> None:
-    """Take answers again."""
+    """Open a study for answers again."""
     _accept(name, True)
 
 
 @app.command("close")
 def close(name: Name) -> None:
-    """Take no more answers. What was judged stays, and the study can be opened again."""
+    """Close a study for answers. Judgements stay, and it can be reopened."""
     _accept(name, False)
 
 
 @app.command("release")
-def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Who has left.")]) -> None:
-    """Make a person's open items free for others at once. Who has answered nothing loses the seat."""
-    from annotation.studies import releasing
+def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", help="Person who has left.")]) -> None:
+    """Release a person's open items to others at once. A person without answers also loses the seat."""
+    from annotation.studies import lifecycle
 
     with _stores() as (stores, _):
         study = stores.studies.study(name)
-        released = releasing.release(stores.studies, study, person)
+        released = lifecycle.release(stores.studies, study, person)
     items = counted(released.items, "open item")
     if released.freed:
         out.print(f"{person} has answered nothing: the seat in {study.name} is free again, with its {items}.")
@@ -206,7 +207,7 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
 
 
 def _accept(name: str, accepting: bool) -> None:
-    from annotation.studies.accepting import set_accepting
+    from annotation.studies.lifecycle import set_accepting
 
     with _stores() as (stores, _):
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)

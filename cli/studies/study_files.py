@@ -15,11 +15,11 @@ from cir_core.settings import get_settings
 from cir_core.support.texts import counted
 from cli.console import out
 
-import_app = typer.Typer(help="Make a study of files of judgements.", no_args_is_help=True)
+import_app = typer.Typer(help="Import files of judgements as a study.", no_args_is_help=True)
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
 Rule = Literal["majority", "single_kept"]
 RuleOption = Annotated[Rule, typer.Option(
-    help="An item that several people judged: most of them decide, or the first one.")]
+    help="Label of an item with several judgements: the majority, or the first.")]
 
 
 class Form(StrEnum):
@@ -42,21 +42,21 @@ def register(app: typer.Typer) -> None:
 def import_circus(
     name: Name,
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Annotator files of CIRCUS, one per person.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Annotator files as CIRCUS released them, as a closed study. A fault in any of them changes nothing."""
+    """Import CIRCUS annotator files as a closed study. Any fault in a file stops the import."""
     from annotation.accounts.account_names import LOCAL
     from annotation.sources.queries import refuse
-    from annotation.studies.naming import check_name
+    from annotation.studies.creation import check_name
     from annotation.validity.circus import read_circus_users
     from annotation.validity.create import import_circus_study
     from annotation.validity.exports.results import study_json
-    from cir_core.datasets.files.faults import KEPT, Faults
+    from cir_core.datasets.files.issues import KEPT, ValidationIssues
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         check_name(stores.studies, name)
-        faults = Faults(collect=True)
+        faults = ValidationIssues(collect=True)
         imported = read_circus_users(files, faults)
         refuse(faults, "the files" if len(files) > 1 else str(files[0]), listed=KEPT)
         created = import_circus_study(stores.studies, name, imported, created_by=LOCAL)
@@ -80,13 +80,13 @@ def export(
     to: Annotated[Path, typer.Option("--out", "-o", help="A folder, or a .zip file.")],
     rule: RuleOption = "majority",
     everything: Annotated[bool, typer.Option(
-        "--all", help="Of a preference study also what its rules leave out.")] = False,
+        "--all", help="For a preference study, include what its rules exclude.")] = False,
 ) -> None:
     """Files of a study: tables, results, the validated queries, pairs for training, and the forms of CIRCUS and
     HP-FashionIQ."""
     from annotation.preference.review import preference_files
-    from annotation.records import LOCAL, Act
-    from annotation.validity.circus import as_zip
+    from annotation.records import LOCAL, AuditEvent
+    from annotation.tables.files import as_zip
     from annotation.validity.exports.study_files import study_files
     from cir_core.support.files import write_atomically
     from storage.stores import open_stores
@@ -95,7 +95,7 @@ def export(
         study = stores.studies.study(name)
         files, notes = (preference_files(stores.studies, study, form, everything=everything)
                         if study.kind == "preference" else study_files(stores.studies, study, form, rule))
-        stores.studies.note_act(Act("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
+        stores.studies.log_event(AuditEvent("study.exported", LOCAL, study.name, study.study_id, {"form": form.value}))
     try:
         if to.suffix.lower() == ".zip":
             write_atomically(to, as_zip(files))
@@ -113,9 +113,9 @@ def export(
 def results(
     name: Name,
     rule: RuleOption = "majority",
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """How many queries are valid, by data set and category as in CIRCUS's Table 2, and why others are not."""
+    """Show valid queries by data set and category (as in CIRCUS's Table 2), and reasons of the others."""
     from annotation.validity.exports.study_files import study_files
     from annotation.validity.labels import final_labels
     from annotation.validity.rubric import load_rubric

@@ -21,7 +21,7 @@ _ALL = 1_000_000_000   # sessions
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudySourceArgs:
     """The options of ``cirque study create validity`` that say which queries."""
 
     audit: Path | None
@@ -48,7 +48,7 @@ class Asked:
         return named[0]
 
 
-def open_source(asked: Asked, stores: Stores, settings: Settings) -> QuerySource:
+def open_source(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:
     """The queries that were asked for, before any sample is drawn."""
     from annotation.sources.audit import audit_name, read_audit
     from annotation.sources.circus import read_circus
@@ -70,7 +70,7 @@ def open_source(asked: Asked, stores: Stores, settings: Settings) -> QuerySource
 
 
 def drawn(
-    found: QuerySource, asked: Asked, sample: int | None, stratify: Stratify, seed: int
+    found: QuerySource, asked: StudySourceArgs, sample: int | None, stratify: Stratify, seed: int
 ) -> tuple[list[StudyQuery], dict[str, Any]]:
     """The sample, and the source with what was asked of it."""
     from annotation.sources.sampling import sample as draw
@@ -80,7 +80,7 @@ def drawn(
     return queries, {**found.source, **how, "categories": list(asked.categories)}
 
 
-def _gallery(asked: Asked, settings: Settings, usual: str = "") -> Gallery | None:
+def _gallery(asked: StudySourceArgs, settings: Settings, usual: str = "") -> Gallery | None:
     """The gallery that was named, else the data set's usual one where there is one; None with ``--images``."""
     from cir_core.gallery.gallery import list_galleries, open_gallery
 
@@ -97,7 +97,7 @@ def _gallery(asked: Asked, settings: Settings, usual: str = "") -> Gallery | Non
                        f"--gallery. {there}")
 
 
-def _sessions(asked: Asked, stores: Stores, settings: Settings) -> QuerySource:
+def _sessions(asked: StudySourceArgs, stores: Stores, settings: Settings) -> QuerySource:
     from annotation.sources.queries import QuerySource, of_categories
     from annotation.sources.sessions import read_sessions
     from cir_core.gallery.gallery import open_gallery

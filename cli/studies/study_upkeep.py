@@ -25,23 +25,23 @@ def register(app: typer.Typer) -> None:
 
 def rename(
     old: Annotated[str, typer.Argument(metavar="OLD", help="Name of the study.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="The name it is to have.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],
 ) -> None:
-    """Give a study another name. Links to its pages have the name in them: send them out again."""
+    """Rename a study. Links to its pages contain the name: send them out again."""
     from annotation.studies.lifecycle import rename_study
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:
         study = stores.studies.study(old)
         changed = rename_study(stores.studies, study, new)
-    out.print(f"{study.name} is called {changed.name} now.", soft_wrap=True)
+    out.print(f"{study.name} is now called {changed.name}.", soft_wrap=True)
 
 
 def remove(
     name: Name,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove a study with everything that people judged in it, and its pictures. There is no way back: export first."""
+    """Delete a study with all its judgements and images. This cannot be undone: export first."""
     from annotation.studies.lifecycle import remove_study
     from storage.stores import open_stores
 

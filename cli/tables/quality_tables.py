@@ -15,7 +15,7 @@ from cli.tables.study_tables import print_rows
 if TYPE_CHECKING:
     from annotation.preference.exclusion import Removal, Removed, Rules
     from annotation.preference.method_results import PairResult
-    from annotation.preference.quality import PersonQuality, Share
+    from annotation.preference.quality import PersonQuality, Proportion
     from annotation.preference.review import Review
 
 NOT_RECORDED = "not recorded"
@@ -108,17 +108,17 @@ def _wrong_checks(one: PersonQuality) -> str:
     return NOT_RECORDED if one.checks is None else f"{one.failed_checks} of {one.checks}"
 
 
-def _led(stood: int, preferred: Share) -> str:
+def _led(stood: int, preferred: Proportion) -> str:
     return f"{stood:,} ({_percent(preferred.value) or 'none'})" if stood else "0"
 
 
-def _side(share: Share) -> str:
+def _side(share: Proportion) -> str:
     if share.p is None:
         return "not known"
     return f"{_percent(share.value)} of {share.n:,} (95 %: {_interval(share)}; p against one half {share.p:.2g})"
 
 
-def _interval(share: Share) -> str:
+def _interval(share: Proportion) -> str:
     return "" if share.low is None else f"{_percent(share.low)}–{_percent(share.high)}"
 
 

@@ -12,7 +12,7 @@ from cli.console import out
 from cli.tables.fitted_tables import Grid, print_grid, say
 
 if TYPE_CHECKING:
-    from annotation.analysis.composing import WholeReport
+    from annotation.analysis.compose import WholeReport
     from annotation.analysis.records import Headline, ReportTable
     from annotation.records import MetricScores
 

@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, func, insert, or_, select
+from sqlalchemy import Connection, Engine, Row, insert, or_, select
 
-from annotation.records import ACT_GROUPS, Act, ActFilter, NotedAct, name_key
+from annotation.records import AUDIT_GROUPS, AuditEvent, AuditFilter, LoggedEvent, name_key
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 
 _l = tables.audit_log.c
 
 
-@dataclass(frozen=True)
-class LogExtent:
-    """How many acts a log holds, and the number of the last one: 0 where there is none."""
-
-    acts: int
-    last: int
-
-
-class SqlActLog:
-    """``annotation.accounts.audit_log.ActLog`` over an engine of ``open_database``. Thread-safe."""
+class SqlAuditLog:
+    """``annotation.accounts.audit_log.AuditLog`` over an engine of ``open_database``. Thread-safe."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
 
-    def note(self, act: Act) -> None:
+    def note(self, act: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            note_act(connection, act)
+            log_event(connection, act)
 
     def acts(
-        self, which: ActFilter = ActFilter(), *, before: int | None = None, limit: int = 100,
-    ) -> Sequence[NotedAct]:
+        self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
+    ) -> Sequence[LoggedEvent]:
         query = select(tables.audit_log).where(*_chosen(which)).order_by(_l.number.desc()).limit(limit)
         if before is not None:
             query = query.where(_l.number < before)
@@ -44,7 +35,7 @@ class SqlActLog:
             return tuple(map(_noted_from, connection.execute(query)))
 
 
-def note_act(connection: Connection, act: Act) -> None:
+def log_event(connection: Connection, act: AuditEvent) -> None:
     """In the transaction of what was done: both are there, or neither."""
     connection.execute(insert(tables.audit_log).values(
         at=datetime.now(UTC), kind=act.kind, actor_key=name_key(act.by), actor=act.by, about_key=name_key(act.about),
@@ -59,18 +50,13 @@ def signed_in_from(connection: Connection, name: str, since: datetime) -> frozen
     return frozenset(one for one in found.scalars() if one)
 
 
-def extent_of(connection: Connection) -> LogExtent:
-    return LogExtent(*connection.execute(select(func.count(), func.coalesce(func.max(_l.number), 0)).select_from(
-        tables.audit_log)).one())
-
-
-def _chosen(which: ActFilter) -> list[Any]:
+def _chosen(which: AuditFilter) -> list[Any]:
     conditions: list[Any] = []
     if which.person:
         key = name_key(which.person)
         conditions.append(or_(_l.actor_key == key, _l.about_key == key) if key else _l.number < 0)
     if which.kind:
-        conditions.append(_l.kind.in_(ACT_GROUPS.get(which.kind, (which.kind,))))
+        conditions.append(_l.kind.in_(AUDIT_GROUPS.get(which.kind, (which.kind,))))
     if which.since is not None:
         conditions.append(_l.at >= which.since)
     if which.until is not None:
@@ -78,5 +64,5 @@ def _chosen(which: ActFilter) -> list[Any]:
     return conditions
 
 
-def _noted_from(row: Row[Any]) -> NotedAct:
-    return NotedAct(row.number, row.at, Act(row.kind, row.actor, row.about, row.study_id, row.details))
+def _noted_from(row: Row[Any]) -> LoggedEvent:
+    return LoggedEvent(row.number, row.at, AuditEvent(row.kind, row.actor, row.about, row.study_id, row.details))

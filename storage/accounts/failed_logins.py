@@ -7,25 +7,25 @@ from datetime import datetime
 
 from sqlalchemy import Connection, case, delete, select, update
 
-from annotation.records import CountTry, WrongTries
+from annotation.records import CountFailure, FailedLogins
 from storage.engine.database import upserting
 from storage.mapping import tables
 
-_w = tables.wrong_tries.c
+_w = tables.failed_logins.c
 
 
-def add(connection: Connection, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+def add(connection: Connection, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
     # What somebody else counts at this moment is not old: it is passed by, so nobody waits for each other here.
     old = select(_w.key).where(_w.last_at < forget_before).with_for_update(skip_locked=True)
-    connection.execute(delete(tables.wrong_tries).where(_w.key.in_(old)))
+    connection.execute(delete(tables.failed_logins).where(_w.key.in_(old)))
     for key in sorted(counts):   # in one order, so that two who count the same never wait for each other
         # Makes the row or changes nothing in it: either way it is locked from here on, and read as it is now.
         held = connection.execute(
-            upserting(connection)(tables.wrong_tries).values(key=key, tries=0, last_at=at)
+            upserting(connection)(tables.failed_logins).values(key=key, tries=0, last_at=at)
             .on_conflict_do_update(index_elements=[_w.key], set_={"tries": _w.tries})
             .returning(_w.tries, _w.last_at)).one()
-        counted = counts[key](WrongTries(held.tries, held.last_at) if held.tries else None)
-        connection.execute(update(tables.wrong_tries).where(_w.key == key).values(
+        counted = counts[key](FailedLogins(held.tries, held.last_at) if held.tries else None)
+        connection.execute(update(tables.failed_logins).where(_w.key == key).values(
             tries=counted.count, last_at=counted.last_at))
 
 
@@ -36,6 +36,6 @@ def forgive(connection: Connection, key: str, others: Collection[str]) -> None:
     if made is None:
         return
     for one in others:
-        connection.execute(update(tables.wrong_tries).where(_w.key == one).values(
+        connection.execute(update(tables.failed_logins).where(_w.key == one).values(
             tries=case((_w.tries > made, _w.tries - made), else_=0)))
-    connection.execute(delete(tables.wrong_tries).where(_w.key == key))
+    connection.execute(delete(tables.failed_logins).where(_w.key == key))

@@ -7,9 +7,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, delete, exists, insert, select
 
-from annotation.records import LOCAL, Act, Invitation, name_key
+from annotation.records import LOCAL, AuditEvent, Invitation, name_key
 from cir_core.errors import AccessError
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.mapping import tables
 
 KEPT = timedelta(days=7)
@@ -33,7 +33,7 @@ def keep(connection: Connection, invitation: Invitation) -> None:
     connection.execute(insert(tables.invitations).values(
         digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left, created_by=by,
         created_at=invitation.created_at, expires_at=invitation.expires_at))
-    note_act(connection, Act("invitation.made", by, invitation.handle, details={
+    log_event(connection, AuditEvent("invitation.made", by, invitation.handle, details={
         "role": invitation.role, "uses": invitation.uses_left,
         "until": invitation.expires_at.isoformat(timespec="minutes")}))
 
@@ -44,7 +44,7 @@ def withdraw(connection: Connection, digest: str, by: str) -> bool:
         return False
     connection.execute(delete(tables.invitations).where(_i.digest == digest))
     invitation = invitation_from(found)
-    note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
+    log_event(connection, AuditEvent("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
     return True
 
 
@@ -56,7 +56,7 @@ def withdraw_all(connection: Connection, maker: str, by: str, at: datetime) -> i
     still_open = [row for row in found if row.uses_left > 0 and row.expires_at > at]
     for row in still_open:
         invitation = invitation_from(row)
-        note_act(connection, Act("invitation.withdrawn", by, invitation.handle, details={
+        log_event(connection, AuditEvent("invitation.withdrawn", by, invitation.handle, details={
             "role": invitation.role, "made_by": maker}))
     return len(still_open)
 

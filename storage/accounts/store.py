@@ -13,15 +13,15 @@ from sqlalchemy.exc import IntegrityError
 from annotation.records import (
     HANDLE,
     LOCAL,
-    Act,
-    ActKind,
+    AuditAction,
+    AuditEvent,
     Changed,
-    CountTry,
+    CountFailure,
+    FailedLogins,
     Invitation,
     Person,
     Role,
     SignIn,
-    WrongTries,
     came_from,
     lookalike,
     name_key,
@@ -29,17 +29,17 @@ from annotation.records import (
 from cir_core.errors import AccessError, StorageError
 from cir_core.support.texts import quoted
 from storage.accounts import failed_logins, invitations
-from storage.accounts.audit_log import note_act, signed_in_from
+from storage.accounts.audit_log import log_event, signed_in_from
 from storage.engine.database import reading, writing
 from storage.engine.home_record import HomeRecord, database_name
 from storage.mapping import tables
 from storage.opening import accounts_are_gone, has_accounts
 
-_p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.wrong_tries.c
+_p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.failed_logins.c
 
 
 class SqlPeopleStore:
-    """``annotation.studies.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
+    """``annotation.accounts.store.PeopleStore`` over an engine of ``open_database``. Thread-safe.
 
     ``record`` remembers that there are accounts: without any again, nobody is told that there are none."""
 
@@ -60,7 +60,7 @@ class SqlPeopleStore:
         try:
             with writing(self.engine) as connection:
                 _add(connection, person)
-                note_act(connection, Act("account.made", by, person.name, details={"role": person.role}))
+                log_event(connection, AuditEvent("account.made", by, person.name, details={"role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
@@ -98,7 +98,7 @@ class SqlPeopleStore:
                 connection.execute(delete(tables.sign_ins).where(_s.name_key == key))
             if by is not None:
                 for act in _changes(row, by, role, password_hash, active):
-                    note_act(connection, act)
+                    log_event(connection, act)
             person = _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
             withdrawn = 0
             if not (key in admins and person.active and person.role == "admin"):
@@ -117,7 +117,7 @@ class SqlPeopleStore:
                 raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
             connection.execute(insert(tables.sign_ins).values(
                 digest=sign_in.digest, name_key=key, created_at=sign_in.created_at, expires_at=sign_in.expires_at))
-            note_act(connection, Act("sign-in", sign_in.name, details=came_from(address)))
+            log_event(connection, AuditEvent("sign-in", sign_in.name, details=came_from(address)))
 
     def visitor(self, digest: str, now: datetime) -> tuple[Person, SignIn] | None:
         with reading(self.engine) as connection:
@@ -136,11 +136,11 @@ class SqlPeopleStore:
                 _s.digest == digest)).scalar_one_or_none()
             if name is not None and connection.execute(
                     delete(tables.sign_ins).where(_s.digest == digest)).rowcount:
-                note_act(connection, Act("sign-out", name))
+                log_event(connection, AuditEvent("sign-out", name))
 
-    def note(self, act: Act) -> None:
+    def note(self, act: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            note_act(connection, act)
+            log_event(connection, act)
 
     def invite(self, invitation: Invitation) -> None:
         with writing(self.engine) as connection:
@@ -171,23 +171,23 @@ class SqlPeopleStore:
                 _add(connection, person)
                 connection.execute(update(tables.invitations).where(_i.digest == digest)
                                    .values(uses_left=_i.uses_left - 1))
-                note_act(connection, Act("invitation.used", person.name, digest[:HANDLE], details={
+                log_event(connection, AuditEvent("invitation.used", person.name, digest[:HANDLE], details={
                     "role": person.role}))
         except StorageError as error:
             if self._is_taken_meanwhile(error, person):
                 raise _taken(person.name) from error
             raise
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
+    def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
         with reading(self.engine) as connection:
-            return {row.key: WrongTries(row.tries, row.last_at)
-                    for row in connection.execute(select(tables.wrong_tries).where(_w.key.in_(keys)))}
+            return {row.key: FailedLogins(row.tries, row.last_at)
+                    for row in connection.execute(select(tables.failed_logins).where(_w.key.in_(keys)))}
 
-    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+    def add_failed_login(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         with writing(self.engine) as connection:
             failed_logins.add(connection, counts, at, forget_before)
 
-    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+    def clear_failed_logins(self, key: str, others: Collection[str]) -> None:
         with writing(self.engine) as connection:
             failed_logins.forgive(connection, key, others)
 
@@ -225,15 +225,15 @@ def _add(connection: Connection, person: Person) -> None:
 
 def _changes(
     before: Row[Any], by: str, role: Role | None, password_hash: str | None, active: bool | None,
-) -> Iterator[Act]:
+) -> Iterator[AuditEvent]:
     """What is to be noted: also where it was so already, for somebody meant it."""
     if role is not None:
-        yield Act("account.role", by, before.name, details={"from": before.role, "to": role})
+        yield AuditEvent("account.role", by, before.name, details={"from": before.role, "to": role})
     if password_hash is not None:
-        yield Act("account.password", by, before.name)
+        yield AuditEvent("account.password", by, before.name)
     if active is not None:
-        kind: ActKind = "account.activated" if active else "account.deactivated"
-        yield Act(kind, by, before.name)
+        kind: AuditAction = "account.activated" if active else "account.deactivated"
+        yield AuditEvent(kind, by, before.name)
 
 
 def _taken(name: str) -> AccessError:

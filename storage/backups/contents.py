@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, inspect, select, table
 
 from storage.engine.revisions import revision_of
+from storage.mapping import tables
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,16 @@ def contents_of(connection: Connection) -> Contents:
     names = sorted(set(inspect(connection).get_table_names()) - {"alembic_version"})
     return Contents(revision, {
         name: connection.execute(select(func.count()).select_from(table(name))).scalar_one() for name in names})
+
+
+@dataclass(frozen=True)
+class LogExtent:
+    """How many acts a log holds, and the number of the last one: 0 where there is none."""
+
+    acts: int
+    last: int
+
+
+def extent_of(connection: Connection) -> LogExtent:
+    last = func.coalesce(func.max(tables.audit_log.c.number), 0)
+    return LogExtent(*connection.execute(select(func.count(), last).select_from(tables.audit_log)).one())

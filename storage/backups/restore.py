@@ -11,10 +11,9 @@ from sqlalchemy import Connection, Engine
 
 from cir_core.errors import StorageError
 from cir_core.support.texts import counted
-from storage.accounts.audit_log import LogExtent, extent_of
 from storage.backups import postgres_dumps, sqlite_copies
 from storage.backups.backup import back_up_to, backup_name, check_kind, no_backup_of
-from storage.backups.contents import Contents, contents_of
+from storage.backups.contents import Contents, LogExtent, contents_of, extent_of
 from storage.backups.integrity import inspect_database
 from storage.engine.database import reading, sqlite_path
 from storage.engine.errors import explained, where

@@ -24,7 +24,7 @@ from storage.engine.file_watch import FileWatch
 from storage.engine.postgres_timeouts import postgres_options, without_hurry
 from storage.engine.schema_watch import SchemaWatch
 from storage.engine.sqlite_files import prepare_file, set_up
-from storage.engine.write_queue import WriteTurns
+from storage.engine.write_lock import FairWriteLock
 
 BUSY_TIMEOUT_MS = 10_000
 MIGRATION_TIMEOUT_MS = 120_000  # the other process may be copying a large database
@@ -43,16 +43,16 @@ def open_database(url: str) -> Engine:
         if (path := sqlite_path(parsed)) is not None:
             prepare_file(path)
         options |= {"pool_size": 8, "max_overflow": 56}  # web callbacks run on up to 40 threads
-        options |= {"execution_options": {"cirque_turns": WriteTurns()}}
+        options |= {"execution_options": {"cirque_turns": FairWriteLock()}}
     else:
         options |= postgres_options(parsed, BUSY_TIMEOUT_MS) if parsed.get_backend_name() == "postgresql" else {
             "pool_pre_ping": True}
     try:
         engine = create_engine(parsed, **options)
     except (exc.NoSuchModuleError, ModuleNotFoundError) as error:
-        raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for "
-                           "example with pip install 'cirque[postgres]', or leave CIRQUE_DATABASE_URL empty "
-                           "to use a SQLite file.") from error
+        raise StorageError(f"No driver for {parsed.drivername} databases is installed. Install one, for PostgreSQL "
+                           "from the checkout with .venv/bin/pip install -e '.[postgres]', or leave "
+                           "CIRQUE_DATABASE_URL empty to use a SQLite file.") from error
     if is_file:
         event.listen(engine, "connect", partial(set_up, timeout_ms=BUSY_TIMEOUT_MS))
         event.listen(engine, "begin", _begin_sqlite)
@@ -165,7 +165,7 @@ def changing_schema(engine: Engine) -> Iterator[Connection]:
 @contextmanager
 def turn_to_write(engine: Engine, seconds: float) -> Iterator[None]:
     """While it lasts no other thread of this process writes, where only one can. Raises SQLAlchemy's TimeoutError."""
-    turns: WriteTurns | None = engine.get_execution_options().get("cirque_turns")
+    turns: FairWriteLock | None = engine.get_execution_options().get("cirque_turns")
     if turns is None:
         yield
         return

@@ -37,7 +37,7 @@ sign_ins = Table(
     Column("expires_at", UtcDateTime, nullable=False, index=True),
 )
 
-wrong_tries = Table(
+failed_logins = Table(
     "wrong_tries", metadata,
     Column("key", String(64), primary_key=True),      # a digest: of a name with an address, of either
     Column("tries", Integer, nullable=False),
@@ -211,7 +211,8 @@ decisions = Table(
 
 study_scores = Table(
     "study_scores", metadata,
-    Column("score_id", String(64), primary_key=True),  # another one each time they are kept: see storage.studies.version_stamp
+    # Another one each time they are kept: see storage.studies.version_stamp.
+    Column("score_id", String(64), primary_key=True),
     Column("study_id", ForeignKey("studies.study_id", ondelete="CASCADE"), nullable=False),
     Column("name_key", Text, nullable=False),
     Column("name", Text, nullable=False),

@@ -24,6 +24,7 @@ from storage.mapping.study_tables import assignments as assignments
 from storage.mapping.study_tables import audit_log as audit_log
 from storage.mapping.study_tables import decisions as decisions
 from storage.mapping.study_tables import drafts as drafts
+from storage.mapping.study_tables import failed_logins as failed_logins
 from storage.mapping.study_tables import invitations as invitations
 from storage.mapping.study_tables import judgements as judgements
 from storage.mapping.study_tables import people as people
@@ -34,7 +35,6 @@ from storage.mapping.study_tables import study_images as study_images
 from storage.mapping.study_tables import study_items as study_items
 from storage.mapping.study_tables import study_scores as study_scores
 from storage.mapping.study_tables import study_seats as study_seats
-from storage.mapping.study_tables import wrong_tries as wrong_tries
 
 sessions = Table(
     "sessions", metadata,

@@ -8,10 +8,10 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select
 
-from annotation.records import Act, Item, Judgement, Place, Seat, Study, StudyImage, name_key
+from annotation.records import AuditEvent, Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, name_key
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.study_rows import Values, assignment_values, item_values, judgement_values, study_values
@@ -19,7 +19,7 @@ from storage.studies.lookups import recount
 
 
 def check_study(
-    study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place],
+    study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment],
     seats: Sequence[Seat], judgements: Sequence[Judgement],
 ) -> None:
     """Refuse text that a database cannot keep; a judgement by somebody without a seat is a defect."""
@@ -34,7 +34,7 @@ def check_study(
 
 def put_study(
     connection: Connection, study: Study, items: Sequence[Item], images: Sequence[StudyImage],
-    places: Sequence[Place], seats: Sequence[Seat], judgements: Sequence[Judgement],
+    places: Sequence[PlannedAssignment], seats: Sequence[Seat], judgements: Sequence[Judgement],
 ) -> None:
     s = tables.studies
     if connection.execute(select(s.c.study_id).where(s.c.name_key == name_key(study.name))).first():
@@ -51,7 +51,8 @@ def put_study(
     _insert(connection, tables.assignments, placed)
     _insert(connection, tables.judgements, given)
     recount(connection, study.study_id)
-    note_act(connection, Act("study.imported" if seats else "study.made", study.created_by, study.name, study.study_id,
+    log_event(connection, AuditEvent("study.imported" if seats else "study.made", study.created_by, study.name,
+                                    study.study_id,
                              {"kind": study.kind, "items": len(items)}))
 
 
@@ -60,7 +61,7 @@ def name_taken(name: str) -> StudyError:
 
 
 def _answered(
-    study_id: str, places: Sequence[Place], seats: Sequence[Seat], judgements: Sequence[Judgement],
+    study_id: str, places: Sequence[PlannedAssignment], seats: Sequence[Seat], judgements: Sequence[Judgement],
 ) -> tuple[list[Values], list[Values]]:
     """Rows of assignments, and of judgements with the highest revision of each marked as current."""
     assigned: dict[tuple[str, int], Values] = {}

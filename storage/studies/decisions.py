@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from sqlalchemy import Connection, insert, select, update
 
-from annotation.records import Act, Decision
+from annotation.records import AuditEvent, Decision
 from cir_core.errors import UnknownItem, UsedToken
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.mapping import tables
 from storage.mapping.study_rows import decision_from, decision_values
 from storage.studies.lookups import find_study
@@ -25,7 +25,7 @@ def read_decisions(connection: Connection, study_id: str, *, history: bool) -> S
     return tuple(map(decision_from, connection.execute(query if history else query.where(_d.current))))
 
 
-def keep_decision(connection: Connection, decision: Decision) -> Decision:
+def save_decision(connection: Connection, decision: Decision) -> Decision:
     """What counts now: the decision with its revision, or what was there if nothing is new."""
     study = find_study(connection, decision.study_id, lock=True)
     if connection.execute(select(_i.item_id).where(
@@ -44,7 +44,7 @@ def keep_decision(connection: Connection, decision: Decision) -> Decision:
     if before is not None:
         connection.execute(update(tables.decisions).where(_d.decision_id == before.decision_id).values(current=False))
     connection.execute(insert(tables.decisions).values(decision_values(kept)))
-    note_act(connection, Act("item.decided", kept.adjudicator, study.name, study.study_id, {
+    log_event(connection, AuditEvent("item.decided", kept.adjudicator, study.name, study.study_id, {
         "item": kept.item_id, "revision": kept.revision}))
     return kept
 

@@ -25,7 +25,7 @@ _SAME = select(tables.study_events).where(*_OF_SEAT, _e.token == bindparam("toke
 _HIGHEST = select(func.max(_e.number)).where(*_OF_SEAT)
 
 
-def keep_event(connection: Connection, event: StudyEvent) -> StudyEvent:
+def save_event(connection: Connection, event: StudyEvent) -> StudyEvent:
     """What is noted under the event's token now. In a writing transaction. Raises ``UnknownStudy``,
     ``UnknownItem`` for somebody without a seat."""
     seat = connection.execute(

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, bindparam, delete, insert, select, update
 
-from annotation.records import Admit, Draft, Judgement, Saved, Standing, name_key
+from annotation.records import Admit, AnswerContext, Draft, Judgement, Saved, name_key
 from cir_core.errors import UsedToken
 from storage.checks import check_study_texts
 from storage.engine.database import waits_for_rows
@@ -48,7 +48,7 @@ _SEEN = update(tables.study_seats).where(
 _DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
 
 
-def keep_judgement(
+def save_judgement(
     connection: Connection, judgement: Judgement, *, unsure: bool, seen_revision: int | None, lasting: Collection[str],
     admit: Admit | None,
 ) -> Saved:
@@ -117,8 +117,8 @@ def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[
     return [(draft_from(row), row.answered) for row in found]
 
 
-def _standing(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> Standing:
-    return Standing(
+def _standing(connection: Connection, mine: Any, judgement: Judgement, token: str | None) -> AnswerContext:
+    return AnswerContext(
         study_from(mine), mine.total, mine.done, judgement.item_id, mine.state, mine.extra or {}, token,
         own_events(connection, {"study_id": judgement.study_id, "seat": mine.number}),
         lambda: own_assignments(connection, judgement.study_id, judgement.annotator))

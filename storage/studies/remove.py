@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, delete, select
 
-from annotation.records import Act
-from storage.accounts.audit_log import note_act
+from annotation.records import AuditEvent
+from storage.accounts.audit_log import log_event
 from storage.mapping import tables
 from storage.studies.lookups import find_study
 
@@ -23,4 +23,4 @@ def remove_study(connection: Connection, study_id: str, by: str) -> None:
     connection.execute(select(_t.number).where(_t.study_id == study_id).order_by(_t.number).with_for_update()).all()
     for table in _IN_ORDER:
         connection.execute(delete(table).where(table.c.study_id == study_id))
-    note_act(connection, Act("study.removed", by, study.name, study_id, {"kind": study.kind}))
+    log_event(connection, AuditEvent("study.removed", by, study.name, study_id, {"kind": study.kind}))

@@ -8,12 +8,12 @@ from datetime import datetime
 
 from sqlalchemy import Connection, delete, insert, select
 
-from annotation.records import Act, MetricScores, Study, name_key
+from annotation.records import AuditEvent, MetricScores, Study, name_key
 from annotation.records.scores import NAME_LIMIT
 from cir_core.errors import StorageError, StudyError, UnknownScores
 from cir_core.support.texts import quoted
 from cir_core.types.ids import new_id
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.studies.lookups import find_study
@@ -21,7 +21,7 @@ from storage.studies.lookups import find_study
 _c, _i = tables.study_scores.c, tables.study_items.c
 
 
-def keep_scores(connection: Connection, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+def save_scores(connection: Connection, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
     """In a writing transaction; replaces those of the same name. Raises ``UnknownStudy``, ``StudyError``."""
     check_study_texts(scores.name, scores.description, scores.notes, by)
     study = find_study(connection, study_id, lock=True)
@@ -36,7 +36,7 @@ def keep_scores(connection: Connection, study_id: str, scores: MetricScores, by:
     connection.execute(insert(tables.study_scores).values(
         score_id=new_id(), study_id=study_id, name_key=key, name=scores.name.strip(), description=scores.description,
         notes=list(scores.notes), scores=packed, created_by=by, created_at=at))
-    note_act(connection, Act("scores.added", by, study.name, study_id, {"scores": scores.name.strip()}))
+    log_event(connection, AuditEvent("scores.added", by, study.name, study_id, {"scores": scores.name.strip()}))
 
 
 def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]:
@@ -58,7 +58,7 @@ def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> No
             select(_c.name).where(_c.study_id == study_id).order_by(_c.name_key)).scalars().all()
         there = f"It has {', '.join(kept)}." if kept else "It has none."
         raise UnknownScores(f"No scores {quoted(name)} are kept with {study.name}. {there}")
-    note_act(connection, Act("scores.removed", by, study.name, study_id, {"scores": known}))
+    log_event(connection, AuditEvent("scores.removed", by, study.name, study_id, {"scores": known}))
 
 
 def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str, list[float | None]]:

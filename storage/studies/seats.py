@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
-from annotation.records import Act, HandOver, OpenWork, Released, Seat, Study, Taken, name_key
+from annotation.records import AuditEvent, OpenAssignments, Reassign, Reassignment, Released, Seat, Study, name_key
 from cir_core.errors import StudyClosed, StudyError
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.mapping.study_rows import assignment_from, assignment_values, seat_from
@@ -21,7 +21,7 @@ _j, _d, _e = tables.judgements.c, tables.drafts.c, tables.study_events.c
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def take_seat(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+def take_seat(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
     """The person's seat, else the lowest free one, else a new one. In a writing transaction."""
     check_study_texts(annotator)
     if not name_key(annotator):
@@ -47,7 +47,7 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     return Seat(study_id, number, name, at, at)
 
 
-def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+def take_more_work(connection: Connection, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
     """Nothing for somebody with open work: so a second press on the same button gives nothing more."""
     study = find_study(connection, study_id, lock=True)
     if not study.accepting:
@@ -75,7 +75,7 @@ def release_work(connection: Connection, study_id: str, annotator: str, by: str)
         if seat.total:
             _leave(connection, seat)
         released = Released(seat.total, 0, freed=seat.total > 0)
-    note_act(connection, Act("study.released", by, study.name, study_id, {
+    log_event(connection, AuditEvent("study.released", by, study.name, study_id, {
         "person": seat.annotator, "items": released.items}))
     return released
 
@@ -132,7 +132,7 @@ def _new_number(connection: Connection, study_id: str) -> int:
     return (highest or 0) + 1
 
 
-def _hand_over(connection: Connection, study: Study, number: int, at: datetime, hand_over: HandOver) -> int:
+def _hand_over(connection: Connection, study: Study, number: int, at: datetime, hand_over: Reassign) -> int:
     work = _open_work(connection, study, number, at)
     taken = hand_over(work)
     _check(work, taken)
@@ -151,7 +151,7 @@ def _hand_over(connection: Connection, study: Study, number: int, at: datetime, 
     return len(taken)
 
 
-def _open_work(connection: Connection, study: Study, number: int, at: datetime) -> OpenWork:
+def _open_work(connection: Connection, study: Study, number: int, at: datetime) -> OpenAssignments:
     of_study = _a.study_id == study.study_id
     # Locked, so that nobody answers what is just being handed on; SQLite has locked the whole file.
     seats = connection.execute(select(tables.study_seats).where(_t.study_id == study.study_id)
@@ -164,7 +164,7 @@ def _open_work(connection: Connection, study: Study, number: int, at: datetime) 
     mine = connection.execute(select(_a.item_id).where(of_study, _a.seat == number)).scalars()
     block = connection.execute(select(_i.item_id).where(_i.study_id == study.study_id, _i.in_block)
                                .order_by(_i.number)).scalars()
-    return OpenWork(
+    return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_seen, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),
         mine=frozenset(mine), block=tuple(block), now=at,
@@ -179,7 +179,7 @@ def _as_seen(seat: Any) -> Seat:
     return Seat(found.study_id, found.number, found.annotator, _LONG_AGO, _LONG_AGO)
 
 
-def _check(work: OpenWork, taken: Sequence[Taken]) -> None:
+def _check(work: OpenAssignments, taken: Sequence[Reassignment]) -> None:
     """A policy that hands out what is not there, or the same twice, is a defect."""
     there = {(one.item_id, one.seat) for one in work.open}
     items = [one.item_id for one in taken]

@@ -13,37 +13,37 @@ from sqlalchemy.exc import IntegrityError
 
 from annotation.records import (
     LOCAL,
-    Act,
-    ActKind,
     Admit,
     Assignment,
+    AuditAction,
+    AuditEvent,
     Decision,
-    Desk,
     Draft,
     EventKind,
-    HandOver,
     Item,
     Judgement,
     MetricScores,
-    Place,
+    PlannedAssignment,
+    Reassign,
     Released,
     Saved,
     Seat,
     Study,
     StudyEvent,
     StudyImage,
+    Workspace,
     name_key,
 )
 from cir_core.errors import StorageError, StudyError
-from storage.accounts.audit_log import note_act
+from storage.accounts.audit_log import log_event
 from storage.checks import check_study_texts
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 from storage.mapping.study_rows import image_from, item_from, judgement_from, seat_from, study_from
 from storage.studies.create import check_study, name_taken, put_study
-from storage.studies.decisions import keep_decision, read_decisions
-from storage.studies.events import keep_event, read_events
-from storage.studies.judgements import keep_judgement, put_draft, read_drafts, remove_draft
+from storage.studies.decisions import read_decisions, save_decision
+from storage.studies.events import read_events, save_event
+from storage.studies.judgements import put_draft, read_drafts, remove_draft, save_judgement
 from storage.studies.lookups import (
     all_assignments,
     count_all,
@@ -55,7 +55,7 @@ from storage.studies.lookups import (
     unknown_study,
 )
 from storage.studies.remove import remove_study
-from storage.studies.scores import drop_scores, keep_scores, read_scores
+from storage.studies.scores import drop_scores, read_scores, save_scores
 from storage.studies.seats import release_work, take_more_work, take_seat
 from storage.studies.version_stamp import read_stamp
 from storage.studies.workspace import read_desk
@@ -72,7 +72,7 @@ class SqlStudyStore:
         self.engine = engine
 
     def create(
-        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[Place], *,
+        self, study: Study, items: Sequence[Item], images: Sequence[StudyImage], places: Sequence[PlannedAssignment], *,
         seats: Sequence[Seat] = (), judgements: Sequence[Judgement] = (),
     ) -> None:
         """An imported answer with ``"unsure": true`` is one for an adjudicator."""
@@ -150,7 +150,7 @@ class SqlStudyStore:
             find_study(connection, study_id)
             return count_all(connection, study_id)
 
-    def join(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> Seat:
+    def join(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> Seat:
         with reading(self.engine) as connection:  # mostly the seat is there, and nobody has to wait for a lock
             seat = find_seat(connection, study_id, annotator)
         if seat is not None:
@@ -158,24 +158,24 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             return take_seat(connection, study_id, annotator, at, hand_over)
 
-    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: HandOver) -> int:
+    def take_more(self, study_id: str, annotator: str, at: datetime, hand_over: Reassign) -> int:
         """0 for somebody who has open work left."""
         with writing(self.engine) as connection:
             return take_more_work(connection, study_id, annotator, at, hand_over)
 
-    def desk(
+    def workspace(
         self, study_id: str, annotator: str, *, item_id: str | None = None, position: int | None = None,
         after: str | None = None, ahead: int = 2, at: datetime | None = None,
-    ) -> Desk:
+    ) -> Workspace:
         """Somebody without a seat raises ``NotJoined``."""
         with reading(self.engine) as connection:
-            desk, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
+            workspace, seat = read_desk(connection, study_id, annotator, item_id=item_id, position=position,
                                    after=after, ahead=ahead)
         if at is not None and (seat.seen_at is None or at - seat.seen_at >= _SEEN_EVERY):
             with suppress(StorageError), writing(self.engine) as connection:  # a desk can be read on a full disk
                 connection.execute(update(tables.study_seats).where(
-                    _t.study_id == study_id, _t.number == desk.seat).values(seen_at=at))
-        return desk
+                    _t.study_id == study_id, _t.number == workspace.seat).values(seen_at=at))
+        return workspace
 
     def save(
         self, judgement: Judgement, *, unsure: bool, seen_revision: int | None = None, lasting: Collection[str] = (),
@@ -183,10 +183,10 @@ class SqlStudyStore:
     ) -> Saved:
         check_study_texts(judgement)
         with writing(self.engine) as connection:
-            return keep_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting,
+            return save_judgement(connection, judgement, unsure=unsure, seen_revision=seen_revision, lasting=lasting,
                                   admit=admit)
 
-    def keep_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
+    def save_draft(self, study_id: str, draft: Draft, *, lasting: Collection[str] = ()) -> None:
         check_study_texts(draft)
         with writing(self.engine) as connection:
             put_draft(connection, study_id, draft, lasting)
@@ -212,13 +212,13 @@ class SqlStudyStore:
         """Also in a study that takes no more answers. Returns what counts now."""
         check_study_texts(decision)
         with writing(self.engine) as connection:
-            return keep_decision(connection, decision)
+            return save_decision(connection, decision)
 
     def note(self, event: StudyEvent) -> StudyEvent:
         """Also in a study that takes no more answers."""
         check_study_texts(event)
         with writing(self.engine) as connection:
-            return keep_event(connection, event)
+            return save_event(connection, event)
 
     def events(
         self, study_id: str, annotator: str | None = None, kind: EventKind | None = None,
@@ -226,10 +226,10 @@ class SqlStudyStore:
         with reading(self.engine) as connection:
             return read_events(connection, study_id, annotator, kind)
 
-    def keep_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
+    def save_scores(self, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
         """Also in a study that takes no more answers."""
         with writing(self.engine) as connection:
-            keep_scores(connection, study_id, scores, by, at)
+            save_scores(connection, study_id, scores, by, at)
 
     def scores(self, study_id: str) -> Sequence[MetricScores]:
         with reading(self.engine) as connection:
@@ -244,11 +244,11 @@ class SqlStudyStore:
             return read_stamp(connection, study_id)
 
     def set_accepting(self, study_id: str, accepting: bool, *, by: str = LOCAL) -> Study:
-        kind: ActKind = "study.opened" if accepting else "study.closed"
+        kind: AuditAction = "study.opened" if accepting else "study.closed"
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
             connection.execute(update(tables.studies).where(_s.study_id == study_id).values(accepting=accepting))
-            note_act(connection, Act(kind, by, study.name, study_id))
+            log_event(connection, AuditEvent(kind, by, study.name, study_id))
         return replace(study, accepting=accepting)
 
     def release(self, study_id: str, annotator: str, *, by: str = LOCAL) -> Released:
@@ -263,7 +263,7 @@ class SqlStudyStore:
             connection.execute(update(tables.studies).where(_s.study_id == study_id).values(settings=dict(settings)))
             changed = sorted(name for name in {*settings, *study.settings}
                              if settings.get(name) != study.settings.get(name))
-            note_act(connection, Act("study.settings", by, study.name, study_id, {"changed": changed}))
+            log_event(connection, AuditEvent("study.settings", by, study.name, study_id, {"changed": changed}))
         return replace(study, settings=dict(settings))
 
     def rename(self, study_id: str, name: str, *, by: str = LOCAL) -> Study:
@@ -275,7 +275,7 @@ class SqlStudyStore:
                 study = find_study(connection, study_id, lock=True)
                 connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
                     name=name, name_key=name_key(name)))
-                note_act(connection, Act("study.renamed", by, name, study_id, {"from": study.name}))
+                log_event(connection, AuditEvent("study.renamed", by, name, study_id, {"from": study.name}))
         except StorageError as error:
             if isinstance(error.__cause__, IntegrityError) and self._is_taken(name):
                 raise name_taken(name) from error
@@ -286,9 +286,9 @@ class SqlStudyStore:
         with writing(self.engine) as connection:
             remove_study(connection, study_id, by)
 
-    def note_act(self, act: Act) -> None:
+    def log_event(self, act: AuditEvent) -> None:
         with writing(self.engine) as connection:
-            note_act(connection, act)
+            log_event(connection, act)
 
     def _is_taken(self, name: str) -> bool:
         with reading(self.engine) as connection:

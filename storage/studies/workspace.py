@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, select
 
-from annotation.records import Desk, Item, StudyImage, name_key
+from annotation.records import Item, StudyImage, Workspace, name_key
 from storage.mapping import tables
 from storage.mapping.study_rows import draft_from, item_from, judgement_from, study_from
 from storage.studies.events import own_events
@@ -53,7 +53,7 @@ _IMAGES = select(_m.token, _m.image_id, _m.width, _m.height).where(  # in the or
 def read_desk(
     connection: Connection, study_id: str, annotator: str, *, item_id: str | None, position: int | None,
     after: str | None, ahead: int,
-) -> tuple[Desk, Row[Any]]:
+) -> tuple[Workspace, Row[Any]]:
     """The desk, and the row of the person's seat. Raises ``UnknownStudy``, ``UnknownItem``."""
     mine = connection.execute(_STUDY_AND_SEAT, {"study_id": study_id, "key": name_key(annotator)}).first()
     if mine is None:
@@ -82,7 +82,7 @@ def read_desk(
         if row.state in ("done", "unsure"):
             judgement = connection.execute(_JUDGEMENT, of_item).first()
         draft = connection.execute(_DRAFT, of_item).first()
-    return Desk(
+    return Workspace(
         study=study, seat=mine.number, total=mine.total, done=mine.done, unsure=mine.unsure, item=item,
         position=None if row is None else row.position,
         judgement=None if judgement is None else judgement_from(judgement),

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
-from cir_core.language.watch import Watch
 
 
 def numbered(task: CaptionTask) -> str:
@@ -27,7 +27,7 @@ class ScriptedCaptioner:
         self.asked: list[tuple[str, int]] = []
         self._log, self._delay = log, delay
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         assert isinstance(task, CaptionTask)
         self.asked.append((task.picture.digest, task.sample))
         if self._log is not None:

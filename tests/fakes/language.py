@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from cir_core.errors import UnsupportedTask
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Answer, CaptionAnswer, CaptionTask, MergeAnswer, MergeTask, Task
-from cir_core.language.watch import Watch
 from cir_core.types.composition import Usage
 
 Reply = Answer | Exception | Callable[[Any], Answer]
@@ -23,7 +23,7 @@ class ScriptedLanguageModel:
         self.caption, self.notes = caption, notes
         self.asked: list[object] = []
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         self.asked.append(task)
         if isinstance(task, CaptionTask):
             return cast(A, CaptionAnswer(caption=self.caption, notes=self.notes))
@@ -49,7 +49,7 @@ class ReplayingLanguageModel(ScriptedLanguageModel):
         self.sees, self.name = sees, name
         self._replies = {role: list(said) for role, said in replies.items()}
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         if watch is not None:
             watch.spent(Usage(calls=1, models=(self.name,)))
         left = self._replies.get(task.role)
@@ -76,5 +76,5 @@ class SilentLanguageModel:
     name = "silent/1"
     sees = False
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         raise AssertionError(f"asked for the role {task.role!r}")

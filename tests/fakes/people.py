@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.studies.store import PeopleStore
+from annotation.accounts.store import PeopleStore
 from tests.fakes.people_store import InMemoryPeopleStore
 
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)

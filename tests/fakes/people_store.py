@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 
 from annotation.records import (
     LOCAL,
-    Act,
+    AuditEvent,
     Changed,
-    CountTry,
+    CountFailure,
+    FailedLogins,
     Invitation,
     Person,
     Role,
     SignIn,
-    WrongTries,
     lookalike,
     name_key,
     same_person,
@@ -29,10 +29,10 @@ class InMemoryPeopleStore:
         self._people: dict[str, Person] = {}
         self.sign_ins: dict[str, SignIn] = {}
         self._invitations: dict[str, Invitation] = {}
-        self.wrong: dict[str, WrongTries] = {}
+        self.wrong: dict[str, FailedLogins] = {}
         self._came_from: list[tuple[str, str, datetime]] = []
         self._lock = threading.RLock()
-        self.noted: list[Act] = []   # what changes nothing else
+        self.noted: list[AuditEvent] = []   # what changes nothing else
         self.asked = 0   # how often somebody was looked up
 
     def any(self) -> bool:
@@ -94,7 +94,7 @@ class InMemoryPeopleStore:
     def end(self, digest: str) -> None:
         self.sign_ins.pop(digest, None)
 
-    def note(self, act: Act) -> None:
+    def note(self, act: AuditEvent) -> None:
         self.noted.append(act)
 
     def invite(self, invitation: Invitation) -> None:
@@ -122,16 +122,16 @@ class InMemoryPeopleStore:
             self.add(person)
             self._invitations[digest] = replace(invitation, uses_left=invitation.uses_left - 1)
 
-    def wrong_tries(self, keys: Collection[str]) -> Mapping[str, WrongTries]:
+    def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
         return {key: self.wrong[key] for key in keys if key in self.wrong}
 
-    def add_wrong_try(self, counts: Mapping[str, CountTry], at: datetime, forget_before: datetime) -> None:
+    def add_failed_login(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         with self._lock:
             self.wrong = {key: wrong for key, wrong in self.wrong.items() if wrong.last_at >= forget_before}
             for key, count in counts.items():
                 self.wrong[key] = count(self.wrong.get(key))
 
-    def forgive_wrong_tries(self, key: str, others: Collection[str]) -> None:
+    def clear_failed_logins(self, key: str, others: Collection[str]) -> None:
         with self._lock:
             made = self.wrong.pop(key, None)
             for one in others:

@@ -7,7 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from annotation.preference.survey.texts import SETTINGS
-from annotation.records import Assignment, Item, Judgement, Place, Seat, Study, StudyEvent, StudyImage, StudyPlan
+from annotation.records import (
+    Assignment,
+    Item,
+    Judgement,
+    PlannedAssignment,
+    Seat,
+    Study,
+    StudyEvent,
+    StudyImage,
+    StudyPlan,
+)
 from annotation.studies.store import StudyStore
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
@@ -60,7 +70,7 @@ def seats_of(*people: str) -> list[Seat]:
 
 
 def keep(
-    store: StudyStore, study: Study, items: list[Item], places: list[Place], seats: list[Seat],
+    store: StudyStore, study: Study, items: list[Item], places: list[PlannedAssignment], seats: list[Seat],
     judgements: list[Judgement],
 ) -> None:
     """Store it all, with pictures that are not at hand."""

@@ -5,7 +5,18 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from annotation.records import Decision, Draft, Item, Judgement, OpenWork, Place, Study, StudyImage, StudyPlan, Taken
+from annotation.records import (
+    Decision,
+    Draft,
+    Item,
+    Judgement,
+    OpenAssignments,
+    PlannedAssignment,
+    Reassignment,
+    Study,
+    StudyImage,
+    StudyPlan,
+)
 
 START = datetime(2026, 3, 1, 9, tzinfo=UTC)
 STUDY = Study(
@@ -22,7 +33,8 @@ IMAGES = tuple(
     StudyImage(token, f"image of {token}", 30, 40)
     for token in ("token0", "token1", "token2", "token3", "token9", "panel0", "panel1", "panel2", "panel3"))
 # Seat 1: i0, i3, i2. Seat 2: i3, i1. Item i3 is the agreement block.
-PLACES = (Place("i0", 1, 0), Place("i3", 1, 1), Place("i2", 1, 2), Place("i3", 2, 0), Place("i1", 2, 1))
+PLACES = (PlannedAssignment("i0", 1, 0), PlannedAssignment("i3", 1, 1), PlannedAssignment("i2", 1, 2),
+          PlannedAssignment("i3", 2, 0), PlannedAssignment("i1", 2, 1))
 VALID = {"validated": True, "flags": []}
 FLAGGED = {"validated": False, "flags": ["INVALID_TEXT_QUERY"]}
 
@@ -49,15 +61,15 @@ def a_decision(
     return Decision(f"d-{item_id}-{token}", "s1", item_id, adjudicator, 0, token, answer or VALID, reason, START)
 
 
-def take_all(work: OpenWork) -> list[Taken]:
+def take_all(work: OpenAssignments) -> list[Reassignment]:
     """A policy: all open work of seats nobody has taken or that were left before START, and the block."""
     idle = {seat.number for seat in work.seats if seat.seen_at is None or seat.seen_at < START}
     given: dict[str, int | None] = {item_id: None for item_id in work.block if item_id not in work.mine}
     for one in work.open:
         if one.seat in idle and one.item_id not in work.mine:
             given.setdefault(one.item_id, one.seat)
-    return [Taken(item_id, len(work.mine) + n, seat) for n, (item_id, seat) in enumerate(given.items())]
+    return [Reassignment(item_id, len(work.mine) + n, seat) for n, (item_id, seat) in enumerate(given.items())]
 
 
-def take_nothing(work: OpenWork) -> list[Taken]:
+def take_nothing(work: OpenAssignments) -> list[Reassignment]:
     return []

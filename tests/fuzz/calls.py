@@ -1,8 +1,8 @@
 """Every address of the app, its named calls and what its search screen can do, with bad inputs.
 
 Addresses are those that the app has (:mod:`tests.fuzz.list_routes`), named calls those that Gradio lists, actions those
-of :mod:`web.search.actions.base`: what is new is tried without being named here. Which fields a call takes it says itself, in the
-sentence with which it refuses others.
+of :mod:`web.search.actions.base`: what is new is tried without being named here. Which
+fields a call takes it says itself, in the sentence with which it refuses others.
 """
 
 from __future__ import annotations
@@ -165,7 +165,7 @@ def screen(served: Served) -> tuple[Callable[[Any], str], list[str], list[str]]:
     """How an action is sent, the names of actions, and those of the fields they take."""
     config = served.ask("GET", "/config", own=False).json()
     acting = [one["id"] for one in config["dependencies"] if any(target[1] == "act" for target in one["targets"])]
-    said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.glob("*.py")))
+    said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.rglob("*.py")))
     words = sorted(set(re.findall(r'(?:text_of|data\.get)\((?:data, )?"(\w+)"', said)) - {"do"})
     assert acting and words, "how the screen sends its actions has changed"
 
@@ -228,7 +228,7 @@ def _problem(served: Served, route: Route, path: str, fields: Sequence[str]) -> 
 
 def _query_names() -> list[str]:
     """All names that any route asks its query for."""
-    said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.glob("*.py")))
+    said = "\n".join(path.read_text("utf-8") for path in sorted(_WEB.rglob("*.py")))
     return sorted(set(re.findall(r'(?:query\.get\(|\(query, )"(\w+)"', said)))
 
 

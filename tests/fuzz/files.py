@@ -46,13 +46,13 @@ from tests.fakes.databases import engine_of
 from tests.fakes.preferences import an_item
 from tests.fuzz.inputs import spoilt_file
 from tests.fuzz.outcome import Bad, Target
-from tests.unit import test_audit_files as audit_files
-from tests.unit import test_circled_files as circled
-from tests.unit import test_circus_users as circus_users
-from tests.unit import test_hp_fashioniq as hp
-from tests.unit import test_lasco as lasco
-from tests.unit import test_mbeir as mbeir
-from tests.unit import test_soft_files as soft
+from tests.unit.annotation.validity import test_circus_users as circus_users
+from tests.unit.cir_core.audit import test_audit_files as audit_files
+from tests.unit.cir_core.datasets import test_circled_files as circled
+from tests.unit.cir_core.datasets import test_hp_fashioniq as hp
+from tests.unit.cir_core.datasets import test_lasco as lasco
+from tests.unit.cir_core.datasets import test_mbeir as mbeir
+from tests.unit.cir_core.datasets import test_soft_files as soft
 
 ROOT = Path(__file__).parents[2]
 _RUN = "q1 Q0 a 1 0.9 mine\nq1 Q0 b 2 0.5 mine\nq2 Q0 c 1 0.25 mine\n"

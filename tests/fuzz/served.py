@@ -200,13 +200,13 @@ def _look_around(served: Served) -> None:
     known = served.known
     for who in ("admin", "judge", "other"):
         for study in ("Sample", "Shops"):
-            desk = served.ask("POST", "/study/join", who=who, json={"study": study}).json()
-            if (desk.get("gate") or {}).get("kind") == "guidelines":
-                desk = served.ask("POST", "/study/gate", who=who, json={
+            workspace = served.ask("POST", "/study/join", who=who, json={"study": study}).json()
+            if (workspace.get("gate") or {}).get("kind") == "guidelines":
+                workspace = served.ask("POST", "/study/gate", who=who, json={
                     "study": study, "kind": "guidelines", "token": "guidelines-read"}).json()["desk"]
-            item = desk.get("item") or {}
+            item = workspace.get("item") or {}
             known.setdefault("item", []).extend([item["id"]] * (6 if who == "admin" else 1) if item else [])
-            known.setdefault("study_id", []).append(desk["study"]["id"])
+            known.setdefault("study_id", []).append(workspace["study"]["id"])
             if item:
                 known.setdefault("name_of_picture", []).append(item["reference"]["large"].rpartition("/")[2])
     images = served.ask("GET", "/media/find", params={"gallery": "atelier"}).json()["images"]

@@ -17,11 +17,11 @@ from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
 from web.http.meter import Meter
 from web.http.request_ids import RequestIds
-from web.middleware.auth import Guard
+from web.middleware.auth import AuthMiddleware
 from web.middleware.gradio_errors import Screens
 from web.middleware.request_log import RequestLog
 from web.middleware.security_headers import SecurityHeaders
-from web.middleware.shutdown import DoorKeeper, Doors
+from web.middleware.shutdown import DrainMiddleware, ShutdownState
 from web.ops.logging_setup import TextLines
 
 SCOPE = {"type": "http", "method": "GET", "path": "/healthz", "headers": [], "query_string": b"",
@@ -36,8 +36,8 @@ class Nobody:
 
 
 MIDDLEWARE: dict[str, Callable[[ASGIApp], ASGIApp]] = {
-    "guard": lambda app: Guard(app, people=Nobody()),  # type: ignore[arg-type]
-    "doors": lambda app: DoorKeeper(app, Doors()),
+    "guard": lambda app: AuthMiddleware(app, people=Nobody()),  # type: ignore[arg-type]
+    "doors": lambda app: DrainMiddleware(app, ShutdownState()),
     "headers": SecurityHeaders,
     "request_ids": lambda app: RequestIds(app, ()),  # type: ignore[arg-type]
     "request_log": lambda app: RequestLog(app, Meter(), {}),

@@ -173,11 +173,11 @@ class Judge(Worker):
     def judge_everything(self) -> None:
         """Until nothing is left, or the first complaint."""
         try:
-            desk = self.insisting(lambda: self.call("next_item", self.study, ""))
-            while desk["item"] is not None:
-                item, position = desk["item"]["id"], desk["item"]["position"]
+            workspace = self.insisting(lambda: self.call("next_item", self.study, ""))
+            while workspace["item"] is not None:
+                item, position = workspace["item"]["id"], workspace["item"]["position"]
                 token = f"{self.name.replace(' ', '-')}-{position:06d}"
-                desk = self.insisting(lambda item=item, position=position, token=token:
+                workspace = self.insisting(lambda item=item, position=position, token=token:
                                       self.save(item, an_answer(position), token))
         except Exception as error:
             self.complaints.append(f"{type(error).__name__}: {error}")

@@ -19,14 +19,14 @@ from tests.fakes.study_records import STUDY
 if __name__ == "__main__":
     store, name = SqlStudyStore(open_database(sys.argv[1])), sys.argv[2]
     store.join(STUDY.study_id, name, datetime.now(UTC), hand_over)
-    desk = store.desk(STUDY.study_id, name)
-    while desk.item is not None:
-        item_id = desk.item.item_id
-        store.keep_draft(STUDY.study_id, Draft(item_id, name, {"note": "begun"}, 1.0, datetime.now(UTC)))
+    workspace = store.workspace(STUDY.study_id, name)
+    while workspace.item is not None:
+        item_id = workspace.item.item_id
+        store.save_draft(STUDY.study_id, Draft(item_id, name, {"note": "begun"}, 1.0, datetime.now(UTC)))
         for unsure in (True, False):
             judgement = Judgement(new_id(), STUDY.study_id, item_id, name, 0, new_id(), STUDY.protocol,
                                   {"unsure": unsure}, 1.0, datetime.now(UTC))
             for _ in range(2):
                 store.save(judgement, unsure=unsure)
             print(item_id, judgement.token, flush=True)
-        desk = store.desk(STUDY.study_id, name, after=item_id, at=datetime.now(UTC))
+        workspace = store.workspace(STUDY.study_id, name, after=item_id, at=datetime.now(UTC))

@@ -25,9 +25,9 @@ class Rater(Worker):
     def rate_everything(self) -> None:
         """Until the code, or the first complaint."""
         try:
-            desk = self.insisting(lambda: self.call("next_question", self.study, ""))
-            while not self._is_over(desk):
-                desk = self.insisting(partial(self._go_on, desk))
+            workspace = self.insisting(lambda: self.call("next_question", self.study, ""))
+            while not self._is_over(workspace):
+                workspace = self.insisting(partial(self._go_on, workspace))
         except Exception as error:
             self.complaints.append(f"{type(error).__name__}: {error}")
 
@@ -45,17 +45,17 @@ class Rater(Worker):
     def token_at(self, *place: object) -> str:
         return "-".join(map(str, (self.name.replace(" ", "-"), *place)))
 
-    def _is_over(self, desk: Mapping[str, Any]) -> bool:
-        gate = desk["gate"]
-        if gate is None and desk["item"] is None:
-            raise AssertionError(f"{self.name} has neither a question nor a gate: {desk}")
+    def _is_over(self, workspace: Mapping[str, Any]) -> bool:
+        gate = workspace["gate"]
+        if gate is None and workspace["item"] is None:
+            raise AssertionError(f"{self.name} has neither a question nor a gate: {workspace}")
         if gate is not None and gate["kind"] == "finished":
             self.code = gate["code"]
         return bool(self.code)
 
-    def _go_on(self, desk: Mapping[str, Any]) -> Any:
+    def _go_on(self, workspace: Mapping[str, Any]) -> Any:
         """The same calls with the same tokens for the same desk."""
-        gate, item = desk["gate"], desk["item"]
+        gate, item = workspace["gate"], workspace["item"]
         if gate is not None:
             token = self.token_at(gate["kind"], gate.get("number", 0), gate.get("attempt", 0))
             wrong = is_wrong(gate)

@@ -16,8 +16,8 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from cir_core.errors import LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.blip import BlipCaptioner
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionTask, MergeTask, Picture
-from cir_core.language.watch import Watch
 
 KINDS = ("blip", "blip-2", "blip-2-t5")
 WORDS = [
@@ -178,7 +178,7 @@ def test_no_pixels_are_a_remark(captioners: dict[str, BlipCaptioner]) -> None:
         captioner.complete(MergeTask("a red dress", "make it blue"))
 
 
-class StopsAfter(Watch):
+class StopsAfter(Observer):
     """Asks to stop when it has been looked at ``looks`` times."""
 
     def __init__(self, looks: int) -> None:
@@ -193,7 +193,7 @@ class StopsAfter(Watch):
 
 def test_the_watch_hears_what_it_cost_and_can_stop(captioners: dict[str, BlipCaptioner]) -> None:
     captioner, task = captioners["blip"], CaptionTask(Picture.of(_images(1)[0]))
-    watch = Watch()
+    watch = Observer()
     captioner.complete(task, watch)
     assert (watch.usage.calls, watch.usage.models) == (0, (captioner.name,))  # nothing went to a server
     assert 1 <= watch.usage.completion_tokens <= 8

@@ -15,7 +15,7 @@ from PIL import Image
 from safetensors.torch import save_file
 
 from cir_core.encoders import Encoder, composes, load_encoder
-from cir_core.encoders.pseudo_word import TEMPLATES
+from cir_core.encoders.composing.pseudo_word import TEMPLATES
 from cir_core.errors import EncoderUnavailable
 
 DIM, WORD = 24, 16

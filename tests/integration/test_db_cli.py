@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import text
 from typer.testing import CliRunner
 
-from annotation.records import ActFilter
+from annotation.records import AuditFilter
 from cir_core.errors import StorageError
 from cir_core.settings import get_settings
 from cli import console
@@ -25,7 +25,7 @@ from storage.mapping.tables import metadata
 from tests.fakes.databases import ON_SQLITE, database_of, environment_of, use_home
 from tests.integration.crowd import Server, add_people, stores_of
 from tests.integration.disks import MountedDisk, small_disk
-from tests.unit.test_earlier_schemas import make_as_of
+from tests.unit.storage.engine.test_earlier_schemas import make_as_of
 
 LATEST, TABLES = latest_revision(), len(metadata.tables)
 
@@ -77,7 +77,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
         db("restore", made)
     said = db("restore", made, "--force")
     assert f"Restored {made}: schema {LATEST}, 4 rows in {TABLES} tables." in said
-    before = Path(re.search(r"What was there is in (.+)\.\n", said)[1])
+    before = Path(re.search(r"The previous content is in (.+)\.\n", said)[1])
     assert before.parent == home / "backups" and before.is_file()
 
     # Of the log only what the backup has is there, and the restore. By hand: there were Ada, Bo, the backup and Cleo.
@@ -92,7 +92,7 @@ def test_a_backup_of_a_running_cirque_is_restored_once_it_has_stopped(home, serv
     server.start()   # and it goes on with what was restored
     said = db("check")
     server.stop()
-    assert re.search(r"^ +people +2$", said, re.MULTILINE) and "Nothing is wrong with it." in said
+    assert re.search(r"^ +people +2$", said, re.MULTILINE) and "No problems found." in said
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
@@ -115,7 +115,7 @@ def test_what_a_kill_left_hinders_nothing_and_goes(home, tmp_path):
 # Dies as by kill -9 when the copy is written and about to be read again.
 DYING = """
 import os, signal, sys
-from storage import postgres_dumps, sqlite_copies
+from storage.backups import postgres_dumps, sqlite_copies
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 write = postgres_dumps._run
 def dump(command, *more):
@@ -159,7 +159,7 @@ def test_an_earlier_log_takes_the_note_and_where_there_is_none_it_is_said(home, 
     said = db("restore", path, "--force")
     assert ("This is not in the audit log: a database of this schema has none." in said) == (not kinds)
     stores = stores_of(home)   # brings it up to date
-    assert [one.act.kind for one in stores.log.acts(ActFilter(kind="database.all"))] == kinds
+    assert [one.act.kind for one in stores.log.acts(AuditFilter(kind="database.all"))] == kinds
     stores.close()
 
 
@@ -208,6 +208,6 @@ def test_a_restore_makes_a_database(home, tmp_path, monkeypatch):
     use_home(monkeypatch, new)
     get_settings.cache_clear()
     assert f"4 rows in {TABLES} tables" in db("restore", tmp_path / "mine")
-    assert "Nothing is wrong with it." in db("check")
+    assert "No problems found." in db("check")
     if ON_SQLITE:
         assert (new / "cirque.db").stat().st_mode & 0o777 == 0o600

@@ -76,8 +76,8 @@ def full(disk: Disk) -> Iterator[tuple[Server, Judge, Disk]]:
 
 
 def save_next(judge: Judge, number: int) -> None:
-    desk = judge.call("next_item", STUDY, "")
-    judge.save(desk["item"]["id"], valid(note=f"note {number}"), token(number))
+    workspace = judge.call("next_item", STUDY, "")
+    judge.save(workspace["item"]["id"], valid(note=f"note {number}"), token(number))
 
 
 def a_picture() -> bytes:
@@ -177,10 +177,11 @@ def home(tmp_path: Path) -> Path:
     make_study(stores.studies, home, name=STUDY, items=20, seats=1, panel=4, edge=16)
     stores.close()
     with routes(home) as client:
-        desk = client.post("/study/join", json={"study": STUDY}).json()
+        workspace = client.post("/study/join", json={"study": STUDY}).json()
         for number in range(10):
-            desk = client.post("/study/save", json={
-                "study": STUDY, "item": desk["item"]["id"], "answer": valid(note=f"{number}"), "token": token(number),
+            workspace = client.post("/study/save", json={
+                "study": STUDY, "item": workspace["item"]["id"], "answer": valid(note=f"{number}"),
+                "token": token(number),
             }).json()["desk"]
     return home
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from annotation.accounts.service import PeopleService
-from annotation.records import NotedAct
+from annotation.records import LoggedEvent
 from cir_core.errors import AccessError
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import database_of, engine_of
 from tests.fakes.people import PASSWORD, people_service
@@ -82,8 +82,8 @@ def at_once(*works: Callable[[], object]) -> list[object]:
     return found
 
 
-def acts(store: SqlPeopleStore) -> list[NotedAct]:
-    return list(reversed(SqlActLog(store.engine).acts(limit=1000)))
+def acts(store: SqlPeopleStore) -> list[LoggedEvent]:
+    return list(reversed(SqlAuditLog(store.engine).acts(limit=1000)))
 
 
 @pytest.mark.parametrize("uses", [1, 3])

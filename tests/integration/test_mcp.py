@@ -168,10 +168,10 @@ def test_every_tool_does_its_work(served: Served, transport: str) -> None:
     async def judge() -> None:
         async with mcp_session(served.url, served.headers(served.judge), transport) as session:
             await session.list_tools()
-            desk = await call(session, "next_item", study="Valid")
-            item = desk["item"]["id"]
+            workspace = await call(session, "next_item", study="Valid")
+            item = workspace["item"]["id"]
             for size in ("small", "large"):
-                found = web.get(desk["item"]["reference"][size]).raise_for_status()
+                found = web.get(workspace["item"]["reference"][size]).raise_for_status()
                 assert Image.open(io.BytesIO(found.content)).format == "WEBP"
             done = (await call(session, "progress", study="Valid"))["done"]
             saved = await call(session, "save_judgement", study="Valid", item=item, answer=valid(),
@@ -186,14 +186,14 @@ def test_every_tool_does_its_work(served: Served, transport: str) -> None:
     async def rate() -> None:
         async with mcp_session(served.url, served.headers(served.judge), transport) as session:
             await session.list_tools()
-            desk = await call(session, "next_question", study="Shops")
-            while desk["gate"] is not None:
+            workspace = await call(session, "next_question", study="Shops")
+            while workspace["gate"] is not None:
                 passed = await call(session, "pass_gate", study="Shops", token=f"gate-{transport}-0",
-                                    **solved(desk["gate"]))
+                                    **solved(workspace["gate"]))
                 assert passed["passed"] is True
-                desk = passed["desk"]
-            assert len(desk["item"]["sets"]["A"]) == 5
-            saved = await call(session, "save_rating", study="Shops", item=desk["item"]["id"], answer=rated(),
+                workspace = passed["desk"]
+            assert len(workspace["item"]["sets"]["A"]) == 5
+            saved = await call(session, "save_rating", study="Shops", item=workspace["item"]["id"], answer=rated(),
                                token=f"rate-{transport}")
             assert saved["saved"]["revision"] == 1
 
@@ -318,8 +318,8 @@ def test_two_people_at_once_are_told_apart(closed_one: Served, transport: str) -
     """Each saves in items of their own; an item of the other is refused."""
     async def work(name: str) -> list[str]:
         async with mcp_session(closed_one.url, closed_one.headers(name), transport) as session:
-            desk, items = await call(session, "next_item", study="Valid"), []
-            first = desk["item"]["id"]
+            workspace, items = await call(session, "next_item", study="Valid"), []
+            first = workspace["item"]["id"]
             for number in range(12):
                 told = await call(session, "save_judgement", study="Valid", item=first,
                                   answer=valid(note=f"{name} {number} by {transport}"),

@@ -22,6 +22,7 @@ from typer.testing import CliRunner
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, SettingsError, Stopped, UnsupportedTask
 from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Clock
 from cir_core.language.openai.model import SAMPLE_TEMPERATURE, OpenAILanguageModel
 from cir_core.language.openai.server import Server
@@ -34,10 +35,9 @@ from cir_core.language.tasks import (
     ReflectTask,
     Task,
 )
-from cir_core.language.watch import Watch
 from cir_core.language.wrappers.cached import CachedLanguageModel
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
-from cir_core.methods.observer import PartWatch, TurnWatch
+from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.settings import Settings, get_settings
 from cir_core.types.composition import Usage
 from cli.admin import models
@@ -65,7 +65,7 @@ class Time:
         return Clock(lambda: self.now, self.sleep, lambda: 0.5)  # jitter in the middle: pauses as they are
 
 
-class Onlooker(Watch):
+class Onlooker(Observer):
     def __init__(self) -> None:
         super().__init__()
         self.partials: list[tuple[str, dict[str, Any]]] = []
@@ -74,7 +74,7 @@ class Onlooker(Watch):
         self.partials.append((role, dict(fields)))
 
 
-class Following(TurnWatch):
+class Following(TurnObserver):
     def partial(self, role, fields):
         pass
 
@@ -129,7 +129,7 @@ def test_a_streamed_answer_grows_and_is_counted():
 
 
 def test_no_tokens_are_invented():
-    watch = Watch()
+    watch = Observer()
     with ChatServer([Reply(BLUE.text, usage=None)]) as server, connected(
             server, prompt_price=1, completion_price=1) as model:
         model.complete(MERGE, watch)
@@ -146,7 +146,7 @@ def test_a_server_that_knows_no_streams():
 
 
 def test_a_bad_answer_is_shown_to_the_model_once():
-    watch = Watch()
+    watch = Observer()
     with ChatServer([Reply('{"qery": "a blue dress"}'), BLUE]) as server, connected(server) as model:
         assert model.complete(MERGE, watch).query == "a blue dress"
         assert [message["role"] for message in server.requests[1]["messages"]] == [
@@ -195,7 +195,7 @@ def test_retry_after_is_honoured_and_capped():
 
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 408])
 def test_failures_to_the_end(status):
-    time, watch = Time(), Watch()
+    time, watch = Time(), Observer()
     with ChatServer([refusal(status, f"no, {KEY}")]) as server, connected(server, time) as model:
         message = fails(model, LanguageModelUnavailable)
         assert len(server.requests) == 4  # once and three more
@@ -445,7 +445,7 @@ def free_port() -> int:
 
 
 def test_an_unreachable_port_ends_in_the_built_in_model_with_a_note():
-    watch = Watch()
+    watch = Observer()
     host = f"127.0.0.1:{free_port()}"
     model = OpenAILanguageModel(Server(f"http://{host}/v1", "m", KEY, retries=1), Time().clock)
     answer = FallbackLanguageModel(model, BuiltinLanguageModel()).complete(MERGE, watch)
@@ -479,7 +479,7 @@ def test_stopping_in_the_middle_of_a_stream():
 
 
 def test_stopping_between_two_tries():
-    watch, time = Watch(), Time()
+    watch, time = Observer(), Time()
 
     class Stopping(Time):
         def sleep(self, seconds: float) -> None:
@@ -499,7 +499,7 @@ SILENT = {
 }
 
 
-@pytest.mark.parametrize("watch", [Watch, Onlooker], ids=["whole", "streamed"])
+@pytest.mark.parametrize("watch", [Observer, Onlooker], ids=["whole", "streamed"])
 @pytest.mark.parametrize("reply", SILENT.values(), ids=SILENT)
 def test_stopping_takes_effect_while_the_server_says_nothing(reply, watch):
     asked, looking = threading.Event(), watch()
@@ -523,7 +523,7 @@ def test_stopping_takes_effect_while_the_server_says_nothing(reply, watch):
         assert server.hung_up.wait(5), "the connection is closed"
         assert looking.usage == Usage(calls=1)
         server.play([BLUE])
-        assert model.complete(MERGE, Watch()).query == "a blue dress", "its slot is free"
+        assert model.complete(MERGE, Observer()).query == "a blue dress", "its slot is free"
 
 
 @pytest.mark.parametrize("watch", [None, Onlooker()], ids=["whole", "streamed"])
@@ -589,7 +589,7 @@ def test_no_more_requests_at_once_than_allowed():
 
 
 def test_a_cache_hit_makes_no_request():
-    cache, watch = DictCache(), Watch()
+    cache, watch = DictCache(), Observer()
     task = CaptionTask(Picture.of(NOISE))
     with ChatServer([Reply('{"caption": "noise"}')]) as server, connected(server) as model:
         cached = CachedLanguageModel(model, cache, model.conditions)
@@ -601,12 +601,12 @@ def test_a_cache_hit_makes_no_request():
 
 
 def test_an_offline_build_gets_whole_answers_and_counts_them():
-    cache, watch = DictCache(), Watch()
+    cache, watch = DictCache(), Observer()
     with ChatServer([BLUE]) as server, connected(server) as model:
         cached = CachedLanguageModel(model, cache, model.conditions)
         cached.complete(MERGE)
         cached.complete(MergeTask("other", "x"), watch)
-        cached.complete(MergeTask("third", "x"), PartWatch(TurnWatch()))
+        cached.complete(MergeTask("third", "x"), PartWatch(TurnObserver()))
         assert all("stream" not in request for request in server.requests)
         cached.complete(MergeTask("fourth", "x"), PartWatch(Following()))
         assert server.requests[-1]["stream"] is True

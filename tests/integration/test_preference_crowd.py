@@ -231,7 +231,7 @@ def test_a_gate_in_windows_at_once(crowd: Crowd, come: Come) -> None:
     server = crowd.server
     windows = come(*["Late"] * 4, study="Doors")
     desks = at_once([partial(window.call, "next_question", "Doors", "") for window in windows])
-    assert [desk["gate"] for desk in desks] == [{"kind": "guidelines"}] * 4
+    assert [workspace["gate"] for workspace in desks] == [{"kind": "guidelines"}] * 4
 
     def press(gate: Mapping[str, Any], token: str, **changes: Any) -> Any:
         told = at_once([partial(window.pass_gate, gate, token, **changes) for window in windows])
@@ -239,8 +239,8 @@ def test_a_gate_in_windows_at_once(crowd: Crowd, come: Come) -> None:
         assert [it["passed"] for it in told] == [told[0]["passed"]] * 4
         return told[0]
 
-    desk = press(desks[0]["gate"], "guidelines-1")["desk"]
-    check = windows[0].rate(desk["item"]["id"], rated(), "question-1")["gate"]
+    workspace = press(desks[0]["gate"], "guidelines-1")["desk"]
+    check = windows[0].rate(workspace["item"]["id"], rated(), "question-1")["gate"]
     told = press(check, "a-wrong-sum-1", answer=NEVER_RIGHT)
     assert not told["passed"] and told["desk"]["item"] is None
     with pytest.raises(Refused, match="A short check comes first"):

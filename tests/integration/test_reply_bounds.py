@@ -16,7 +16,7 @@ from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
 from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
-from cir_core.methods.observer import PartWatch, TurnWatch
+from cir_core.methods.observer import PartWatch, TurnObserver
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.encoder import FakeEncoder
 from tests.fakes.memory import grown
@@ -27,7 +27,7 @@ CHOICE = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", 
 EVENT = b'data: {"id": "1", "choices": [{"index": 0, "delta": {"%s": "much is said here "}}]}\n\n'
 
 
-class Following(TurnWatch):
+class Following(TurnObserver):
     def partial(self, role, fields):
         pass
 
@@ -53,7 +53,7 @@ FLOODS = {
 }
 
 
-def asked(server: ChatServer, watch: TurnWatch | None, **about: object) -> str:
+def asked(server: ChatServer, watch: TurnObserver | None, **about: object) -> str:
     model = OpenAILanguageModel(Server(server.url, "m", max_reply_mb=1, **about))
     try:
         with pytest.raises(LanguageModelError) as caught:

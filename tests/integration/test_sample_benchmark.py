@@ -128,7 +128,8 @@ def test_the_same_seed_gives_the_same_numbers_and_cards_tell_rows_apart(home, en
 
 def test_tables_and_json_hold_the_figures(report, monkeypatch):
     printed = io.StringIO()
-    monkeypatch.setattr("cli.tables.evaluation_tables.out", Console(file=printed, width=250, highlight=False, markup=False))
+    console = Console(file=printed, width=250, highlight=False, markup=False)
+    monkeypatch.setattr("cli.tables.evaluation_tables.out", console)
     print_report(report, 4)
     text = printed.getvalue()
     for row in report.single:

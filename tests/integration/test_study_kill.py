@@ -68,4 +68,4 @@ def check_states(store):
     counts = store.counts("s1")
     assert (counts["done"], counts["unsure"]) == (found["done"] + found["unsure"], found["unsure"])
     for name, item_id in list(current)[-3:]:
-        assert store.desk("s1", name, item_id=item_id).draft is None
+        assert store.workspace("s1", name, item_id=item_id).draft is None

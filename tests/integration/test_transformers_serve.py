@@ -21,10 +21,10 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped
+from cir_core.language.observer import Observer
 from cir_core.language.openai.model import OpenAILanguageModel
 from cir_core.language.openai.server import Server
 from cir_core.language.tasks import MergeTask
-from cir_core.language.watch import Watch
 
 pytestmark = pytest.mark.slow
 MERGE = MergeTask("a red dress", "make it blue")
@@ -91,7 +91,7 @@ def model(served) -> Iterator[OpenAILanguageModel]:
     made.close()
 
 
-class Onlooker(Watch):
+class Onlooker(Observer):
     def __init__(self, stop: bool = False) -> None:
         super().__init__()
         self.stop_at_first = stop

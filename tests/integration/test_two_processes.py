@@ -83,8 +83,8 @@ def judged(site: Site) -> Judged:
             return answer.raise_for_status()
 
         call("POST", "/sign-in", json={"name": "Judge", "password": PASSWORD})
-        desk = call("POST", "/study/join", json={"study": STUDY}).json()
-        while (item := desk["item"]) is not None:
+        workspace = call("POST", "/study/join", json={"study": STUDY}).json()
+        while (item := workspace["item"]) is not None:
             position = item["position"]
             sent = {"study": STUDY, "item": item["id"], "answer": an_answer(position), "token": f"token-{position:04d}",
                     "seconds": 1.0, "seen_revision": 0}
@@ -97,7 +97,7 @@ def judged(site: Site) -> Judged:
             again = call("POST", "/study/save", json=sent).json()["saved"]
             assert (again["revision"], again["repeated"]) == (1, True)
             acknowledged[sent["token"]] = (item["id"], an_answer(position))
-            desk = saved["desk"]
+            workspace = saved["desk"]
         assert call("GET", "/study/overview", params={"study": STUDY}).status_code == 200
         call("POST", "/sign-out", json={})
     return Judged(acknowledged, landed)

@@ -14,8 +14,8 @@ import transformers
 from PIL import Image
 
 from cir_core.encoders import ComposingEncoder, composes, load_encoder
-from cir_core.encoders.embedding_encoder import pooled
-from cir_core.encoders.recipes import SIDECAR
+from cir_core.encoders.embedding.embedding_encoder import pooled
+from cir_core.encoders.embedding.recipes import SIDECAR
 from cir_core.errors import EncoderUnavailable
 from cir_core.gallery.indexing import index_folder
 from cir_core.images.uploads import UploadFolder
@@ -348,7 +348,7 @@ def test_sentence_transformers_with_code_or_without_the_library(
     with pytest.raises(EncoderUnavailable, match="not a JSON array"):
         load_encoder(f"sentence-transformers:{copy}")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(EncoderUnavailable, match=r"pip install 'cirque\[embed\]'"):
+    with pytest.raises(EncoderUnavailable, match=r"\.venv/bin/pip install -e '\.\[embed\]'"):
         load_encoder(f"sentence-transformers:{saved['clip']}")
 
 

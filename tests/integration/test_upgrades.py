@@ -13,7 +13,7 @@ from storage.engine.database import open_database
 from storage.engine.revisions import latest_revision
 from tests.fakes.databases import ON_SQLITE, database_of
 from tests.integration.processes import App
-from tests.unit.test_earlier_schemas import REVISIONS, columns_of, content, make_as_of
+from tests.unit.storage.engine.test_earlier_schemas import REVISIONS, columns_of, content, make_as_of
 
 pytestmark = pytest.mark.slow
 WITH_ACCOUNTS = "0004"   # the first schema that has them

@@ -1,12 +1,12 @@
 // The analysis screen: its address, short names, CSV files; and numbers in words.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { AS_USUAL, EVERYTHING, addressOf, filtered, readView, unusual, wanted, wantedReport } from "../../assets/js/analysis/analysis-address.js";
-import { csvText, firstFaults } from "../../assets/js/analysis/analysis-csv.js";
-import { shortened } from "../../assets/js/analysis/sections/analysis-names.js";
+import { AS_USUAL, EVERYTHING, addressOf, filtered, readView, unusual, wanted, wantedReport } from "../../assets/js/analysis/address.js";
+import { csvText, firstFaults } from "../../assets/js/analysis/csv.js";
+import { shortened } from "../../assets/js/analysis/sections/names.js";
 import { detailsOf, groupInWords, inWords } from "../../assets/js/admin/log-words.js";
-import { duration } from "../../assets/js/annotate/annotate-progress.js";
-import { ago, lasting, percent, plural } from "../../assets/js/studies/studies-words.js";
+import { duration } from "../../assets/js/annotate/progress.js";
+import { ago, lasting, percent, plural } from "../../assets/js/studies/words.js";
 
 const HERE = "http://host/base/analysis";
 const view = (query) => readView(`${HERE}?${query}`);

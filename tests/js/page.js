@@ -3,6 +3,7 @@
 const events = () => ({ ...Object.fromEntries(["hidden"].map((name) => [name, false])), heard: new Map(),
   addEventListener(name, hears) { this.heard.set(name, [...(this.heard.get(name) ?? []), hears]); },
   happens(name) { for (const hears of this.heard.get(name) ?? []) hears(); } });
+globalThis.document ??= events(); // modules listen to it as they are imported
 
 // Sets the globals anew. ``answer({path, body})`` is the JSON of the server, or throws where nobody answers.
 export function openPage(answer = () => ({})) {

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import test, { mock } from "node:test";
 import { openPage } from "./page.js";
-import { createClock } from "../../assets/js/annotate/work/annotate-clock.js";
-import { createDrafts } from "../../assets/js/annotate/work/annotate-drafts.js";
-import { keptByItem } from "../../assets/js/annotate/work/annotate-kept.js";
-import { createPlaces } from "../../assets/js/annotate/work/annotate-places.js";
-import { createSending } from "../../assets/js/annotate/work/annotate-sending.js";
+import { createClock } from "../../assets/js/annotate/work/clock.js";
+import { createDrafts } from "../../assets/js/annotate/work/drafts.js";
+import { keptByItem } from "../../assets/js/annotate/work/kept.js";
+import { createPlaces } from "../../assets/js/annotate/work/places.js";
+import { createSending } from "../../assets/js/annotate/work/sending.js";
 
 const ONE = { study: "S", item: "one" }, OTHER = { study: "S", item: "other" };
 const away = () => { throw new TypeError("no network"); };

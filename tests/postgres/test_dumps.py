@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, text
 
-from annotation.records import Act
+from annotation.records import AuditEvent
 from cir_core.errors import StorageError
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.backups import postgres_dumps
 from storage.backups.backup import back_up_to
 from storage.backups.contents import contents_of
@@ -108,20 +108,20 @@ def postgres_dumps_path():
 def test_a_dump_that_ends_early_changes_nothing(engine, tmp_path, monkeypatch, end, share):
     """What psql got until then is whole as SQL, and must not be kept."""
     path = back_up_to(engine, tmp_path / "a.dump").path
-    SqlActLog(engine).note(Act("sign-out", "Ada"))
+    SqlAuditLog(engine).note(AuditEvent("sign-out", "Ada"))
     engine.dispose()
     in_place_of(monkeypatch, tmp_path, "pg_restore",
                 f'case "$*" in *--data-only*|*--list*) exec "$real" "$@";; esac\n"$real" "$@" | {share}\n{end}')
     with pytest.raises(StorageError, match=r"pg_restore failed: it did not say why"):
         restore(engine, path, force=True, safe=tmp_path / "safe")
-    assert [one.act.kind for one in SqlActLog(engine).acts()] == ["sign-out"]
+    assert [one.act.kind for one in SqlAuditLog(engine).acts()] == ["sign-out"]
 
 
 def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
     path = back_up_to(engine, tmp_path / "a.dump").path
-    SqlActLog(engine).note(Act("sign-out", "Ada"))
+    SqlAuditLog(engine).note(AuditEvent("sign-out", "Ada"))
     engine.dispose()
-    script = ("import os, signal, shutil, sys; from pathlib import Path; from storage import postgres_dumps\n"
+    script = ("import os, signal, shutil, sys; from pathlib import Path; from storage.backups import postgres_dumps\n"
               "from storage.engine.database import open_database; from storage.backups.restore import restore\n"
               "def some(source, target):\n"
               "    target.write(source.read(20_000)); target.flush(); os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -133,7 +133,7 @@ def test_cirque_killed_half_way_changes_nothing(engine, tmp_path, monkeypatch):
     assert done.returncode == -signal.SIGKILL, done.stderr
     with engine.connect() as connection:
         assert postgres_dumps.others_connected(connection) == 0   # its psql has ended
-    assert [one.act.kind for one in SqlActLog(engine).acts()] == ["sign-out"]
+    assert [one.act.kind for one in SqlAuditLog(engine).acts()] == ["sign-out"]
 
 
 def test_neither_the_password_nor_the_database_is_in_a_file_or_on_a_command_line(engine, tmp_path, monkeypatch):

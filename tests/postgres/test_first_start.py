@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from cir_core.errors import StorageError
 from storage.engine.database import open_database
 from tests.fakes.databases import database_of, settings_of
-from web.middleware.shutdown import Doors
+from web.middleware.shutdown import ShutdownState
 from web.ops.health import health_routes
 from web.services import open_services
 
@@ -21,7 +21,7 @@ def test_the_home_folder_is_made_and_it_is_ready(tmp_path: Path) -> None:
     settings = settings_of(tmp_path / "srv" / "home", min_free_mb=0)
     services = open_services(settings)
     app = FastAPI()
-    app.include_router(health_routes(settings, services.database, Doors(), services.meter))
+    app.include_router(health_routes(settings, services.database, ShutdownState(), services.meter))
     answer = TestClient(app).get("/readyz")
     assert answer.status_code == 200, answer.text
     assert stat.S_IMODE(settings.home.stat().st_mode) == 0o700

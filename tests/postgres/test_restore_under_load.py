@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from annotation.records import Act
+from annotation.records import AuditEvent
 from cir_core.errors import StorageError
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.backups import postgres_dumps
 from storage.backups.backup import back_up_to
 from storage.backups.restore import restore
@@ -28,7 +28,7 @@ def test_what_is_saved_at_the_last_moment_is_not_lost(tmp_path: Path, monkeypatc
     """Between the last look at the database and the transaction that replaces everything."""
     engine = engine_of(tmp_path)
     backup = back_up_to(engine, tmp_path / "a.dump").path
-    SqlActLog(engine).note(Act("sign-in", "Ada"))
+    SqlAuditLog(engine).note(AuditEvent("sign-in", "Ada"))
     engine.dispose()
     reached = postgres_dumps._reached
     late: list[str] = []
@@ -36,7 +36,7 @@ def test_what_is_saved_at_the_last_moment_is_not_lost(tmp_path: Path, monkeypatc
     def save_then_reach(url):  # type: ignore[no-untyped-def]
         if len(late) == 1:     # the first one is of the backup of what is there
             other = open_database(database_of(tmp_path))
-            SqlActLog(other).note(Act("sign-in", "Bo"))
+            SqlAuditLog(other).note(AuditEvent("sign-in", "Bo"))
             other.dispose()
         late.append("asked")
         return reached(url)
@@ -45,11 +45,11 @@ def test_what_is_saved_at_the_last_moment_is_not_lost(tmp_path: Path, monkeypatc
     with pytest.raises(StorageError, match="Somebody wrote to the database in the meantime"):
         restore(engine, backup, force=True, safe=tmp_path / "safe")
     assert len(late) == 2
-    assert [one.act.by for one in SqlActLog(engine).acts()] == ["Bo", "Ada"]
+    assert [one.act.by for one in SqlAuditLog(engine).acts()] == ["Bo", "Ada"]
     monkeypatch.undo()
     engine.dispose()
     done = restore(engine, backup, force=True, safe=tmp_path / "safe")
-    assert not SqlActLog(engine).acts() and done.before is not None
+    assert not SqlAuditLog(engine).acts() and done.before is not None
     engine.dispose()
 
 
@@ -67,7 +67,7 @@ def test_who_saves_meanwhile_waits_or_is_told_and_nothing_gets_mixed(tmp_path: P
             number += 1
             other = open_database(database_of(tmp_path))
             try:
-                SqlActLog(other).note(Act("sign-in", f"{who} {number}"))
+                SqlAuditLog(other).note(AuditEvent("sign-in", f"{who} {number}"))
                 noted.append(f"{who} {number}")
             except StorageError:
                 pass
@@ -94,7 +94,7 @@ def test_who_saves_meanwhile_waits_or_is_told_and_nothing_gets_mixed(tmp_path: P
     stop.set()
     for thread in threads:
         thread.join()
-    somewhere |= {one.act.by for one in SqlActLog(engine).acts(limit=100_000)}
+    somewhere |= {one.act.by for one in SqlAuditLog(engine).acts(limit=100_000)}
     for number, safe in enumerate(tmp_path.glob("safe */*.dump")):   # also of restores that ended otherwise
         somewhere |= acts_in(safe, tmp_path, 100 + number)
     engine.dispose()
@@ -105,7 +105,7 @@ def acts_in(dump: Path, tmp_path: Path, number: int) -> set[str]:
     other = open_database(database_of(tmp_path / f"read {number}", empty=True))
     try:
         restore(other, dump, force=True, safe=tmp_path / "never")
-        return {one.act.by for one in SqlActLog(other).acts(limit=100_000)}
+        return {one.act.by for one in SqlAuditLog(other).acts(limit=100_000)}
     finally:
         other.dispose()
 

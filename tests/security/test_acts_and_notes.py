@@ -14,12 +14,12 @@ from sqlalchemy import Engine, event, select
 
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.records import ACT_KINDS, ActKind, Decision, MetricScores, Seat, Study
+from annotation.records import AUDIT_ACTIONS, AuditAction, Decision, MetricScores, Seat, Study
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import StorageError
 from cir_core.types.ids import new_id
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import reading
 from storage.mapping.tables import metadata
@@ -33,7 +33,7 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 # What changes nothing that the log is about: a download is noted before it is given, a wrong password changes no
 # account, and a backup or a restore is over when it is noted.
-NOTED_ALONE: set[ActKind] = {
+NOTED_ALONE: set[AuditAction] = {
     "sign-in.failed", "sign-in.throttled", "study.exported", "report.downloaded", "session.exported", "log.exported",
     "database.backed-up", "database.restored"}
 
@@ -60,7 +60,7 @@ class There:
         self.studies.decide(Decision(new_id(), study_id, item, "Ada", 0, "token-decide", valid(), "", NOW))
 
 
-CASES: Mapping[ActKind, Callable[[There], object]] = {
+CASES: Mapping[AuditAction, Callable[[There], object]] = {
     "sign-in": lambda it: it.people.sign_in("Ada", PASSWORD),
     "sign-out": lambda it: it.people.sign_out(it.signed_in),
     "account.made": lambda it: it.people.add("Eve", PASSWORD, "analyst", by="Ada"),
@@ -81,7 +81,7 @@ CASES: Mapping[ActKind, Callable[[There], object]] = {
     "study.renamed": lambda it: it.studies.rename(it.study.study_id, "Second", by="Ada"),
     "study.removed": lambda it: it.studies.remove(it.study.study_id, by="Ada"),
     "study.settings": lambda it: it.studies.change_settings(it.study.study_id, {"broad_at": 3}, by="Ada"),
-    "scores.added": lambda it: it.studies.keep_scores(it.shops.study_id, it.scores("Other"), "Ada", NOW),
+    "scores.added": lambda it: it.studies.save_scores(it.shops.study_id, it.scores("Other"), "Ada", NOW),
     "scores.removed": lambda it: it.studies.drop_scores(it.shops.study_id, "Recall", by="Ada"),
     "item.decided": lambda it: it.decide(),
 }
@@ -111,7 +111,7 @@ def there(engine: Engine, tmp_path: Path) -> There:
     closed = make_study(studies, tmp_path, name="Closed", accepting=False, edge=16)
     made = There(people, studies, people.sign_in("Bob", PASSWORD), people.invite("annotator", 7, 1, "Ada"), study,
                  item.item_id, shops, closed)
-    studies.keep_scores(shops.study_id, made.scores("Recall"), "Ada", NOW)
+    studies.save_scores(shops.study_id, made.scores("Recall"), "Ada", NOW)
     return made
 
 
@@ -135,12 +135,12 @@ def no_room_in_the_log(engine: Engine) -> Iterator[None]:
 
 
 def test_every_kind_of_act_has_a_case_or_changes_nothing() -> None:
-    assert CASES.keys() | NOTED_ALONE == set(ACT_KINDS) and not CASES.keys() & NOTED_ALONE
+    assert CASES.keys() | NOTED_ALONE == set(AUDIT_ACTIONS) and not CASES.keys() & NOTED_ALONE
 
 
 @pytest.mark.parametrize("kind", CASES)
-def test_an_act_and_its_note_stand_or_fall_together(engine: Engine, there: There, kind: ActKind) -> None:
-    before, log = rows(engine), SqlActLog(engine)
+def test_an_act_and_its_note_stand_or_fall_together(engine: Engine, there: There, kind: AuditAction) -> None:
+    before, log = rows(engine), SqlAuditLog(engine)
     last = log.acts(limit=1)[0].number
     with no_room_in_the_log(engine), pytest.raises(StorageError, match="no room"):
         CASES[kind](there)

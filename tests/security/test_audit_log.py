@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 from annotation.accounts.audit_log import every_act, log_file, read_filter
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.service import PeopleService
-from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter, Decision, MetricScores, NotedAct
+from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter, Decision, LoggedEvent, MetricScores
 from annotation.studies.service import StudyService
 from annotation.validity.answers import Validity
 from cir_core.errors import LogError, SignInFailed, TooManyTries
@@ -31,7 +31,7 @@ from cir_core.settings import get_settings
 from cir_core.types.ids import new_id
 from cli.main import app as command
 from storage.accounts import audit_log as storage_log
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.accounts.store import SqlPeopleStore
 from storage.engine.database import writing
 from storage.mapping import tables
@@ -43,31 +43,31 @@ from web.accounts.audit_log_routes import log_routes
 from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.http.study_members import StudyMembers
-from web.middleware.auth import Guard
+from web.middleware.auth import AuthMiddleware
 from web.studies.manage import studies_routes
 
 SECRET_NOTE = "marker-note that somebody wrote"
 
 
 @pytest.fixture
-def log(tmp_path: Path) -> Iterator[SqlActLog]:
+def log(tmp_path: Path) -> Iterator[SqlAuditLog]:
     engine = engine_of(tmp_path)
-    yield SqlActLog(engine)
+    yield SqlAuditLog(engine)
     engine.dispose()
 
 
 @pytest.fixture
-def store(log: SqlActLog) -> SqlStudyStore:
+def store(log: SqlAuditLog) -> SqlStudyStore:
     return SqlStudyStore(log.engine)
 
 
 @pytest.fixture
-def people(log: SqlActLog) -> PeopleService:
+def people(log: SqlAuditLog) -> PeopleService:
     return PeopleService(SqlPeopleStore(log.engine), passwords=Passwords(LIGHT))
 
 
 @pytest.fixture
-def open_as(log: SqlActLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path) -> Callable[..., TestClient]:
+def open_as(log: SqlAuditLog, store: SqlStudyStore, people: PeopleService, tmp_path: Path) -> Callable[..., TestClient]:
     services: Any = SimpleNamespace(people=people, study_store=store, log=log, study_members=StudyMembers(store),
                                     settings=SimpleNamespace(home=tmp_path))
 
@@ -75,7 +75,7 @@ def open_as(log: SqlActLog, store: SqlStudyStore, people: PeopleService, tmp_pat
         app = FastAPI(openapi_url=None)
         for routes in (sign_in_routes, people_routes, studies_routes, log_routes):
             app.include_router(routes(services))
-        client = TestClient(Guard(app, people, ("testserver",)), follow_redirects=False)
+        client = TestClient(AuthMiddleware(app, people, ("testserver",)), follow_redirects=False)
         if name:
             assert client.post("/sign-in", json={"name": name, "password": PASSWORD}).status_code == 200
         return client
@@ -83,24 +83,24 @@ def open_as(log: SqlActLog, store: SqlStudyStore, people: PeopleService, tmp_pat
     return browse
 
 
-def noted(log: SqlActLog, **which: Any) -> list[tuple[str, str, str]]:
+def noted(log: SqlAuditLog, **which: Any) -> list[tuple[str, str, str]]:
     """Oldest first."""
-    return [(one.act.kind, one.act.by, one.act.about) for one in reversed(log.acts(ActFilter(**which), limit=1000))]
+    return [(one.act.kind, one.act.by, one.act.about) for one in reversed(log.acts(AuditFilter(**which), limit=1000))]
 
 
 # --- what is noted --------------------------------------------------------------------------------
 
 
-def test_signing_in_and_out(log: SqlActLog, people: PeopleService, open_as: Callable[..., TestClient]) -> None:
+def test_signing_in_and_out(log: SqlAuditLog, people: PeopleService, open_as: Callable[..., TestClient]) -> None:
     people.add("Ada", PASSWORD, "admin")
     client = open_as("ada")
     client.post("/sign-out", json={})
     client.post("/sign-out", json={})   # nobody is signed in any more
     assert noted(log)[1:] == [("sign-in", "Ada", ""), ("sign-out", "Ada", "")]
-    assert log.acts(ActFilter(kind="sign-in"))[0].act.details == {"address": "testclient"}
+    assert log.acts(AuditFilter(kind="sign-in"))[0].act.details == {"address": "testclient"}
 
 
-def test_wrong_passwords_and_the_wait_which_is_noted_once(log: SqlActLog, people: PeopleService) -> None:
+def test_wrong_passwords_and_the_wait_which_is_noted_once(log: SqlAuditLog, people: PeopleService) -> None:
     people.add("Ada", PASSWORD, "admin")
     for _ in range(5):
         with pytest.raises(SignInFailed):
@@ -113,7 +113,7 @@ def test_wrong_passwords_and_the_wait_which_is_noted_once(log: SqlActLog, people
 
 
 @pytest.mark.parametrize("address", ["10.0.0.1", "2001:db8:1:2::{:x}"])
-def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlActLog, address: str) -> None:
+def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlAuditLog, address: str) -> None:
     """What is let in at once, and one note of the wait: not one for each name or each address of a network."""
     clock = Clock()
     people = PeopleService(SqlPeopleStore(log.engine), clock, passwords=Passwords(LIGHT))
@@ -133,7 +133,7 @@ def test_a_stranger_with_many_names_does_not_fill_the_log(log: SqlActLog, addres
     assert kinds == {"sign-in.failed": 100 + 60 - 1, "sign-in.throttled": 1}   # the first five had begun full
 
 
-def test_what_was_typed_in_place_of_a_name_is_not_kept(log: SqlActLog, people: PeopleService) -> None:
+def test_what_was_typed_in_place_of_a_name_is_not_kept(log: SqlAuditLog, people: PeopleService) -> None:
     """It may be a password."""
     people.add("Ada", PASSWORD, "admin")
     with pytest.raises(SignInFailed):
@@ -142,7 +142,7 @@ def test_what_was_typed_in_place_of_a_name_is_not_kept(log: SqlActLog, people: P
 
 
 def test_accounts_and_invitations_with_who_did_it(
-    log: SqlActLog, people: PeopleService, open_as: Callable[..., TestClient],
+    log: SqlAuditLog, people: PeopleService, open_as: Callable[..., TestClient],
 ) -> None:
     people.add("Ada", PASSWORD, "admin")
     ada = open_as("Ada")
@@ -164,17 +164,17 @@ def test_accounts_and_invitations_with_who_did_it(
         ("account.made", "Ada", "Bob"), ("account.role", "Ada", "Bob"), ("account.password", "Ada", "Bob"),
         ("account.deactivated", "Ada", "Bob"), ("account.activated", "Ada", "Bob"), ("invitation.made", "Ada", handle),
         ("invitation.used", "Eve", handle), ("sign-in", "Eve", ""), ("invitation.withdrawn", "Ada", handle)]
-    assert log.acts(ActFilter(kind="account.role"))[0].act.details == {"from": "annotator", "to": "analyst"}
+    assert log.acts(AuditFilter(kind="account.role"))[0].act.details == {"from": "annotator", "to": "analyst"}
 
 
-def test_a_hash_with_older_parameters_is_nobodys_doing(log: SqlActLog) -> None:
+def test_a_hash_with_older_parameters_is_nobodys_doing(log: SqlAuditLog) -> None:
     PeopleService(SqlPeopleStore(log.engine), passwords=Passwords(LIGHT)).add("Ada", PASSWORD, "admin")
     PeopleService(SqlPeopleStore(log.engine)).sign_in("Ada", PASSWORD)
     assert noted(log) == [("account.made", "local", "Ada"), ("sign-in", "Ada", "")]
 
 
 def test_studies_with_who_did_it(
-    log: SqlActLog, store: SqlStudyStore, people: PeopleService, open_as: Callable[..., TestClient], tmp_path: Path,
+    log: SqlAuditLog, store: SqlStudyStore, people: PeopleService, open_as: Callable[..., TestClient], tmp_path: Path,
 ) -> None:
     people.add("Ada", PASSWORD, "admin")
     ada = open_as("Ada")
@@ -209,10 +209,10 @@ def test_studies_with_who_did_it(
     assert not any(one in _all_text(log) for one in ("marker-note", "token-00", PASSWORD))
 
 
-def test_scores(log: SqlActLog, store: SqlStudyStore, tmp_path: Path) -> None:
+def test_scores(log: SqlAuditLog, store: SqlStudyStore, tmp_path: Path) -> None:
     study = make_preference_study(store, tmp_path)
     item = store.items(study.study_id)[0]
-    store.keep_scores(study.study_id, MetricScores("Recall", "", {(item.item_id, 1): 0.5}), "Ada",
+    store.save_scores(study.study_id, MetricScores("Recall", "", {(item.item_id, 1): 0.5}), "Ada",
                       datetime.now(UTC))
     store.drop_scores(study.study_id, "RECALL", by="Bea")
     assert noted(log)[1:] == [("scores.added", "Ada", study.name), ("scores.removed", "Bea", study.name)]
@@ -221,10 +221,11 @@ def test_scores(log: SqlActLog, store: SqlStudyStore, tmp_path: Path) -> None:
 
 def test_nothing_in_cirque_changes_or_removes_what_is_in_the_log() -> None:
     """The only statements on its table are an insert and selects."""
-    root = Path(storage_log.__file__).parents[1]
+    root = Path(storage_log.__file__).parents[2]
     users = [path for folder in ("storage", "annotation", "web", "cli", "cir_core")
              for path in (root / folder).rglob("*.py") if "tables.audit_log" in path.read_text("utf-8")]
-    assert users == [root / "storage" / "audit_log.py"]
+    # The other one counts its rows, for a restore.
+    assert users == [root / "storage" / "accounts" / "audit_log.py", root / "storage" / "backups" / "contents.py"]
     assert not re.search(r"\b(update|delete|drop)\(", users[0].read_text("utf-8"))
 
 
@@ -232,13 +233,13 @@ def test_nothing_in_cirque_changes_or_removes_what_is_in_the_log() -> None:
 
 
 @pytest.fixture
-def kept(log: SqlActLog) -> SqlActLog:
+def kept(log: SqlAuditLog) -> SqlAuditLog:
     noon = datetime(2026, 5, 1, 12, tzinfo=UTC)
     acts = [("sign-in", "Ada", ""), ("sign-in.failed", "", "Bob"), ("account.role", "ADA", "Bob"),
             ("study.made", "Cy", "=Study"), ("study.removed", "Bob", "Éa")]
     with writing(log.engine) as connection:
         for hours, (kind, by, about) in enumerate(acts):
-            storage_log.note_act(connection, Act(kind, by, about))   # type: ignore[arg-type]
+            storage_log.log_event(connection, AuditEvent(kind, by, about))   # type: ignore[arg-type]
             newest = connection.execute(tables.audit_log.select().order_by(
                 tables.audit_log.c.number.desc()).limit(1)).one()
             connection.execute(tables.audit_log.update().where(tables.audit_log.c.number == newest.number).values(
@@ -261,7 +262,7 @@ def kept(log: SqlActLog) -> SqlActLog:
     ({"since": "2026-05-01T20:00+02:00", "kind": "sign-in.all"}, ["sign-in.failed"]),
     ({"since": "2026-05-01", "until": "2026-05-01"}, ["sign-in.failed", "sign-in"]),
 ])
-def test_by_person_kind_and_time(kept: SqlActLog, asked: dict[str, str], kinds: list[str]) -> None:
+def test_by_person_kind_and_time(kept: SqlAuditLog, asked: dict[str, str], kinds: list[str]) -> None:
     assert [one.act.kind for one in kept.acts(read_filter(**asked))] == kinds
 
 
@@ -285,16 +286,16 @@ def test_an_end_before_the_beginning_is_a_sentence(since: str, until: str) -> No
 
 
 def test_groups_and_kinds_can_be_told_apart() -> None:
-    assert not set(ACT_GROUPS) & set(ACT_KINDS)
-    assert ACT_GROUPS["sign-in.all"] == ("sign-in", "sign-in.failed", "sign-in.throttled")
-    several = {kind for kind in ACT_KINDS for other in ACT_KINDS
+    assert not set(AUDIT_GROUPS) & set(AUDIT_ACTIONS)
+    assert AUDIT_GROUPS["sign-in.all"] == ("sign-in", "sign-in.failed", "sign-in.throttled")
+    several = {kind for kind in AUDIT_ACTIONS for other in AUDIT_ACTIONS
                if kind != other and kind.split(".")[0] == other.split(".")[0]}
-    assert {kind for kinds in ACT_GROUPS.values() for kind in kinds} == several
-    words = (Path(__file__).parents[2] / "assets" / "js" / "study" / "log-words.js").read_text("utf-8")
-    assert [one for one in (*ACT_GROUPS, *ACT_KINDS) if f'"{one}":' not in words] == []
+    assert {kind for kinds in AUDIT_GROUPS.values() for kind in kinds} == several
+    words = (Path(__file__).parents[2] / "assets" / "js" / "admin" / "log-words.js").read_text("utf-8")
+    assert [one for one in (*AUDIT_GROUPS, *AUDIT_ACTIONS) if f'"{one}":' not in words] == []
 
 
-def test_a_page_at_a_time_and_all_of_them(log: SqlActLog) -> None:
+def test_a_page_at_a_time_and_all_of_them(log: SqlAuditLog) -> None:
     with writing(log.engine) as connection:
         row = {"at": datetime.now(UTC), "kind": "sign-in", "actor_key": "ada", "actor": "Ada", "about_key": "",
                "about": "", "details": {}}
@@ -303,14 +304,15 @@ def test_a_page_at_a_time_and_all_of_them(log: SqlActLog) -> None:
     second = log.acts(before=first[-1].number, limit=100)
     assert [one.number for one in (*first, *second)] == sorted((one.number for one in (*first, *second)), reverse=True)
     assert len({one.number for one in (*first, *second)}) == 200
-    assert len({one.number for one in every_act(log, ActFilter())}) == 2345
+    assert len({one.number for one in every_act(log, AuditFilter())}) == 2345
 
 
 HOSTILE = ('=HYPERLINK("http://evil.example")', "+1", "-1", "@SUM(A1)", "\t1", "＝1", "<script>alert(1)</script>")
 
 
 def test_no_cell_of_the_table_is_a_formula() -> None:
-    acts = [NotedAct(number, datetime(2026, 5, 1, tzinfo=UTC), Act("study.made", text, text, None, {"x": text}))
+    acts = [LoggedEvent(number, datetime(2026, 5, 1, tzinfo=UTC), AuditEvent("study.made", text, text, None,
+                                                                             {"x": text}))
             for number, text in enumerate(HOSTILE, 1)]
     rows = list(csv.reader(io.StringIO(log_file(acts, "csv").decode("utf-8-sig"))))
     assert rows[0] == ["number", "at", "kind", "by", "about", "study_id", "details"]
@@ -323,7 +325,7 @@ def test_no_cell_of_the_table_is_a_formula() -> None:
 
 
 def test_admins_read_it_and_nobody_else(
-    log: SqlActLog, people: PeopleService, open_as: Callable[..., TestClient],
+    log: SqlAuditLog, people: PeopleService, open_as: Callable[..., TestClient],
 ) -> None:
     for name, role in (("Ada", "admin"), ("Rex", "researcher"), ("Ann", "analyst"), ("Bob", "annotator")):
         people.add(name, PASSWORD, role)   # type: ignore[arg-type]
@@ -335,7 +337,7 @@ def test_admins_read_it_and_nobody_else(
     answer = ada.get("/log/acts", params={"kind": "account.all", "person": "bob"}).json()
     assert [(one["kind"], one["about"], one["by"]) for one in answer["acts"]] == [("account.made", "Bob", "local")]
     assert answer["more"] is False
-    assert (answer["groups"], answer["kinds"]) == (list(ACT_GROUPS), list(ACT_KINDS))
+    assert (answer["groups"], answer["kinds"]) == (list(AUDIT_GROUPS), list(AUDIT_ACTIONS))
     assert ada.get("/log/acts", params={"kind": "x"}).status_code == 400
     assert ada.get("/log/acts", params={"before": "-1"}).status_code == 400
     told = ada.get("/log/file", params={"form": "jsonl", "kind": "account.all"})
@@ -358,7 +360,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_the_command_shows_and_writes_it(home: Path) -> None:
     ask = CliRunner().invoke
-    assert "Nothing like that" in ask(command, ["log"]).output
+    assert "No matching event" in ask(command, ["log"]).output
     assert ask(command, ["user", "add", "Ada", "--role", "admin", "--password-stdin"], input=PASSWORD).exit_code == 0
     assert ask(command, ["user", "add", "Bob", "--role", "analyst", "--password-stdin"], input=PASSWORD).exit_code == 0
     shown = ask(command, ["log", "--person", "bob", "--last", "5"]).output
@@ -372,5 +374,5 @@ def test_the_command_shows_and_writes_it(home: Path) -> None:
     assert PASSWORD not in ask(command, ["log", "-n", "1000"]).output
 
 
-def _all_text(log: SqlActLog) -> str:
-    return log_file(every_act(log, ActFilter()), "jsonl").decode()
+def _all_text(log: SqlAuditLog) -> str:
+    return log_file(every_act(log, AuditFilter()), "jsonl").decode()

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from annotation.accounts.service import PeopleService
 from storage.accounts.store import SqlPeopleStore
 from web.accounts.sign_in import sign_in_routes
-from web.middleware.auth import Guard
+from web.middleware.auth import AuthMiddleware
 
 # Nobody listens on port 1. A password may stand in two places of a URL.
 SERVER = "postgresql+psycopg://ann:s3cr3t@127.0.0.1:1/the-lab?{query}"
@@ -28,7 +28,7 @@ def client(request: pytest.FixtureRequest) -> TestClient:
     services: Any = SimpleNamespace(people=people)
     app = FastAPI()
     app.include_router(sign_in_routes(services))
-    app.add_middleware(Guard, people=people)
+    app.add_middleware(AuthMiddleware, people=people)
     return TestClient(app, base_url="http://127.0.0.1", follow_redirects=False)
 
 

@@ -182,7 +182,7 @@ def test_nothing_is_kept_by_a_browser_or_a_proxy_but_files_that_are_the_same_for
     for name in names:   # megabytes of Gradio's own, which would otherwise come with every page
         file = admin.get(f"/assets/{name}")
         assert file.status_code == 200 and "no-store" not in file.headers.get("cache-control", ""), name
-    assert "immutable" in admin.get("/own/" + own_version() + "/study.css").headers["cache-control"]
+    assert "immutable" in admin.get("/own/" + own_version() + "/css/study.css").headers["cache-control"]
 
 
 def test_nobody_says_where_cirque_is_but_a_trusted_proxy(app: FastAPI, services: Services, home: Path) -> None:

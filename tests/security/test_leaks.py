@@ -39,7 +39,7 @@ from tests.fakes.studies import flagged, rated, solved, valid
 from tests.security.leak_stage import Browser, Stage, difference, image, picture_features, seeded, set_stage, without
 from tests.security.leak_statistics import Features, Finding, Seconds, features_of, lasting_leaks, leaks, told_by
 from web.search.presenters.columns import columns
-from web.search.view import View
+from web.search.view import UiState
 from web.ui.templating import fill
 
 QUESTIONS = 240
@@ -112,17 +112,17 @@ def judged(stage: Stage) -> Judged:
     seen, desks = {}, {}
     for place in places:
         answered = browser.get("study/at", study="Leaks", item=place["item"])
-        desk = answered.json
-        text = len(json.dumps(desk["item"]["text"], ensure_ascii=False).encode()) if desk["item"] else 0
+        workspace = answered.json
+        text = len(json.dumps(workspace["item"]["text"], ensure_ascii=False).encode()) if workspace["item"] else 0
         found = answered.features("desk", less=text)
-        found |= features_of(without(desk, "text", "study", "progress"))
+        found |= features_of(without(workspace, "text", "study", "progress"))
         found |= {f"position mod {n}": place["position"] % n for n in (2, 3, 4)}
-        item = desk["item"]
+        item = workspace["item"]
         for name, pictures in (("reference", [item["reference"]]), ("target", [item["target"]]),
                                ("panel", item["panel"][:6])):
             found |= picture_features(name, [browser.get(one[size], repeats=1)
                                              for one in pictures for size in ("small", "large")])
-        seen[place["item"]], desks[place["item"]] = found, desk
+        seen[place["item"]], desks[place["item"]] = found, workspace
     items = {item.item_id: item for item in stage.store.items(study.study_id)}
     return Judged(study, items, seen, desks)
 
@@ -164,8 +164,8 @@ def test_neither_place_nor_name_in_a_panel_tells_a_rank(judged: Judged, stage: S
     image_ids = {token: one.image_id for token, one in stage.store.images(judged.study.study_id).items()}
     ranks = {query.key: {image_id: rank for rank, image_id in enumerate(query.in_turn)} for query in stage.queries}
     seen, best = [], []
-    for item_id, desk in list(judged.desks.items())[:80]:
-        panel = desk["item"]["panel"]
+    for item_id, workspace in list(judged.desks.items())[:80]:
+        panel = workspace["item"]["panel"]
         of_name = {token: rank for rank, token in enumerate(sorted(one["token"] for one in panel))}
         for place, one in enumerate(panel):
             seen.append({"place": place, "name among the others": of_name[one["token"]]} | features_of(one))
@@ -222,14 +222,14 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
             SurveyLayout(per_person=QUESTIONS, forms=4, shared_every=0, reason_every=10, seed=5), created_by="local",
             source={}, settings={"check": "none"}).study
     browser = Browser(stage.home, stage.store)
-    desk = browser.post("/study/join", study="Survey")
-    while desk["gate"]:
-        desk = browser.post("/study/gate", study="Survey", token=new_id(), **solved(desk["gate"]))["desk"]
+    workspace = browser.post("/study/join", study="Survey")
+    while workspace["gate"]:
+        workspace = browser.post("/study/gate", study="Survey", token=new_id(), **solved(workspace["gate"]))["desk"]
     heard = []
-    while (item := desk["item"]) is not None:
+    while (item := workspace["item"]) is not None:
         answered = browser.get("study/at", study="Survey", item=item["id"])
         found = answered.features("desk") | features_of(without(answered.json, "study", "progress"))
-        ahead = [address for one in desk["ahead"] for address in one["images"]]
+        ahead = [address for one in workspace["ahead"] for address in one["images"]]
         for side in "AB":
             asked = [browser.get(one[size], repeats=2) for one in item["sets"][side] for size in ("small", "large")]
             found |= picture_features(side, asked)
@@ -241,8 +241,8 @@ def rated_study(stage: Stage) -> tuple[Study, Mapping[str, Item], list[tuple[str
         found |= {f"position mod {n}": item["position"] % n for n in (2, 3, 4)}
         heard.append((item["id"], answered.json["item"], found))
         answer = rated(reason="it fits" if item["ask_reason"] else "")
-        desk = browser.post("/study/save", study="Survey", item=item["id"], answer=answer, token=new_id())["desk"]
-        if desk["gate"]:
+        workspace = browser.post("/study/save", study="Survey", item=item["id"], answer=answer, token=new_id())["desk"]
+        if workspace["gate"]:
             break
     return study, {item.item_id: item for item in stage.store.items(study.study_id)}, heard
 
@@ -344,7 +344,7 @@ def test_no_column_tells_its_method(tmp_path: Any) -> None:
         text = draw.choice(("red", "blue", "green"))
         made = service.run(NAME, draw.choice(ids), text, asked, blind=True, seed=draw.randrange(2**31))
         shown = columns(made, votes.votes(made.comparison_id), "me", known, "v", lambda _: None)
-        page = fill("columns.html", view=View(gallery=NAME), columns=shown)
+        page = fill("search/columns.html", view=UiState(gallery=NAME), columns=shown)
         parts = page.split("<section")[1:]
         for place, (column, drawn) in enumerate(zip(shown["columns"], parts, strict=True)):
             # What was found is what is judged; how it is shown is looked at.

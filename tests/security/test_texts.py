@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.validity.exports.tables import csv_file
+from annotation.tables.files import csv_file
 from web.ui.templating import fill
 
 ROOT = Path(__file__).parents[2]
@@ -26,14 +26,14 @@ def places(pattern: str, folder: str, *endings: str) -> set[tuple[str, str]]:
 
 
 def test_templates_escape_whatever_they_are_filled_with() -> None:
-    shown = fill("notice_page.html", style="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None, root="",
+    shown = fill("pages/notice_page.html", style="", problem=HOSTILE, title=HOSTILE, again=None, visitor=None, root="",
                  first="/")
     assert "<img" not in shown and "&lt;img src=x" in shown and "{{ 7*7 }}" in shown
 
 
 def test_the_only_thing_that_templates_do_not_escape_is_cirques_own_style() -> None:
     assert places(r"\|\s*safe\b|autoescape|Markup", "web/templates", ".html") == {
-        ("web/templates/gate.html", "<style>{{ style | safe }}</style>")}
+        ("web/templates/pages/gate.html", "<style>{{ style | safe }}</style>")}
     assert not places(r"autoescape\s*=\s*False|Markup\(", "web", ".py")
 
 
@@ -42,7 +42,7 @@ def test_scripts_make_elements_and_set_texts() -> None:
     found = places(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|srcdoc|new Function|\beval\(|"
                    r"createContextualFragment|DOMParser|setHTMLUnsafe", "assets/js", ".js")
     assert {(path, line.partition("//")[0].strip()) for path, line in found} == {
-        ("assets/js/search/audit.js", "else place.innerHTML = found.html;")}
+        ("assets/js/search/results/audit.js", "else place.innerHTML = found.html;")}
 
 
 def test_addresses_that_scripts_set_are_never_of_a_data_set() -> None:
@@ -73,6 +73,7 @@ def test_every_table_that_cirque_writes_goes_through_the_same_guard() -> None:
     anybody's."""
     users = {path for folder in ("annotation", "cir_core", "cli", "web", "storage")
              for path, _ in places(r"csv\.(writer|DictWriter)", folder, ".py")}
-    assert users == {"annotation/validity/exports/tables.py", "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py"}
+    assert users == {
+        "annotation/tables/files.py", "cir_core/audit/circus/traces.py", "cir_core/sample/atelier/build.py"}
     for guarded in users - {"cir_core/sample/atelier/build.py"}:
         assert "as_text(" in (ROOT / guarded).read_text("utf-8")

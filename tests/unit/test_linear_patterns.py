@@ -28,7 +28,7 @@ GIVEN = {
     "cir_core/language/openai/dialect.py: pattern": [re.compile(one, re.IGNORECASE) for one in FEATURES.values()],
     "storage/engine/error_codes.py: pattern": [pattern for pattern, _ in error_codes._SAID],
     # The tokens of models, escaped and one of several: nothing in it repeats.
-    "cir_core/encoders/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],
+    "cir_core/encoders/files/model_folders.py: '|'.join(map(re.escape, words))": [re.compile("<image>|<s>|</s>")],
 }
 USES = uses(GIVEN)
 
@@ -51,9 +51,10 @@ def test_patterns_that_are_slow_are_found(pattern: str, method: str) -> None:
 
 def test_all_patterns_are_found() -> None:
     found = {use.where.split(":")[0] for use in USES}
-    assert {"web/http/public_errors.py", "annotation/studies/input_limits.py", "cir_core/images/uploads.py", "storage/backups/postgres_dumps.py"} <= found
+    assert {"web/http/public_errors.py", "annotation/studies/input_limits.py", "cir_core/images/uploads.py",
+            "storage/backups/postgres_dumps.py"} <= found
     assert len(USES) > 60
-    assert {use.method for use in USES if "incoming.py" in use.where} == {"fullmatch"}
+    assert {use.method for use in USES if "input_limits.py" in use.where} == {"fullmatch"}
 
 
 def more_than_linear(apply: Callable[[str], object], begin: str, piece: str, end: str) -> str:

@@ -12,7 +12,7 @@ from annotation.accounts.account_names import MAX_NAME, clean_name
 from annotation.accounts.passwords import MAX_PASSWORD, Passwords
 from annotation.records import name_key
 from annotation.records.names import MOST
-from annotation.studies.naming import LONGEST_NAME, kept_name
+from annotation.studies.creation import LONGEST_NAME, kept_name
 from cir_core.captions.captions import tidy_caption
 from cir_core.errors import AccessError, CirqueError, SearchError, StudyError
 from cir_core.support.texts import MAX_TEXT, clean_text
@@ -82,10 +82,11 @@ def test_every_place_that_composes_is_known() -> None:
     found = {path.relative_to(ROOT).as_posix() for package in ("annotation", "cir_core", "cli", "storage", "web")
              for path in (ROOT / package).rglob("*.py") if "unicodedata.normalize(" in path.read_text("utf-8")}
     assert found == {
-        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/passwords.py",   # bounded: the tests above
+        # bounded: the tests above
+        "cir_core/support/texts.py", "annotation/records/names.py", "annotation/accounts/passwords.py",
         "cir_core/captions/captions.py",
         "annotation/records/lookalikes.py",         # names of accounts, which clean_name has bounded
         "web/http/file_names.py",                        # names of studies, which kept_name has bounded
         "cir_core/gallery/scan.py", "cir_core/gallery/manifest.py",   # paths and texts of whoever runs cirque
-        "cir_core/language/builtin/words.py",       # what clean_text has bounded, and captions
+        "cir_core/language/builtin/reading/words.py",       # what clean_text has bounded, and captions
     }

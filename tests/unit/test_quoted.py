@@ -9,7 +9,7 @@ import pytest
 
 from annotation.accounts.roles import as_role
 from annotation.studies.input_limits import checked_study
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.errors import CirqueError, DatasetError
 from cir_core.methods.declared import find_method
 from cir_core.support.texts import MAX_QUOTED, quoted, shortened
@@ -53,7 +53,7 @@ def test_refusals_of_a_megabyte_are_short(refuse) -> None:
 
 def test_faults_of_files_are_short_whatever_stands_there() -> None:
     with pytest.raises(DatasetError) as refused:
-        Faults().add(Path("a.json"), "key " + "k" * 10**6, "p" * 10**6, "r" * 10**6)
+        ValidationIssues().add(Path("a.json"), "key " + "k" * 10**6, "p" * 10**6, "r" * 10**6)
     assert len(str(refused.value)) < 10_000
 
 

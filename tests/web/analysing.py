@@ -53,19 +53,19 @@ def compared(server: Server, name: str) -> Study:
         study = make_preference_study(opened.studies, server.home, name=name)
         service = StudyService(opened.studies, {"validity": Validity(), "preference": Preference()})
         for who in ("Ada", "Bea"):
-            desk = service.join(name, who)
+            workspace = service.join(name, who)
             for press in range(100):
-                assert desk.stand is not None
-                gate, token = desk.stand.gate, f"{who}-{study.study_id}-{press:04}"
+                assert workspace.survey is not None
+                gate, token = workspace.survey.gate, f"{who}-{study.study_id}-{press:04}"
                 if gate is not None and gate["kind"] == "finished":
                     break
                 if gate is not None:
                     sent = solved(gate)
-                    _, desk = service.pass_gate(name, who, sent.pop("kind"), token, **sent)
+                    _, workspace = service.pass_gate(name, who, sent.pop("kind"), token, **sent)
                 else:
-                    assert desk.item is not None
+                    assert workspace.item is not None
                     said = rated(5, 2) if press % 3 else rated(2, 5, preferred="B")
-                    _, desk = service.save(name, who, desk.item.item_id, said, token, seconds=20)
+                    _, workspace = service.save(name, who, workspace.item.item_id, said, token, seconds=20)
     return study
 
 

@@ -6,10 +6,18 @@ import re
 
 from playwright.sync_api import Locator, Page, expect
 
+from web.ui.static_files import asset_url
+
 
 def settled(page: Page) -> None:
     """Wait until the page has drawn the server's answer."""
     page.wait_for_function("!document.body.classList.contains('cq-busy')")
+
+
+def in_page(page: Page, module: str, call: str, argument: object = None) -> object:
+    """``call`` on the page's own copy of a module below ``assets/js/search``, as ``it``, with ``given``."""
+    script = f"given => import(new URL('{asset_url(f'js/search/{module}')}', document.baseURI).href).then((it) => {call})"
+    return page.evaluate(script, argument)
 
 
 def text_field(page: Page) -> Locator:

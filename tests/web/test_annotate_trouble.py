@@ -318,13 +318,13 @@ def test_a_draft_that_only_the_browser_has_reaches_the_server_when_it_is_opened_
     page.close()
     server.start()
     with stores(server.home) as opened:
-        assert opened.studies.desk(study.study_id, "Pia").draft is None
+        assert opened.studies.workspace(study.study_id, "Pia").draft is None
     pia.page = page = pia.tab()
     with draft_kept(page):
         pia.open(study)
     expect(page.get_by_label("Note")).to_have_value("typed into the void 😀")
     with stores(server.home) as opened:
-        draft = opened.studies.desk(study.study_id, "Pia").draft
+        draft = opened.studies.workspace(study.study_id, "Pia").draft
     assert draft is not None and draft.answer["note"] == "typed into the void 😀"
     page.wait_for_function("localStorage.getItem('cirque.drafts.Pia') === null")
 
@@ -375,7 +375,7 @@ def test_a_draft_that_is_discarded_does_not_come_back(meet: Meet, server: Server
         page.get_by_role("button", name="Discard").click()
     assert pressed(page) == []
     with stores(server.home) as opened:
-        assert opened.studies.desk(study.study_id, "Jon").draft is None
+        assert opened.studies.workspace(study.study_id, "Jon").draft is None
     page.reload()
     item(page, 1)
     expect(page.get_by_text("Draft restored")).to_be_hidden()

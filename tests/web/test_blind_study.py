@@ -197,12 +197,12 @@ def ask_for_everything(stage: Stage) -> None:
         def call(name: str, *arguments: Any) -> httpx.Response:
             return client.post(f"/gradio_api/run/{name}", json={"data": list(arguments)})
 
-        desk = call("next_item", "Blind", "").json()["data"][0]
-        mine = desk["item"]["id"]
+        workspace = call("next_item", "Blind", "").json()["data"][0]
+        mine = workspace["item"]["id"]
         saved = call("save_judgement", "Blind", mine, valid(), "curious-token-1", 1.5)
         assert saved.json()["data"][0]["saved"]["revision"] == 1
         assert call("progress", "Blind").json()["data"][0]["done"] == 1
-        token = desk["item"]["target"]["token"]
+        token = workspace["item"]["target"]["token"]
         for wrong in (valid(alternatives=[token]), valid(validated=False), {"flags": ["NO_SUCH"]}, None, 7):
             assert call("save_judgement", "Blind", mine, wrong, "curious-token-2", 1.5).status_code == 500
         for item_id in stage.items:

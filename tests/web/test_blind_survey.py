@@ -169,8 +169,8 @@ def ask_for_everything(stage: Stage) -> None:
         def call(name: str, *arguments: Any) -> httpx.Response:
             return client.post(f"/gradio_api/run/{name}", json={"data": list(arguments)})
 
-        desk = call("next_question", "Blind", "").json()["data"][0]
-        assert desk["gate"]["kind"] == "guidelines" and desk["item"] is None
+        workspace = call("next_question", "Blind", "").json()["data"][0]
+        assert workspace["gate"]["kind"] == "guidelines" and workspace["item"] is None
         passed = client.post("/study/gate", json={"study": "Blind", "kind": "guidelines", "token": "curious-token-0"})
         mine = passed.json()["desk"]["item"]["id"]
         assert call("save_rating", "Blind", mine, rated(), "curious-token-1", 1.5).status_code == 200

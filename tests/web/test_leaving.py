@@ -18,7 +18,7 @@ from sqlalchemy import text
 
 from annotation.accounts.service import PeopleService
 from annotation.records import Role
-from storage.accounts.audit_log import SqlActLog
+from storage.accounts.audit_log import SqlAuditLog
 from storage.engine.database import writing
 from tests.integration.crowd import PASSWORD, Server
 from tests.web.judging import a_server, stores
@@ -58,7 +58,7 @@ def no_sign_in_ends(server: Server) -> Iterator[None]:
     """The database does not do what signing out asks of it."""
     def rename(old: str, new: str) -> None:
         with stores(server.home) as opened:
-            assert isinstance(opened.log, SqlActLog)
+            assert isinstance(opened.log, SqlAuditLog)
             with writing(opened.log.engine) as connection:
                 connection.execute(text(f"ALTER TABLE {old} RENAME TO {new}"))
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from annotation.records import ACT_GROUPS, ACT_KINDS, Act
+from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent
 from tests.integration.crowd import PASSWORD, Server
 from tests.web.judging import a_server, stores
 
@@ -20,7 +20,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with a_server(tmp_path_factory.mktemp("log"), []) as server:
         with stores(server.home) as opened:
             for number in range(OLD):
-                opened.log.note(Act("study.made", "Ada Min", f"Study {number}"))
+                opened.log.note(AuditEvent("study.made", "Ada Min", f"Study {number}"))
         yield server
 
 
@@ -73,13 +73,13 @@ def test_older_ones_with_the_keyboard(page: Page, server: Server) -> None:
 
 def test_what_can_be_asked_for(page: Page, server: Server) -> None:
     with stores(server.home) as opened:
-        opened.log.note(Act("sign-in.failed", "", "Ada Min"))
+        opened.log.note(AuditEvent("sign-in.failed", "", "Ada Min"))
     page.goto(f"{server.url}/log")
     what = page.get_by_label("What")
     expect(what).to_be_visible()
     offered = what.locator("option").evaluate_all("all => all.map(one => [one.value, one.textContent])")
-    assert [value for value, _ in offered] == ["", *ACT_GROUPS, *ACT_KINDS]
-    assert len({text for _, text in offered}) == len(offered) and not any(text in ACT_GROUPS for _, text in offered)
+    assert [value for value, _ in offered] == ["", *AUDIT_GROUPS, *AUDIT_ACTIONS]
+    assert len({text for _, text in offered}) == len(offered) and not any(text in AUDIT_GROUPS for _, text in offered)
     assert what.evaluate("it => getComputedStyle(it).backgroundImage").startswith("linear-gradient"), "its arrow"
 
     def asked_for(kind: str) -> set[str]:

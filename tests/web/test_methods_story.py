@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode, urljoin
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -34,10 +35,9 @@ def choose(page: Page, method: str, **numbers: str) -> None:
 
 def start_from(page: Page, text: str) -> None:
     """The gallery's best match is the reference: the story is the same every time."""
-    page.evaluate("""async text => {
-        const answer = await fetch(`media/find?${new URLSearchParams({ gallery: cirque.gallery(), text })}`);
-        cirque.act("reference", { image: (await answer.json()).images[0].id });
-    }""", text)
+    query = urlencode({"gallery": page.locator(".cq-top").get_attribute("data-gallery"), "text": text})
+    best = page.request.get(urljoin(page.url, f"/media/find?{query}")).json()["images"][0]["id"]
+    screen.in_page(page, "actions.js", "it.act('reference', { image: given })", best)
     screen.settled(page)
 
 
@@ -157,7 +157,7 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
     side(page, "Add").get_by_role("button", name="third", exact=True).click()
     page.keyboard.press("End")
     page.keyboard.type(" 1", delay=70)
-    page.evaluate("cirque.soon('adjust', { weight: 0.5 })")
+    screen.in_page(page, "actions.js", "it.soon('adjust', { weight: 0.5 })")
     page.keyboard.type("234 567 890 gfz", delay=80)
     page.keyboard.press("Escape")
     screen.settled(page)

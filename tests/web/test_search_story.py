@@ -50,8 +50,8 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     expect(branches.get_by_role("button", name=re.compile("turn 3: striped"))).to_be_visible()
 
     branches.get_by_role("button", name="Rename Branch 2").click()
-    page.get_by_label("Name this branch").fill("with <b>dots</b>")
-    page.get_by_label("Name this branch").press("Enter")
+    page.get_by_role("textbox", name="Name this branch").fill("with <b>dots</b>")
+    page.get_by_role("textbox", name="Name this branch").press("Enter")
     expect(branches.get_by_role("button", name="with <b>dots</b>", exact=True)).to_be_visible()
 
     branches.get_by_role("button", name="Compare").click()
@@ -219,7 +219,8 @@ def test_find_a_target(open_page: Open) -> None:
 
 def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     page = open_page()
-    page.evaluate("cirque.pick('target')")
+    page.get_by_role("button", name="Find a target").locator("visible=true").click()
+    page.get_by_role("button", name="Choose from the gallery").click()
     page.get_by_role("group", name="Gallery pictures").get_by_role("button").first.click()
     target = page.get_by_role("region", name="Target")
     wanted = re.search(r"image=([^&]+)", target.locator("img").first.get_attribute("src") or "")
@@ -232,7 +233,7 @@ def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     expect(page.locator(".cq-banner")).to_contain_text("Keep looking")
     screen.settled(page)
     # The gallery has 90 images and 60 are shown, so the target may be further down: ask for all.
-    page.evaluate("id => cirque.found(id)", wanted[1])
+    screen.in_page(page, "results/selection.js", "it.found(given)", wanted[1])
     expect(page.locator(".cq-banner")).to_contain_text("That is it.")
 
 

@@ -93,19 +93,19 @@ def fill(home: Path) -> None:
         hidden={"dataset": script("dataset2"), "category": script("category2")},
         settings={"set_names": [script("seta"), script("setb")], "consent": script("consent"),
                   "guidelines": script("guide")})
-    stores.studies.keep_scores(survey.study_id, MetricScores(
+    stores.studies.save_scores(survey.study_id, MetricScores(
         script("metric"), script("description"),
         {(one.item_id, 1): 0.5 for one in stores.studies.items(survey.study_id)}, (script("remark"),)), ADMIN,
         datetime.now(UTC))
-    desk = studies.join(survey.study_id, JUDGE)
+    workspace = studies.join(survey.study_id, JUDGE)
     for press in range(40):
-        if desk.stand is not None and desk.stand.gate is not None:
-            gate = dict(desk.stand.gate)
+        if workspace.survey is not None and workspace.survey.gate is not None:
+            gate = dict(workspace.survey.gate)
             if gate["kind"] == "finished":
                 break
-            _, desk = studies.pass_gate(survey.study_id, JUDGE, token=f"token-gate-{press}", **solved(gate))
-        elif desk.item is not None:
-            _, desk = studies.save(survey.study_id, JUDGE, desk.item.item_id, rated(reason=script("why") * 3),
+            _, workspace = studies.pass_gate(survey.study_id, JUDGE, token=f"token-gate-{press}", **solved(gate))
+        elif workspace.item is not None:
+            _, workspace = studies.save(survey.study_id, JUDGE, workspace.item.item_id, rated(reason=script("why") * 3),
                                    f"token-save-{press}", seconds=9)
     stores.close()
 

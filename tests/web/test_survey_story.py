@@ -18,7 +18,7 @@ from annotation.preference.survey.plan import SurveyLayout
 from annotation.records import Study
 from tests.fakes.studies import rated
 from tests.integration.crowd import Server
-from tests.unit.test_hp_studies import RELEASED
+from tests.unit.annotation.preference.test_hp_studies import RELEASED
 from tests.web.judging import Meet, Person, a_server, draft_kept, history, order_of, stores, visitors
 from tests.web.surveying import a_survey, begin, chosen, enter, past_the_check, question, the_sum
 

@@ -10,10 +10,10 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from annotation.accounts.audit_log import LOG_FORMS, act_json, every_act, log_file, read_filter
-from annotation.records import ACT_GROUPS, ACT_KINDS, Act, ActFilter
+from annotation.records import AUDIT_ACTIONS, AUDIT_GROUPS, AuditEvent, AuditFilter
 from cir_core.errors import LogError
 from web.http.file_names import disposition
-from web.http.json_api import asked
+from web.http.json_api import get_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 
@@ -30,7 +30,7 @@ def log_routes(services: Services) -> APIRouter:
         check(visitor, "people")
         found = log.acts(_filter(query), before=_before(query), limit=_PAGE + 1)
         return {"acts": [act_json(one) for one in found[:_PAGE]], "more": len(found) > _PAGE,
-                "groups": list(ACT_GROUPS), "kinds": list(ACT_KINDS)}
+                "groups": list(AUDIT_GROUPS), "kinds": list(AUDIT_ACTIONS)}
 
     def file(visitor: Visitor, query: Mapping[str, str]) -> Response:
         check(visitor, "people")
@@ -38,18 +38,18 @@ def log_routes(services: Services) -> APIRouter:
         if form is None:
             raise LogError(f"The log is written as one of: {', '.join(LOG_FORMS)}.")
         content = log_file(every_act(log, which), form)
-        log.note(Act("log.exported", visitor.name, details={"form": form}))
+        log.note(AuditEvent("log.exported", visitor.name, details={"form": form}))
         return Response(content, media_type=_TYPES[form], headers={
             "Content-Disposition": disposition(f"cirque log {datetime.now(UTC):%Y-%m-%d}.{form}"),
             "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"})
 
     routes = APIRouter(prefix="/log", include_in_schema=False)
-    routes.add_api_route("/acts", asked(acts), methods=["GET"])
-    routes.add_api_route("/file", asked(file, slow=True), methods=["GET"])
+    routes.add_api_route("/acts", get_endpoint(acts), methods=["GET"])
+    routes.add_api_route("/file", get_endpoint(file, slow=True), methods=["GET"])
     return routes
 
 
-def _filter(query: Mapping[str, str]) -> ActFilter:
+def _filter(query: Mapping[str, str]) -> AuditFilter:
     return read_filter(*(query.get(name, "") for name in ("person", "kind", "since", "until")))
 
 

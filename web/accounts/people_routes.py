@@ -11,7 +11,7 @@ from annotation.accounts.roles import ROLES, SAYS, as_role
 from annotation.accounts.service import PeopleService, link_path
 from annotation.records import Person
 from cir_core.errors import AccessError, CirqueError
-from web.http.json_api import Fields, asked, told
+from web.http.json_api import Fields, get_endpoint, post_endpoint
 from web.http.visitor import Visitor
 from web.services import Services
 
@@ -60,13 +60,13 @@ def people_routes(services: Services) -> APIRouter:
         people.withdraw(_text(fields, "invitation"), by=visitor.name)
         return _list(people)
 
-    routes.add_api_route("/all", asked(_admin(everybody)), methods=["GET"])
+    routes.add_api_route("/all", get_endpoint(_admin(everybody)), methods=["GET"])
     for path, call, required, optional in (
         ("/add", add, ("name", "password", "role"), ()), ("/role", role, ("name", "role"), ()),
         ("/password", password, ("name", "password"), ()), ("/active", active, ("name", "active"), ()),
         ("/invite", invite, ("role",), ("days", "uses")), ("/withdraw", withdraw, ("invitation",), ()),
     ):
-        routes.add_api_route(path, told(_admin(call), required, optional), methods=["POST"])
+        routes.add_api_route(path, post_endpoint(_admin(call), required, optional), methods=["POST"])
     return routes
 
 

@@ -17,7 +17,7 @@ from annotation.accounts.roles import SAYS, may
 from cir_core.errors import AccessError, CirqueError, SignInFailed, TooManyTries
 from web.http.pages import pages_for
 from web.http.permissions import after_sign_in
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.request_bodies import Unreadable, form, is_json, json_object
 from web.http.visitor import visitor_of
 from web.services import Services
@@ -56,7 +56,7 @@ def sign_in_routes(services: Services) -> APIRouter:
         try:
             standing = await in_thread(lambda: people.look(request.cookies.get(cookie_of(request.scope))))
         except CirqueError as error:
-            return _sign_in_page(name="", problem=said(error), status=_status(error), headers=_wait(error))
+            return _sign_in_page(name="", problem=public_message(error), status=_status(error), headers=_wait(error))
         root = _root(request)
         if standing.open:
             return RedirectResponse(root + "/", 303, headers=FRESH)
@@ -75,7 +75,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             name = fields.get("name", "")
             secret = await enter(request, name, fields.get("password", ""))
         except CirqueError as error:
-            return _sign_in_page(name=name, problem=said(error), status=_status(error), headers=_wait(error))
+            return _sign_in_page(name=name, problem=public_message(error), status=_status(error), headers=_wait(error))
         return _with_cookie(await onward(secret, next, _root(request)), secret, request)
 
     async def sign_in_here(request: Request) -> Response:
@@ -109,7 +109,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             answer = (JSONResponse({"left": True}, headers=FRESH) if as_json
                       else RedirectResponse(f"{root}/sign-in", 303, headers=FRESH))
         except CirqueError as error:
-            problem = f"{_LEFT_HERE} What kept it from it: {said(error)}"
+            problem = f"{_LEFT_HERE} What kept it from it: {public_message(error)}"
             answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
                       else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
                                         headers=OWN_PAGE))
@@ -131,7 +131,9 @@ def sign_in_routes(services: Services) -> APIRouter:
                 raise AccessError("The two passwords are not the same. Type both again.")
             entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
-            return await joining(secret, name, said(error), 422 if isinstance(error, AccessError) else _status(error))
+            return await joining(secret, name, public_message(error), 422 if isinstance(error,
+                                                                                        AccessError) else
+                                                                                        _status(error))
         return _with_cookie(await onward(entered, "", _root(request)), entered, request)
 
     async def joining(secret: str, name: str = "", problem: str = "", status: int = 200) -> Response:
@@ -139,9 +141,9 @@ def sign_in_routes(services: Services) -> APIRouter:
             invitation = await in_thread(lambda: people.invitation(secret))
         except CirqueError as error:
             status = 404 if isinstance(error, AccessError) else 503
-            return HTMLResponse(notice(said(error), None), status, headers=OWN_PAGE)
-        return HTMLResponse(page("join.html", role=invitation.role, says=SAYS[invitation.role], name=name[:MAX_NAME],
-                                 problem=problem), status, headers=OWN_PAGE)
+            return HTMLResponse(notice(public_message(error), None), status, headers=OWN_PAGE)
+        return HTMLResponse(page("pages/join.html", role=invitation.role, says=SAYS[invitation.role],
+                                 name=name[:MAX_NAME], problem=problem), status, headers=OWN_PAGE)
 
     @routes.get("/me")
     async def me(request: Request) -> Response:
@@ -153,14 +155,14 @@ def sign_in_routes(services: Services) -> APIRouter:
 
 
 def _sign_in_page(*, name: str, problem: str, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return HTMLResponse(page("sign_in.html", name=name[:MAX_NAME], problem=problem), status,
+    return HTMLResponse(page("pages/sign_in.html", name=name[:MAX_NAME], problem=problem), status,
                         headers={**OWN_PAGE, **(headers or {})})
 
 
 def _problem(error: CirqueError) -> Response:
     status = _status(error)
     kind = {401: "signed-out", 429: "signed-out", 403: "forbidden", 503: "storage"}.get(status, "other")
-    return JSONResponse({"problem": said(error), "kind": kind}, status, headers={**FRESH, **_wait(error)})
+    return JSONResponse({"problem": public_message(error), "kind": kind}, status, headers={**FRESH, **_wait(error)})
 
 
 def _status(error: CirqueError) -> int:

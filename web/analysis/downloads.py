@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, cast
 from starlette.responses import Response
 
 from annotation.analysis.rendering.formats import Form, table_file
-from annotation.validity.circus import as_zip
+from annotation.tables.files import as_zip
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from web.analysis.report_cache import Made
+from web.analysis.report_cache import CachedReport
 from web.http.file_names import disposition, file_stem
 
 if TYPE_CHECKING:
@@ -21,15 +21,15 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "json": "application/json", "md": "t
 FILES = ("md", "html", "json", "zip")
 
 
-def table_answer(made: Made, key: str, form: str) -> Response:
-    """One table of the report. ``form``: one of :data:`annotation.analysis.rendering.formats.FORMS`. Raises ``StudyError``."""
+def table_answer(made: CachedReport, key: str, form: str) -> Response:
+    """One table of the report, in one of :data:`annotation.analysis.rendering.formats.FORMS`. Raises ``StudyError``."""
     tables = {table.key: table for section in made.whole.sections for table in section.tables}
     if key not in tables:
         raise StudyError(f"This report has no table {quoted(key)}. It has: {', '.join(tables)}.")
     return _file(table_file(tables[key], cast(Form, form)), made, key, form)
 
 
-def report_file(made: Made, form: str) -> Response:
+def report_file(made: CachedReport, form: str) -> Response:
     """The whole report. ``form``: one of :data:`FILES`; the zip holds the others, all tables and the figures."""
     from annotation.analysis.rendering.documents import report_file as one_file
     from annotation.analysis.rendering.documents import report_files
@@ -39,7 +39,7 @@ def report_file(made: Made, form: str) -> Response:
     return _file(one_file(made.whole, cast("ReportForm", form)), made, "report", form)
 
 
-def _file(content: bytes, made: Made, what: str, form: str) -> Response:
+def _file(content: bytes, made: CachedReport, what: str, form: str) -> Response:
     return Response(content, media_type=_TYPES[form], headers={
         "Content-Disposition": disposition(f"{file_stem(made.looked.study.name)} {what}.{form}"),
         "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

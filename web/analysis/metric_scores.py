@@ -16,9 +16,9 @@ from cir_core.errors import StudyError
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.methods.declared import find_method
 from web.analysis import report_json as present
-from web.analysis.report_cache import Analyses
+from web.analysis.report_cache import ReportCache
 from web.analysis.score_jobs import Computation, ScoreRuns, Tell
-from web.http.json_api import Fields, asked, told
+from web.http.json_api import Fields, get_endpoint, post_endpoint
 from web.http.long_actions import LiveWatch
 from web.http.visitor import Visitor, check
 from web.services import Services
@@ -29,7 +29,7 @@ _TOO_LARGE = ("This file is larger than 8 MB. Leave out the columns that are no 
 _LONGEST_NAME = 200
 
 
-def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
+def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
     """``/analysis/scores…``. Whoever may see results sees which scores there are and how a run goes; adding and
     removing is for those who manage studies."""
     store = services.study_store
@@ -90,17 +90,17 @@ def scores_routes(services: Services, analyses: Analyses) -> APIRouter:
         return _preference(store.study(input_limits.checked_study(sent["study"])))
 
     def _keep(study: Study, scores: MetricScores, visitor: Visitor) -> None:
-        store.keep_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
+        store.save_scores(study.study_id, scores, visitor.name, datetime.now(UTC))
         analyses.changed(study.study_id)
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("choices", asked(choices, slow=True), "GET"), ("run", asked(run), "GET"),
-        ("compute", told(compute, ("study", "gallery", "method"), ("name",), slow=True), "POST"),
-        ("drop", told(drop, ("study", "name"), slow=True), "POST"),
+        ("choices", get_endpoint(choices, slow=True), "GET"), ("run", get_endpoint(run), "GET"),
+        ("compute", post_endpoint(compute, ("study", "gallery", "method"), ("name",), slow=True), "POST"),
+        ("drop", post_endpoint(drop, ("study", "name"), slow=True), "POST"),
     ):
         routes.add_route(f"/analysis/scores/{path}", endpoint, [verb], include_in_schema=False)
-    adding = told(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE)
+    adding = post_endpoint(add, ("study", "content"), ("name",), slow=True, most_bytes=_MOST_BYTES, too_long=_TOO_LARGE)
     routes.add_route("/analysis/scores", adding, ["POST"], include_in_schema=False)
     return routes
 

@@ -28,7 +28,7 @@ class _Spent:
         return sum(self.since.values())
 
 
-class Pace:
+class PollingInterval:
     """For each study how long a look at it counts, for many threads.
 
     While people answer there is news at every look, and news means that the study is read and its reports are made

@@ -23,7 +23,7 @@ _NAMES = ("study", "select", "draws", "seed", "undefined", "resample", "names", 
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportParams:
     """``rules`` None: those the study keeps. ``plan``: a width of intervals; None: nothing is planned."""
 
     selection: Selection
@@ -33,7 +33,7 @@ class Asked:
     plan: float | None
 
 
-def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Options = Options()) -> Asked:
+def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Options = Options()) -> ReportParams:
     """``more``: names of parameters that this call takes besides; ``usual``: what goes for those that are not given.
     Raises ``StudyError``."""
     known = (*_NAMES, *more)
@@ -46,7 +46,7 @@ def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Opti
         resample=cast(Resample, one_of(query, "resample", get_args(Resample), usual.resample)),
         hide_names=one_of(query, "names", ("shown", "hidden"), "hidden" if usual.hide_names else "shown") == "hidden",
     )
-    return Asked(
+    return ReportParams(
         _selection(query.get("select", "{}")), options,
         None if rules is None else parse_rules([part for part in rules.split(",") if part.strip()]),
         _cutoffs(query.get("k", str(_LARGEST_K))), _width(plan) if plan else None,

@@ -10,20 +10,20 @@ from time import monotonic
 
 import orjson
 
-from annotation.analysis.composing import compose
+from annotation.analysis.compose import compose
 from annotation.analysis.loading import load_answers
 from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
 from annotation.analysis.validity.disputes import disputed
 from annotation.records import Study, StudyImage, name_key, same_person
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
-from web.analysis.polling import Pace
-from web.analysis.query import Asked
-from web.analysis.report import Looked, Report
-from web.analysis.single_flight import Newest, Shared
+from web.analysis.polling import PollingInterval
+from web.analysis.query import ReportParams
+from web.analysis.single_flight import LatestVersionCache, SingleFlightCache
+from web.analysis.snapshots import Report, StudySnapshot
 
 _KEPT_REPORTS, _KEPT_STUDIES, _KEPT_NAMES = 24, 3, 500
 _LARGE = 10_000   # items and answers: a study with more is not read at once
@@ -36,7 +36,7 @@ class _Read:
 
 
 @dataclass(frozen=True)
-class Made(Report):
+class CachedReport(Report):
     """A report with its JSON."""
 
     @cached_property
@@ -50,7 +50,7 @@ class Made(Report):
         return b'{"you_judge":%s,' % (b"true" if mine else b"false") + self._json[1:]
 
 
-class Analyses:
+class ReportCache:
     """Reports of the studies in ``store``, for many threads.
 
     What is made of a study is kept under the stamp that was there before it was read, so that nothing newer is ever
@@ -60,17 +60,18 @@ class Analyses:
 
     def __init__(self, store: StudyStore, *, clock: Callable[[], float] = monotonic) -> None:
         self._store = store
-        self._pace = Pace(clock)
+        self._pace = PollingInterval(clock)
         self._numbers = count(1)
-        self._ids: Latest[str, str] = Latest(_KEPT_NAMES)
-        self._last: Latest[str, Looked] = Latest(_KEPT_NAMES)
-        self._looks: Shared[str, Looked] = Shared(_KEPT_NAMES, lasts=self._pace.seconds, clock=clock)
-        self._studies: Newest[str, _Read] = Newest(_KEPT_STUDIES)
-        self._images: Shared[str, Mapping[str, StudyImage]] = Shared(_KEPT_STUDIES)
-        self._made: Shared[tuple[str, str, Asked], Made] = Shared(_KEPT_REPORTS)
-        self._disputed: Shared[tuple[object, ...], tuple[Disputed, ...]] = Shared(_KEPT_REPORTS)
+        self._ids: LRUCache[str, str] = LRUCache(_KEPT_NAMES)
+        self._last: LRUCache[str, StudySnapshot] = LRUCache(_KEPT_NAMES)
+        self._looks: SingleFlightCache[str, StudySnapshot] = SingleFlightCache(_KEPT_NAMES, lasts=self._pace.seconds,
+                                                                               clock=clock)
+        self._studies: LatestVersionCache[str, _Read] = LatestVersionCache(_KEPT_STUDIES)
+        self._images: SingleFlightCache[str, Mapping[str, StudyImage]] = SingleFlightCache(_KEPT_STUDIES)
+        self._made: SingleFlightCache[tuple[str, str, ReportParams], CachedReport] = SingleFlightCache(_KEPT_REPORTS)
+        self._disputed: SingleFlightCache[tuple[object, ...], tuple[Disputed, ...]] = SingleFlightCache(_KEPT_REPORTS)
 
-    def looked(self, name: str) -> Looked:
+    def looked(self, name: str) -> StudySnapshot:
         """The study by its name or id, with its stamp. Raises ``UnknownStudy``."""
         known = self._ids.get(name)
         if known is not None:
@@ -87,12 +88,12 @@ class Analyses:
         """Something of the study has just changed: it is looked at again, however short ago that was."""
         self._looks.forget(study_id)
 
-    def made(self, name: str, asked: Asked) -> Made:
+    def made(self, name: str, asked: ReportParams) -> CachedReport:
         """Raises ``StudyError`` for what the study does not have."""
         looked = self.looked(name)
         return self._made.get((looked.study.study_id, looked.stamp, asked), lambda: self._make(looked, asked))
 
-    def at_once(self, name: str, asked: Asked) -> bool:
+    def at_once(self, name: str, asked: ReportParams) -> bool:
         """Whether :meth:`made` needs no draws any more, or none at all, and need not read a large study either."""
         looked = self.looked(name)
         if self._made.has((looked.study.study_id, looked.stamp, asked)):
@@ -104,8 +105,8 @@ class Analyses:
         return self._is_near(self.looked(name))
 
     def disputed(
-        self, name: str, asked: Asked, a: int | None, b: int | None, key: str,
-    ) -> tuple[Looked, tuple[Disputed, ...]]:
+        self, name: str, asked: ReportParams, a: int | None, b: int | None, key: str,
+    ) -> tuple[StudySnapshot, tuple[Disputed, ...]]:
         """Raises ``StudyError``, also for a study in which nothing can be disputed."""
         looked = self.looked(name)
         if looked.study.kind != "validity":
@@ -120,15 +121,15 @@ class Analyses:
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
         return self._images.get(study_id, lambda: self._store.images(study_id))
 
-    def _look(self, study_id: str) -> Looked:
+    def _look(self, study_id: str) -> StudySnapshot:
         return self._looks.get(study_id, lambda: self._look_now(study_id))
 
-    def _look_now(self, study_id: str) -> Looked:
+    def _look_now(self, study_id: str) -> StudySnapshot:
         stamp, last = self._store.stamp(study_id), self._last.get(study_id)
         if last is not None and last.stamp == stamp:
             return last
         counts = self._store.counts(study_id)
-        looked = Looked(self._store.study(study_id), stamp, next(self._numbers),
+        looked = StudySnapshot(self._store.study(study_id), stamp, next(self._numbers),
                         counts["items"] + counts["done"] > _LARGE)
         self._pace.news(study_id)
         # Nobody asks for an older stamp any more.
@@ -136,10 +137,10 @@ class Analyses:
         self._disputed.drop(lambda key: key[0] == study_id and key[1] != stamp)
         return self._last.put(study_id, looked)
 
-    def _is_near(self, looked: Looked) -> bool:
+    def _is_near(self, looked: StudySnapshot) -> bool:
         return not looked.large or self._studies.has(looked.study.study_id, looked.number)
 
-    def _read(self, looked: Looked) -> _Read:
+    def _read(self, looked: StudySnapshot) -> _Read:
         return self._studies.get(looked.study.study_id, looked.number, lambda: self._read_now(looked.study))
 
     def _read_now(self, study: Study) -> _Read:
@@ -147,12 +148,12 @@ class Analyses:
             scores = tuple(self._store.scores(study.study_id)) if study.kind == "preference" else ()
             return _Read(load_answers(self._store, study), scores)
 
-    def _make(self, looked: Looked, asked: Asked) -> Made:
+    def _make(self, looked: StudySnapshot, asked: ReportParams) -> CachedReport:
         read = self._read(looked)
         with self._pace.spending(looked.study.study_id, "making"):
             whole = compose(read.answers, asked.selection, asked.options, rules=asked.rules, scores=read.scores,
                             ks=asked.ks, width=asked.plan)
-            return Made(
+            return CachedReport(
                 looked, whole, choices(read.answers, hide_names=asked.options.hide_names),
                 tuple(replace(one, scores={}) for one in read.scores),
                 tuple(seat.annotator for seat in read.answers.seats if seat.annotator))

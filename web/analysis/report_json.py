@@ -13,7 +13,7 @@ from annotation.analysis.rendering.formats import shown_rows
 from annotation.analysis.selection import Choices
 from annotation.records import Study
 from annotation.studies.imports import is_imported
-from web.analysis.report import Report
+from web.analysis.snapshots import Report
 from web.studies.image_urls import Images
 
 Json = dict[str, Any]

@@ -10,29 +10,29 @@ from starlette.responses import Response
 
 from annotation.analysis.records import Options
 from annotation.analysis.rendering.formats import FORMS
-from annotation.records import Act, same_person
+from annotation.records import AuditEvent, same_person
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
 from web.analysis import report_json as present
 from web.analysis.downloads import FILES, report_file, table_answer
 from web.analysis.metric_scores import scores_routes
-from web.analysis.query import Asked, one_of, read_query, whole
-from web.analysis.report_cache import Analyses, Made
-from web.http.json_api import Later, asked
+from web.analysis.query import ReportParams, one_of, read_query, whole
+from web.analysis.report_cache import CachedReport, ReportCache
+from web.http.json_api import Deferred, get_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 
 _MOST_DISPUTED = 50
 
 
-def analysis_routes(services: Services, analyses: Analyses | None = None) -> APIRouter:
+def analysis_routes(services: Services, analyses: ReportCache | None = None) -> APIRouter:
     """``/analysis/…``. Reading is for those who may see results.
 
     All but the list take the parameters of :func:`web.analysis.query.read_query`. ``/report`` with ``since``, a
     report's stamp, tells no more than ``unchanged`` while nothing is new.
     """
     store = services.study_store
-    analyses = analyses or Analyses(store)
+    analyses = analyses or ReportCache(store)
     usual = Options(seed=services.settings.seed)
 
     def studies(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -75,28 +75,28 @@ def analysis_routes(services: Services, analyses: Analyses | None = None) -> API
             study_id, shown = looked.study.study_id, found[offset:offset + limit]
             return present.disputed(study_id, shown, len(found), analyses.images(study_id) if shown else {})
 
-        return page() if analyses.is_near(name) else Later(page)
+        return page() if analyses.is_near(name) else Deferred(page)
 
-    def reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, Asked]:
+    def reading(visitor: Visitor, query: Mapping[str, str], *more: str) -> tuple[str, ReportParams]:
         """The study's name as it was given, and what is asked of it."""
         check(visitor, "results")
         return input_limits.checked_study(query.get("study", "")), read_query(query, more, usual)
 
     def noted(
-        visitor: Visitor, details: Mapping[str, str], made: Made, answer: Callable[[Made], Response],
+        visitor: Visitor, details: Mapping[str, str], made: CachedReport, answer: Callable[[CachedReport], Response],
     ) -> Response:
         study, content = made.looked.study, answer(made)   # what cannot be had is no download
-        store.note_act(Act("report.downloaded", visitor.name, study.name, study.study_id, details))
+        store.log_event(AuditEvent("report.downloaded", visitor.name, study.name, study.study_id, details))
         return content
 
-    def in_time(name: str, wanted: Asked, work: Callable[[], object]) -> object:
+    def in_time(name: str, wanted: ReportParams, work: Callable[[], object]) -> object:
         """Points come at once, unless a large study has to be read for them; intervals wait for one another."""
-        return work() if analyses.at_once(name, wanted) else Later(work)
+        return work() if analyses.at_once(name, wanted) else Deferred(work)
 
     routes = APIRouter()
     for path, call in (("studies", studies), ("report", report), ("table", table), ("file", file),
                        ("disputed", disputed)):
-        routes.add_route(f"/analysis/{path}", asked(call, slow=True), ["GET"], include_in_schema=False)
+        routes.add_route(f"/analysis/{path}", get_endpoint(call, slow=True), ["GET"], include_in_schema=False)
     routes.include_router(scores_routes(services, analyses))
     return routes
 

@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 from cir_core.errors import CirqueError, StudyError
-from web.http.background import SCORES, LongThreads
+from web.http.background import SCORES, BackgroundPool
 from web.http.long_actions import LiveWatch, Runs
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.request_ids import carried
 
 _log = logging.getLogger("cirque.analysis")
@@ -55,7 +55,7 @@ class _AtWork:
 class ScoreRuns:
     """``runs`` lets the page stop one, as it stops a search, also one that waits."""
 
-    def __init__(self, runs: Runs, threads: LongThreads = SCORES) -> None:
+    def __init__(self, runs: Runs, threads: BackgroundPool = SCORES) -> None:
         self._runs, self._threads = runs, threads
         self._lock = threading.Lock()
         self._states: OrderedDict[str, ScoreRun] = OrderedDict()
@@ -106,7 +106,7 @@ class ScoreRuns:
                 wanted.work(watch, lambda text, done, total: self._tell(run_id, text, done, total))
             problem = ""
         except CirqueError as error:
-            problem = said(error)
+            problem = public_message(error)
         except Exception as error:
             _log.exception("Scores could not be computed.")
             problem = f"The scores could not be computed ({type(error).__name__}). The server's log says more."

@@ -20,7 +20,7 @@ class _Made(Generic[V]):
     began: float
 
 
-class Shared(Generic[K, V]):
+class SingleFlightCache(Generic[K, V]):
     """The ``limit`` values that were used last, for many threads.
 
     Who asks for a value that is being made waits for it. A failure goes to all who wait, and is not kept: the next
@@ -92,7 +92,7 @@ class _Held(Generic[V]):
     value: V | None = None
 
 
-class Newest(Generic[K, V]):
+class LatestVersionCache(Generic[K, V]):
     """One large value for each of the ``limit`` keys that were used last: the newest, for many threads.
 
     Values are numbered, each newer than all before. One value of a key is made at a time, and the old one is let go

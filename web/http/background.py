@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-class LongThreads:
+class BackgroundPool:
     """``workers`` threads; what they have no time for waits its turn."""
 
     def __init__(self, workers: int, name: str) -> None:
@@ -48,8 +48,8 @@ class LongThreads:
             self._futures.discard(future)
 
 
-REPORTS = LongThreads(2, "cirque-analysis")
-SCORES = LongThreads(1, "cirque-scores")
+REPORTS = BackgroundPool(2, "cirque-analysis")
+SCORES = BackgroundPool(1, "cirque-scores")
 
 
 def leave() -> bool:

@@ -59,9 +59,9 @@ class SavedAnswer(TypedDict):
 
 class SaveAnswer(TypedDict):
     saved: SavedAnswer
-    desk: dict[str, Any]
+    workspace: dict[str, Any]
 
 
 class GateAnswer(TypedDict):
     passed: bool
-    desk: dict[str, Any]
+    workspace: dict[str, Any]

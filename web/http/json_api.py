@@ -31,11 +31,11 @@ from cir_core.errors import (
 )
 from cir_core.support.texts import shortened
 from web.http.background import REPORTS
-from web.http.public_errors import retry_after, said, status_of
+from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_bodies import MOST_AT_WORK, TooLarge, json_object
 from web.http.request_ids import carried
 from web.http.visitor import Visitor, visitor_of
-from web.limits.concurrency_limits import Share, Shares
+from web.limits.concurrency import ConcurrencyLimit, ConcurrencyLimits
 
 Fields = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
@@ -53,7 +53,7 @@ _KINDS: tuple[tuple[type[CirqueError], int, str], ...] = (
 )
 # Of their own, so that a save never waits behind a search; few, because one writes at a time.
 _threads = ThreadPoolExecutor(max_workers=12, thread_name_prefix="cirque-study")
-_shares = Shares()
+_shares = ConcurrencyLimits()
 _OF_A_PERSON, _OF_A_STUDY = 3, 8   # threads at a time: a row that somebody holds must not keep all of them
 _slow_threads = ThreadPoolExecutor(max_workers=3, thread_name_prefix="cirque-results")
 _STILL_THERE_EVERY = 1.0   # seconds
@@ -67,13 +67,13 @@ def reply(payload: object, status: int = 200) -> Response:
 def refused(error: CirqueError) -> Response:
     """``{"problem": sentence, "kind"}`` with the status that goes with the error."""
     status, kind = next((status, kind) for of, status, kind in _KINDS if isinstance(error, of))
-    answer = reply({"problem": said(error), "kind": kind}, status_of(error, status))
+    answer = reply({"problem": public_message(error), "kind": kind}, status_of(error, status))
     answer.headers.update(retry_after(error))
     return answer
 
 
 @dataclass(frozen=True)
-class Later:
+class Deferred:
     """What a call comes to that takes so long that nothing else may wait behind it: ``work``, which only reads, is
     done in threads of its own kind. It is not begun when whoever called has gone meanwhile, and given up when the
     server stops."""
@@ -81,9 +81,9 @@ class Later:
     work: Callable[[], object]
 
 
-def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
+def get_endpoint(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = False) -> Endpoint:
     """An endpoint for GET. ``work`` gets the visitor and the query, in a thread. What reads a whole
-    study is ``slow``: no save waits behind it. It may give back a :class:`Later`."""
+    study is ``slow``: no save waits behind it. It may give back a :class:`Deferred`."""
 
     async def endpoint(request: Request) -> Response:
         return await _answer(request, lambda visitor: work(visitor, request.query_params),
@@ -92,7 +92,7 @@ def asked(work: Callable[[Visitor, Mapping[str, str]], object], *, slow: bool = 
     return endpoint
 
 
-def told(
+def post_endpoint(
     work: Callable[[Visitor, Fields], object], required: Collection[str], optional: Collection[str] = (), *,
     slow: bool = False, most_bytes: int = MOST_AT_WORK, too_long: str = _TOO_LONG,
 ) -> Endpoint:
@@ -133,9 +133,9 @@ async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
 async def in_shared_thread(work: Callable[[], Any], person: str, study: object) -> Any:
     """As ``in_thread``, for work on a study: neither one person nor one study gets all the threads. Raises
     ``StorageError`` where so much waits already that one's turn does not come."""
-    shares = [Share("person", person, _OF_A_PERSON)]
+    shares = [ConcurrencyLimit("person", person, _OF_A_PERSON)]
     if isinstance(study, str) and study:
-        shares.append(Share("study", study, _OF_A_STUDY))
+        shares.append(ConcurrencyLimit("study", study, _OF_A_STUDY))
     async with _shares.within(*shares):
         return await in_thread(work)
 
@@ -152,20 +152,20 @@ async def _answer(
     try:
         visitor = visitor_of(request)
     except AccessError as error:
-        return reply({"problem": said(error), "kind": "signed-out"}, 401)
+        return reply({"problem": public_message(error), "kind": "signed-out"}, 401)
     try:
         check_opener(visitor, unquote(opener) if (opener := request.headers.get(_OPENER)) else None)
     except AccessError as error:
         return refused(error)
 
-    def answer() -> Response | Later:
+    def answer() -> Response | Deferred:
         return _answered(lambda: work(visitor))
 
     try:
         found = await (in_thread(answer, slow=True) if slow else in_shared_thread(answer, visitor.name, study))
     except StorageError as error:
         return refused(error)
-    return await _waited_for(request, found.work) if isinstance(found, Later) else found
+    return await _waited_for(request, found.work) if isinstance(found, Deferred) else found
 
 
 async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
@@ -180,10 +180,10 @@ async def _waited_for(request: Request, work: Callable[[], object]) -> Response:
     return found
 
 
-def _answered(work: Callable[[], object]) -> Response | Later:
+def _answered(work: Callable[[], object]) -> Response | Deferred:
     try:
         found = work()
-        return found if isinstance(found, Response | Later) else reply(found)
+        return found if isinstance(found, Response | Deferred) else reply(found)
     except CirqueError as error:
         return refused(error)
 

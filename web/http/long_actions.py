@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, TypeVar
 
-from cir_core.methods.observer import TurnWatch
+from cir_core.methods.observer import TurnObserver
 from cir_core.types.composition import ReflectionRound
 from cir_core.types.ids import new_id
 from cir_core.types.records import Hit
@@ -45,7 +45,7 @@ class Progress:
         return monotonic() - self.began
 
 
-class LiveWatch(TurnWatch):
+class LiveWatch(TurnObserver):
     """Keeps the latest :class:`Progress` for whoever draws it."""
 
     def __init__(

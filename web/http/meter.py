@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Meter:
-    """Hears of what happens and does nothing about it. :mod:`web.ops.prometheus` has the one that counts."""
+    """Hears of what happens and does nothing about it. :mod:`web.http.prometheus` has the one that counts."""
 
     waited: Callable[[float], None] | None = None
     """Called with the seconds until a transaction could write; None where nobody wants to know."""

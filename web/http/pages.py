@@ -13,24 +13,25 @@ from annotation.accounts.roles import Capability
 @dataclass(frozen=True)
 class Page:
     """``needs``: any one of these capabilities opens it. ``script``: the ES module under ``assets`` whose ``mount``
-    draws the screen into an empty element; "" for the search screen, which Gradio draws."""
+    draws the screen into an empty element, or, of the search screen, looks after the panels that Gradio draws."""
 
     path: str
     title: str
     needs: frozenset[Capability]
-    script: str = ""
+    script: str
 
     @property
     def name(self) -> str:
         return self.path.strip("/") or "search"
 
 
+SEARCH = Page("/", "Search", frozenset({"search"}), "js/search/main.js")
 SCREENS = (
-    Page("/", "Search", frozenset({"search"})),
-    Page("/annotate", "Annotate", frozenset({"annotate"}), "js/annotate/annotate.js"),
-    Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/adjudicate.js"),
-    Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/studies.js"),
-    Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/analysis.js"),
+    SEARCH,
+    Page("/annotate", "Annotate", frozenset({"annotate"}), "js/annotate/main.js"),
+    Page("/adjudicate", "Adjudicate", frozenset({"adjudicate"}), "js/adjudicate/main.js"),
+    Page("/studies", "Studies", frozenset({"manage", "results"}), "js/studies/main.js"),
+    Page("/analysis", "Analysis", frozenset({"results"}), "js/analysis/main.js"),
     Page("/people", "People", frozenset({"people"}), "js/admin/people.js"),
     Page("/log", "Log", frozenset({"people"}), "js/admin/log.js"),
 )

@@ -24,7 +24,7 @@ _WORD = re.compile(r"\S+")
 _HOST = re.compile(r"""[^\s/'"“”()<>,;]*/?""")
 
 
-def said(error: CirqueError) -> str:
+def public_message(error: CirqueError) -> str:
     """The sentence of ``error`` for a browser. What keeps cirque from storing goes to the log in full: the person who
     reads it there can do something about it."""
     text = str(error)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from web.http.networks import Networks
+from web.limits.networks import Networks
 
 T = TypeVar("T")
 HEADER = "X-Request-ID"

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from annotation.accounts.roles import Capability
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from web.http.visitor import Visitor
 
@@ -25,8 +25,8 @@ class StudyMembers:
 
     def __init__(self, store: StudyStore, clock: Callable[[], float] = time.monotonic) -> None:
         self._store, self._clock = store, clock
-        self._since: Latest[tuple[str, str], tuple[float, int]] = Latest(_KEPT)
-        self._forgotten: Latest[str, int] = Latest(_KEPT)   # by study, how often
+        self._since: LRUCache[tuple[str, str], tuple[float, int]] = LRUCache(_KEPT)
+        self._forgotten: LRUCache[str, int] = LRUCache(_KEPT)   # by study, how often
 
     def knows(self, visitor: Visitor, study_id: str) -> bool:
         """Whether the visitor may see the study's pictures, as far as that is known without asking the store."""

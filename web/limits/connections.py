@@ -20,7 +20,7 @@ from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
-from web.http.networks import Networks
+from web.limits.networks import Networks
 
 _log = logging.getLogger("cirque.server")
 _LOOK = 5.0           # seconds between two looks at a connection

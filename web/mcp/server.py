@@ -31,7 +31,7 @@ from starlette.types import Receive, Scope, Send
 from cir_core.errors import CirqueError
 from cir_core.version import __version__
 from web.http.json_api import reply
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.request_bodies import MOST_AT_WORK, is_json
 from web.http.request_ids import go_on_with, id_of, request_id, unexpected
 from web.http.visitor import visitor_of
@@ -102,7 +102,7 @@ class McpServer:
         except gr.Error as error:
             return _failed(str(error.message))
         except CirqueError as error:
-            return _failed(said(error))
+            return _failed(public_message(error))
         except Exception:
             _log.error("The tool of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
             return _failed(unexpected(request_id()))

@@ -18,7 +18,7 @@ from annotation.accounts.service import PeopleService
 from cir_core.errors import SettingsError, StorageError
 from cir_core.settings import Settings
 from web.http.permissions import PAGES, first_page, is_open, is_served, needed, plain
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.visitor import LOCAL_VISITOR, Visitor, refusal, visitor_from
 from web.middleware.cross_site import from_elsewhere
 from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice
@@ -31,7 +31,7 @@ _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this mac
                "--role admin.")
 
 
-class Guard:
+class AuthMiddleware:
     """Middleware. Without any account everybody is the local person, who may do everything, if they asked
     for this machine by a name of its own: a loopback one, or one of ``hosts``."""
 
@@ -47,7 +47,7 @@ class Guard:
         try:
             refused = refuse(asked, 414, _TOO_LONG, "too-long") if _is_too_long(scope) else await self._let_in(asked)
         except StorageError as error:
-            refused = refuse(asked, 503, said(error), "storage")
+            refused = refuse(asked, 503, public_message(error), "storage")
         if refused is None:
             await self._app(scope, receive, send)
         elif scope["type"] == "websocket":

@@ -22,7 +22,7 @@ from cir_core.errors import AccessError, CirqueError, QuotaExceeded, TryLater
 from cir_core.images.upload_quota import UploadQuota
 from web.http.json_api import reply
 from web.http.permissions import plain
-from web.http.public_errors import retry_after, said, status_of
+from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_bodies import MOST_AT_WORK, TooLarge, Unreadable, says_more_than, whole_body
 from web.http.request_ids import request_id
 from web.http.visitor import Visitor
@@ -69,7 +69,7 @@ class GradioCalls:
                 raise TooLarge(f"This call has more than {_MOST_LISTS:,} lists and objects. Send less.")
             sent = _read(body)
         except Unreadable as error:
-            await _refusal(said(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
+            await _refusal(public_message(error), 413 if isinstance(error, TooLarge) else 422)(scope, receive, send)
             return
         begins, queued, own_session = path[0] in ("call", "queue"), False, False
 
@@ -92,7 +92,7 @@ class GradioCalls:
                         session = self._session_of(path[0], person, sent.get("session_hash"), until_answered)
                     except CirqueError as error:
                         refused = 403 if isinstance(error, AccessError) else status_of(error, 422)
-                        await _refusal(said(error), refused, retry_after(error))(scope, receive, send)
+                        await _refusal(public_message(error), refused, retry_after(error))(scope, receive, send)
                         return
                     own_session = session is None
                     if image is not None or session != sent.get("session_hash"):
@@ -222,4 +222,4 @@ def _refusal(problem: str, status: int, headers: Mapping[str, str] = MappingProx
 
 
 def _try_later(error: TryLater) -> Response:
-    return _refusal(said(error), status_of(error, 429), retry_after(error))
+    return _refusal(public_message(error), status_of(error, 429), retry_after(error))

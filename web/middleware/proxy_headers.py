@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from web.http.networks import Networks
+from web.limits.networks import Networks
 
 _PROTO = b"x-forwarded-proto"
 # Whose request it is, for which host, by which scheme. Proxies pass on what else a visitor writes.

@@ -21,7 +21,7 @@ _STILL = ("/gradio_api/queue/data", "/gradio_api/call/")
 _ALWAYS = ("/healthz", "/readyz", "/metrics")
 
 
-class Doors:
+class ShutdownState:
     """Whether new requests are let in, and how many are inside. For one event loop.
 
     A request may leave behind what goes on without it: ``left_behind`` tells how much of that there is.
@@ -49,10 +49,10 @@ class Doors:
         return not self.unfinished
 
 
-class DoorKeeper:
+class DrainMiddleware:
     """Middleware that counts at ``doors``."""
 
-    def __init__(self, app: ASGIApp, doors: Doors) -> None:
+    def __init__(self, app: ASGIApp, doors: ShutdownState) -> None:
         self._app, self._doors = app, doors
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -20,8 +20,8 @@ from cir_core.errors import StorageError
 from cir_core.settings import Settings
 from storage.engine.readiness import Readiness
 from web.http.meter import Meter
-from web.http.networks import Networks
-from web.middleware.shutdown import RETRY_AFTER, Doors
+from web.limits.networks import Networks
+from web.middleware.shutdown import RETRY_AFTER, ShutdownState
 from web.ops.checks import Check, Checks
 from web.ops.warming import Warming
 from web.ui.plain_pages import FRESH
@@ -34,7 +34,7 @@ _WARNINGS = frozenset({"disk"})
 
 
 def health_routes(
-    settings: Settings, database: Readiness, doors: Doors, meter: Meter, warming: Warming | None = None,
+    settings: Settings, database: Readiness, doors: ShutdownState, meter: Meter, warming: Warming | None = None,
 ) -> APIRouter:
     routes = APIRouter(include_in_schema=False)
     checks = Checks(_checks(settings, database))

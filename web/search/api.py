@@ -19,7 +19,7 @@ from cir_core.types.methods import MethodSettings
 from cir_core.types.records import SearchSession
 from web.http.call_answers import ModelUsage, SearchAnswer
 from web.http.long_actions import LiveWatch
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.adjust import marks_of
 from web.search.events import ENCODER
@@ -65,7 +65,7 @@ def wire_api(services: Services) -> None:
             with services.runs.of(LiveWatch()):
                 return run_search(services, reference, image, text, session_id, k, method, marks, visitor.name)
         except CirqueError as error:
-            raise gr.Error(said(error), print_exception=False) from error
+            raise gr.Error(public_message(error), print_exception=False) from error
 
     inputs = [
         # An initial value makes a parameter optional for the clients.

@@ -7,7 +7,7 @@ from fastapi.responses import JSONResponse, Response
 
 from cir_core.audit.live import LiveAudits
 from cir_core.errors import CirqueError
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.search.presenters import audit as present_audit
 from web.services import Services
 from web.ui.templating import fill
@@ -27,8 +27,8 @@ def audit_routes(services: Services) -> APIRouter:
             session, found = audits.of(session_id, turn_id)
             version = services.search.gallery(session.gallery).digest[:8]
         except CirqueError as error:
-            return JSONResponse({"problem": said(error)}, headers=_FRESH)
+            return JSONResponse({"problem": public_message(error)}, headers=_FRESH)
         shown = present_audit.audit(found, session.gallery, version)
-        return JSONResponse({"html": fill("audit.html", audit=shown), "ranks": shown["ranks"]}, headers=_FRESH)
+        return JSONResponse({"html": fill("search/audit.html", audit=shown), "ranks": shown["ranks"]}, headers=_FRESH)
 
     return routes

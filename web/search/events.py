@@ -11,21 +11,18 @@ import gradio as gr
 
 from cir_core.errors import CirqueError
 from web.http.long_actions import follow
-from web.http.public_errors import said
+from web.http.pages import SEARCH
+from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.search.actions.base import LONG, arrive, begin, perform, resume
 from web.search.screen import PANELS, Screen
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
+from web.ui.static_files import in_module
 
 # Events that may run the encoder share one queue. Most of a slow search is waiting for a
 # language model, so there is room for more of them than there are cores.
 ENCODER: dict[str, Any] = {"concurrency_id": "encoder", "concurrency_limit": 16}
-
-_READ_MINE = """(view) => {
-  try { return [view, JSON.parse(localStorage.getItem("cirque.sessions") || "[]")]; }
-  catch { return [view, []]; }
-}"""
 
 
 def wire_screen(
@@ -35,20 +32,20 @@ def wire_screen(
     """``bus`` is the panel through which the page sends its actions."""
     service = services.search
 
-    def draw(view: View) -> list[Any]:
+    def draw(view: UiState) -> list[Any]:
         drawn, panels = screen.draw(view)
         return [drawn, *(panels[name] for name in PANELS)]
 
-    def on_load(view: View, known: object, request: gr.Request) -> list[Any]:
+    def on_load(view: UiState, known: object, request: gr.Request) -> list[Any]:
         wanted = _session_asked(request)
         known = known if isinstance(known, list) else []
         _check_searcher(request)
         try:
             return draw(arrive(service, view, wanted, known))
         except CirqueError as error:
-            return draw(replace(view, problem=said(error), loaded=True))
+            return draw(replace(view, problem=public_message(error), loaded=True))
 
-    def on_act(view: View, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
+    def on_act(view: UiState, event: gr.EventData, request: gr.Request) -> Iterator[list[Any]]:
         data = event._data if isinstance(event._data, dict) else {}
         _check_searcher(request)
         try:
@@ -61,10 +58,10 @@ def wire_screen(
                 view = perform(services, view, name, data)
             yield draw(view)
         except CirqueError as error:
-            yield draw(replace(view, problem=said(error), notice=""))
+            yield draw(replace(view, problem=public_message(error), notice=""))
             raise as_error(error) from error
 
-    def on_long(name: str, view: View, data: dict[str, Any]) -> Generator[list[Any], None, View]:
+    def on_long(name: str, view: UiState, data: dict[str, Any]) -> Generator[list[Any], None, UiState]:
         watch, job = begin(services, view, name, data)
         running = follow(job, watch, services.runs)
         told = view.session_id or ""
@@ -72,7 +69,7 @@ def wire_screen(
             try:
                 progress = next(running)
             except StopIteration as over:
-                done: View = over.value
+                done: UiState = over.value
                 return done
             panels = {"results": screen.draw_progress(view, progress)}
             if progress.session_id and progress.session_id != told:
@@ -80,13 +77,15 @@ def wire_screen(
                 panels["top"] = screen.draw_top(replace(view, session_id=told))
             yield [gr.skip(), *(panels.get(name, gr.skip()) for name in PANELS)]
 
-    demo.load(on_load, [view_state, mine], outputs, js=_READ_MINE, show_progress="hidden",
+    # Nothing is asked for before the page's own script is there to see it drawn.
+    read_mine = f"async (view) => [view, await {in_module(SEARCH.script, 'screen.mySessions()')}]"
+    demo.load(on_load, [view_state, mine], outputs, js=read_mine, show_progress="hidden",
               api_visibility="private", **ENCODER)
     # "multiple": the page itself sends one action at a time, and may send the next one when this
     # one is drawn, a moment before Gradio counts it as over ("once" would swallow that one).
     acted = bus.act(on_act, [view_state], outputs, show_progress="hidden", api_visibility="private",
                     trigger_mode="multiple", **ENCODER)
-    acted.failure(None, js="() => { window.cirque?.done(); }")
+    acted.failure(None, js=f"() => {{ {in_module(SEARCH.script, 'screen.done()')}; }}")
 
 
 def _check_searcher(request: gr.Request) -> None:
@@ -104,4 +103,5 @@ def _session_asked(request: gr.Request) -> str:
 
 def as_error(error: CirqueError) -> gr.Error:
     """A toast with the sentence. Toasts are HTML and sentences quote ids, hence the escaping."""
-    return gr.Error(escape(said(error), quote=False), print_exception=False, title="That did not work", duration=5)
+    return gr.Error(escape(public_message(error), quote=False), print_exception=False, title="That did not work",
+                    duration=5)

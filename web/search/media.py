@@ -21,10 +21,10 @@ from starlette.concurrency import run_in_threadpool
 from cir_core.errors import CirqueError, ImageUnreadable
 from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.load import process_image
-from web.http.public_errors import retry_after, said, status_of
+from web.http.decoding_threads import in_decoding_thread
+from web.http.public_errors import public_message, retry_after, status_of
 from web.http.request_bodies import TooLarge, says_more_than
 from web.http.visitor import visitor_of
-from web.limits.decoding_threads import in_decoding_thread
 from web.search.presenters import results
 from web.services import Services
 
@@ -142,6 +142,6 @@ def _converted(path: Path, max_megapixels: float) -> Response:
 
 
 def _refused(error: CirqueError | str, status: int) -> JSONResponse:
-    problem = error if isinstance(error, str) else said(error)
+    problem = error if isinstance(error, str) else public_message(error)
     after = {} if isinstance(error, str) else retry_after(error)
     return JSONResponse({"error": problem}, status_code=status, headers={"Cache-Control": "no-store", **after})

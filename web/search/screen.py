@@ -9,13 +9,13 @@ from cir_core.encoders.base import composes
 from cir_core.errors import CirqueError
 from cir_core.types.records import SearchSession
 from web.http.long_actions import Progress
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.search.actions.settings import EXCLUDES, FUSIONS, cannot_compose
 from web.search.presenters import methods, reflection, results, soft_filter
 from web.search.presenters import target as present_target
 from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
 from web.search.presenters.columns import chooser, columns
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 from web.ui.templating import fill
 
@@ -30,53 +30,53 @@ class Screen:
         self._settings = services.settings
         self._service = services.search
 
-    def draw(self, view: View) -> tuple[View, dict[str, str]]:
+    def draw(self, view: UiState) -> tuple[UiState, dict[str, str]]:
         """The panels, and the view with its beat counted on. Never raises ``CirqueError``:
         what cannot be shown is said in the results panel."""
         view = replace(view, beat=view.beat + 1)
         try:
             return view, self._panels(view)
         except CirqueError as error:
-            view = replace(view, problem=view.problem or said(error))
+            view = replace(view, problem=view.problem or public_message(error))
             return view, self._bare(view)
 
-    def draw_progress(self, view: View, progress: Progress) -> str:
+    def draw_progress(self, view: UiState, progress: Progress) -> str:
         """The results panel while a long action runs."""
         try:
             gallery = self._service.gallery(view.gallery)
             version, captions = gallery.digest[:8], gallery.caption_of
         except CirqueError:
-            return fill("waiting.html")
-        return fill("progress.html", view=view, live=reflection.progress(
+            return fill("search/waiting.html")
+        return fill("search/progress.html", view=view, live=reflection.progress(
             progress, view.gallery, version, captions))
 
-    def draw_top(self, view: View) -> str:
+    def draw_top(self, view: UiState) -> str:
         """The top panel alone, e.g. with the session of a search that is still running."""
         try:
             size = len(self._service.gallery(view.gallery))
         except CirqueError:
             size = None
-        return fill("top.html", view=view, size=size, session=None)
+        return fill("search/top.html", view=view, size=size, session=None)
 
     def empty(self) -> dict[str, str]:
         """What stands there until the page has connected."""
-        view = View(gallery=self._settings.gallery)
+        view = UiState(gallery=self._settings.gallery)
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "top": fill("top.html", view=view, size=None, session=None),
-            "rail": fill("rail_waiting.html"), "results": fill("waiting.html"),
+            "top": fill("search/top.html", view=view, size=None, session=None),
+            "rail": fill("search/rail_waiting.html"), "results": fill("search/waiting.html"),
         }
 
-    def _bare(self, view: View) -> dict[str, str]:
+    def _bare(self, view: UiState) -> dict[str, str]:
         panels = dict.fromkeys(PANELS, "")
         return panels | {
-            "top": fill("top.html", view=view, size=None, session=None),
-            "results": fill("problem.html", view=view),
-            "drawers": fill("drawers.html", view=view, sessions=[], scores=None, chooser=None,
+            "top": fill("search/top.html", view=view, size=None, session=None),
+            "results": fill("search/problem.html", view=view),
+            "drawers": fill("search/drawers.html", view=view, sessions=[], scores=None, chooser=None,
                             settings=self._choices(view)),
         }
 
-    def _panels(self, view: View) -> dict[str, str]:
+    def _panels(self, view: UiState) -> dict[str, str]:
         searcher = self._service.searcher(view.gallery)
         gallery, version = searcher.gallery, searcher.gallery.digest[:8]
 
@@ -94,41 +94,42 @@ class Screen:
         if view.reference_id:
             reference = results.picture(view.gallery, view.reference_id, version, caption_of(view.reference_id))
         return {
-            "top": fill("top.html", view=view, size=len(gallery), session=session),
+            "top": fill("search/top.html", view=view, size=len(gallery), session=session),
             "strip": self._strip(session, view, version),
-            "rail": fill("rail.html", view=view, reference=reference, target=target, turn=turn,
+            "rail": fill("search/rail.html", view=view, reference=reference, target=target, turn=turn,
                          suggestions=results.suggestions(view.gallery), upload_mb=self._settings.max_upload_mb,
                          method=methods.method_line(view.method, self._services.methods),
                          language_model=searcher.language.name, base=view.method.base),
             "results": self._results(session, seen, view, version, caption_of, target),
-            "how": fill("how.html", how=results.how_found(session, turn, version)
+            "how": fill("search/how.html", how=results.how_found(session, turn, version)
                         if session and turn and not side_by_side else None, changed=bool(view.adjustment)),
             "drawers": self._drawers(view, version),
         }
 
-    def _strip(self, session: SearchSession | None, view: View, version: str) -> str:
+    def _strip(self, session: SearchSession | None, view: UiState, version: str) -> str:
         if session is None or view.turn_id is None or view.branch_id is None:
             return ""
         strip = results.strip(session, view.branch_id, view.turn_id, version, self._settings.max_turns)
-        return fill("strip.html", strip=strip)
+        return fill("search/strip.html", strip=strip)
 
-    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: View, version: str,
+    def _results(self, session: SearchSession | None, seen: ShownTurn | None, view: UiState, version: str,
                  caption_of: results.Captions, target: dict[str, Any] | None) -> str:
         if view.comparison_id is not None:
             return self._columns(view, version, caption_of)
         if session is not None and view.compare is not None:
             sides = results.comparison(session, *view.compare, version, caption_of)
-            return fill("compare.html", view=view, sides=sides)
+            return fill("search/compare.html", view=view, sides=sides)
         if session is None or seen is None:
             wall = [results.picture(view.gallery, i, version, caption_of(i)) for i in view.wall]
-            return fill("start.html", view=view, wall=wall, target=target)
+            return fill("search/start.html", view=view, wall=wall, target=target)
         turn, gallery = seen.shown, session.gallery
         length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
         moves = None
         if seen.now:
             moves = soft_filter.moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
         return fill(
-            "results.html", view=view, turn=turn, length=length, target=target, session=session, problem=seen.problem,
+            "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
+            problem=seen.problem,
             tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
             warnings=methods.warnings(turn.notes), moves=moves, soft=soft_filter.soft_filter(turn),
             rounds=reflection.reflection(seen.stored, turn, gallery, version),
@@ -144,16 +145,16 @@ class Screen:
         try:
             self._service.going_on(session.gallery, session.session_id, turn_id)
         except CirqueError as error:
-            return said(error)
+            return public_message(error)
         return ""
 
-    def _columns(self, view: View, version: str, caption_of: results.Captions) -> str:
+    def _columns(self, view: UiState, version: str, caption_of: results.Captions) -> str:
         comparison = self._services.compare.comparison(view.comparison_id or "")
         votes = self._services.votes.votes(comparison.comparison_id)
         shown = columns(comparison, votes, view.annotator, self._services.methods, version, caption_of)
-        return fill("columns.html", view=view, columns=shown)
+        return fill("search/columns.html", view=view, columns=shown)
 
-    def _target(self, session: SearchSession | None, view: View, version: str) -> dict[str, Any] | None:
+    def _target(self, session: SearchSession | None, view: UiState, version: str) -> dict[str, Any] | None:
         if session is None or session.target_id is None:
             return None
         shown = session.target_revealed or session.target_live
@@ -166,7 +167,7 @@ class Screen:
             "turns": len(session.path_to(tip.turn_id)) if tip else 0,
         }
 
-    def _drawers(self, view: View, version: str) -> str:
+    def _drawers(self, view: UiState, version: str) -> str:
         known, settings = set(view.mine), self._choices(view)
         asked = view.comparison_id
         before = self._services.compare.comparison(asked) if asked else None
@@ -175,14 +176,14 @@ class Screen:
         summaries = [item for item in self._service.sessions(500) if item.session_id in known] if known else []
         rows = [results.summary(item, "", view.session_id) for item in summaries if item.turns or item.has_target]
         return fill(
-            "drawers.html", view=view, sessions=rows,
+            "search/drawers.html", view=view, sessions=rows,
             scores=present_target.scores(self._service.scores(view.mine)) if known else None,
             chooser=chooser(view, self._services.methods, votes, cannot=settings["cannot"],
                             comparison=before),
             settings=settings,
         )
 
-    def _choices(self, view: View) -> dict[str, Any]:
+    def _choices(self, view: UiState) -> dict[str, Any]:
         """What the settings drawer offers."""
         cannot, language_model = "", ""
         try:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from web.http.pages import SEARCH
 from web.search.api import wire_api
 from web.search.events import wire_screen
 from web.search.screen import PANELS, Screen
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
+from web.ui.static_files import in_module
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
             panels["how"] = _panel("how", first)
     panels["drawers"] = _panel("drawers", first)
     parts = Parts(
-        view=gr.State(View(gallery=services.settings.gallery)),
+        view=gr.State(UiState(gallery=services.settings.gallery)),
         mine=gr.JSON(value=[], visible=False), panels=panels,
     )
     wire_screen(demo, services, screen, parts.view, parts.mine, panels["top"], parts.outputs)
@@ -48,12 +50,8 @@ def build_search_tab(demo: gr.Blocks, services: Services) -> None:
 
 
 def _panel(name: str, first: dict[str, str]) -> gr.HTML:
-    # A panel hands itself to assets/js/search/core.js, which may load after it. "act" is the one
-    # event; Gradio knows it because the quoted word stands in this script.
-    script = (
-        f"const me = [element, trigger, watch, '{name}', 'act'];"
-        "window.cirque?.mount ? window.cirque.mount(...me) : (window.cirquePending ??= []).push(me);"
-    )
+    # "act" is the one event; Gradio knows it because the quoted word stands in this script.
+    script = in_module(SEARCH.script, f"screen.mount(element, trigger, watch, '{name}', 'act')")
     return gr.HTML(
         first[name], html_template="${value}", js_on_load=script, apply_default_css=False,
         elem_id=name, elem_classes="cq-panel",

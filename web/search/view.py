@@ -12,7 +12,7 @@ MINE_KEPT = 200
 
 
 @dataclass(frozen=True)
-class View:
+class UiState:
     """Everything the screen shows follows from this and the store.
 
     ``turn_id`` is the turn whose results are shown and from which the next search goes on;

@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from annotation.records import Decision, same_person
 from annotation.validity.adjudication import Adjudication, OpenCase
 from annotation.validity.answers import Validity
-from web.http.json_api import Fields, asked, told
+from web.http.json_api import Fields, get_endpoint, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import annotate_json as present
@@ -48,10 +48,10 @@ def adjudicate_routes(services: Services) -> APIRouter:
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/adjudicate/studies", asked(studies, slow=True), "GET"),
-        ("/adjudicate/queue", asked(queue, slow=True), "GET"),
-        ("/adjudicate/case", asked(case, slow=True), "GET"),
-        ("/adjudicate/decide", told(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",),
+        ("/adjudicate/studies", get_endpoint(studies, slow=True), "GET"),
+        ("/adjudicate/queue", get_endpoint(queue, slow=True), "GET"),
+        ("/adjudicate/case", get_endpoint(case, slow=True), "GET"),
+        ("/adjudicate/decide", post_endpoint(decide, ("study", "item", "answer", "reason", "token"), ("seen_revision",),
                                      slow=True), "POST"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)

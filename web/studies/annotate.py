@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from fastapi import APIRouter
 
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, asked, check_opener, told
+from web.http.json_api import Fields, check_opener, get_endpoint, post_endpoint
 from web.http.visitor import Visitor
 from web.services import Services
 from web.studies import annotate_json as present
@@ -25,7 +25,7 @@ def study_routes(services: Services) -> APIRouter:
         return dict(studies.page(query.get("study", "")))
 
     def at(visitor: Visitor, query: Mapping[str, str]) -> object:
-        return present.desk(studies.desk(
+        return present.workspace(studies.workspace(
             query.get("study", ""), visitor.name, item_id=query.get("item"), position=_position(query.get("position"))))
 
     def overview(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -34,28 +34,28 @@ def study_routes(services: Services) -> APIRouter:
 
     def join(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        return present.desk(studies.join(sent["study"], visitor.name))
+        return present.workspace(studies.join(sent["study"], visitor.name))
 
     def save(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
         then = sent.get("then", "next")
         if then not in ("next", "stay"):
             raise StudyError("“then” is “next” or “stay”.")
-        saved, desk = studies.save(
+        saved, workspace = studies.save(
             sent["study"], visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
             seen_revision=sent.get("seen_revision"), stay=then == "stay",
         )
         if not saved.repeated:
             services.meter.judged(saved.judgement.protocol)
-        return {"saved": present.saved(saved), "desk": present.desk(desk)}
+        return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
 
     def gate(visitor: Visitor, sent: Fields) -> object:
         check_opener(visitor, sent.get("by"))
-        passed, desk = studies.pass_gate(
+        passed, workspace = studies.pass_gate(
             sent["study"], visitor.name, sent["kind"], sent["token"], number=sent.get("number"),
             attempt=sent.get("attempt"), answer=sent.get("answer"),
         )
-        return {"passed": passed, "desk": present.desk(desk)}
+        return {"passed": passed, "desk": present.workspace(workspace)}
 
     def draft(visitor: Visitor, sent: Fields) -> object:
         """Without an answer the draft is discarded."""
@@ -63,25 +63,25 @@ def study_routes(services: Services) -> APIRouter:
         if sent["answer"] is None:
             studies.drop_draft(sent["study"], visitor.name, sent["item"])
             return {"kept": False}
-        studies.keep_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
+        studies.save_draft(sent["study"], visitor.name, sent["item"], sent["answer"], seconds=sent.get("seconds", 0))
         return {"kept": True}
 
     def more(visitor: Visitor, sent: Fields) -> object:
-        added, desk = studies.more(sent["study"], visitor.name)
-        return {"added": added, "desk": present.desk(desk)}
+        added, workspace = studies.more(sent["study"], visitor.name)
+        return {"added": added, "desk": present.workspace(workspace)}
 
     answer = ("study", "item", "answer")
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/study/mine", asked(mine), "GET"),
-        ("/study/rubric", asked(rubric), "GET"),
-        ("/study/at", asked(at), "GET"),
-        ("/study/overview", asked(overview), "GET"),
-        ("/study/join", told(join, ("study",), ("by",)), "POST"),
-        ("/study/save", told(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")), "POST"),
-        ("/study/gate", told(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
-        ("/study/draft", told(draft, answer, ("seconds", "by")), "POST"),
-        ("/study/more", told(more, ("study",)), "POST"),
+        ("/study/mine", get_endpoint(mine), "GET"),
+        ("/study/rubric", get_endpoint(rubric), "GET"),
+        ("/study/at", get_endpoint(at), "GET"),
+        ("/study/overview", get_endpoint(overview), "GET"),
+        ("/study/join", post_endpoint(join, ("study",), ("by",)), "POST"),
+        ("/study/save", post_endpoint(save, (*answer, "token"), ("seconds", "seen_revision", "then", "by")), "POST"),
+        ("/study/gate", post_endpoint(gate, ("study", "kind", "token"), ("number", "attempt", "answer", "by")), "POST"),
+        ("/study/draft", post_endpoint(draft, answer, ("seconds", "by")), "POST"),
+        ("/study/more", post_endpoint(more, ("study",)), "POST"),
         ("/study/image/{study_id}/{name}", study_image(services.settings.home, services.study_members), "GET"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)

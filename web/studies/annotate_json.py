@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from annotation.records import Assignment, Desk, Item, Saved, Study
+from annotation.records import Assignment, Item, Saved, Study, Workspace
 from annotation.studies.progress import Progress, progress_of
 from annotation.studies.service import MyStudy
 from web.studies import survey_json
@@ -22,7 +22,7 @@ def mine(studies: Sequence[MyStudy]) -> Json:
     ]}
 
 
-def desk(found: Desk) -> Json:
+def workspace(found: Workspace) -> Json:
     """A person's item with its pictures by address, their answer, draft and progress, and what to load ahead.
     Of somebody who has not joined, ``progress["total"]`` is about what they would get."""
     parts = survey_json.parts if found.study.kind == "preference" else _validity_parts
@@ -30,7 +30,7 @@ def desk(found: Desk) -> Json:
             **parts(found)}
 
 
-def _validity_parts(found: Desk) -> Json:
+def _validity_parts(found: Workspace) -> Json:
     study_id, images = found.study.study_id, found.images
     return {
         "item": None if found.item is None else item(found.item, found.position, images),

@@ -10,7 +10,7 @@ import gradio as gr
 from cir_core.errors import CirqueError
 from web.http.call_answers import GateAnswer, ProgressAnswer, SaveAnswer
 from web.http.json_api import in_shared_thread
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.http.visitor import require
 from web.services import Services
 from web.studies import annotate_json as present
@@ -25,7 +25,7 @@ def wire_study_calls(services: Services) -> None:
 
     async def look(request: gr.Request, study: str, item: str) -> Any:
         name = _who(request)
-        return await _run(lambda: present.desk(studies.join(study, name, item_id=item or None)), name, study)
+        return await _run(lambda: present.workspace(studies.join(study, name, item_id=item or None)), name, study)
 
     async def keep(
         request: gr.Request, study: str, item: str, answer: dict[str, Any], token: str, seconds: float,
@@ -33,10 +33,10 @@ def wire_study_calls(services: Services) -> None:
         name = _who(request)
 
         def save() -> dict[str, Any]:
-            saved, desk = studies.save(study, name, item, answer, token, seconds=seconds)
+            saved, workspace = studies.save(study, name, item, answer, token, seconds=seconds)
             if not saved.repeated:
                 services.meter.judged(saved.judgement.protocol)
-            return {"saved": present.saved(saved), "desk": present.desk(desk)}
+            return {"saved": present.saved(saved), "desk": present.workspace(workspace)}
 
         return await _run(save, name, study)
 
@@ -132,8 +132,9 @@ def wire_study_calls(services: Services) -> None:
         name = _who(request)
 
         def answer_it() -> dict[str, Any]:
-            passed, desk = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt, answer=answer)
-            return {"passed": passed, "desk": present.desk(desk)}
+            passed, workspace = studies.pass_gate(study, name, kind, token, number=number, attempt=attempt,
+                                                  answer=answer)
+            return {"passed": passed, "desk": present.workspace(workspace)}
 
         return await _run(answer_it, name, study)
 
@@ -151,8 +152,8 @@ def wire_study_calls(services: Services) -> None:
         name = _who(request)
 
         def ask() -> dict[str, Any]:
-            desk, how_far = studies.progress(study, name)
-            return {"study": present.study(desk.study), "joined": desk.joined, **present.progress(how_far)}
+            workspace, how_far = studies.progress(study, name)
+            return {"study": present.study(workspace.study), "joined": workspace.joined, **present.progress(how_far)}
 
         return await _run(ask, name, study)
 
@@ -183,11 +184,11 @@ def _who(request: gr.Request) -> str:
     try:
         return require(request, "annotate").name
     except CirqueError as error:
-        raise gr.Error(said(error), print_exception=False) from error
+        raise gr.Error(public_message(error), print_exception=False) from error
 
 
 async def _run(work: Callable[[], dict[str, Any]], name: str, study: str) -> Any:
     try:
         return await in_shared_thread(work, name, study)
     except CirqueError as error:
-        raise gr.Error(said(error), print_exception=False) from error
+        raise gr.Error(public_message(error), print_exception=False) from error

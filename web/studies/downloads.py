@@ -9,7 +9,7 @@ from starlette.responses import Response
 from annotation.preference.review import preference_files
 from annotation.records import Study
 from annotation.studies.store import StudyStore
-from annotation.validity.circus import as_zip
+from annotation.tables.files import as_zip
 from annotation.validity.exports.study_files import study_files
 from annotation.validity.labels import LabelRule
 from web.http.file_names import disposition, file_stem
@@ -19,8 +19,8 @@ _TYPES = {"json": "application/json", "jsonl": "application/x-ndjson", "csv": "t
 
 
 def download(store: StudyStore, study: Study, form: str, table: str, rule: LabelRule) -> Response:
-    """A validity study in one of :data:`annotation.validity.exports.study_files.FORMS`. Annotators' files and validated queries
-    come as a zip, with notes on what they lack.
+    """A validity study in one of :data:`annotation.validity.exports.study_files.FORMS`. Annotators' files and validated
+    queries come as a zip, with notes on what they lack.
 
     Args:
         table: which one of :data:`annotation.validity.exports.study_files.TABLES`; other forms have none.

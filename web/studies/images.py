@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotation.studies.lru_cache import Latest
+from annotation.studies.lru_cache import LRUCache
 from cir_core.errors import AccessError, StorageError
 from web.http.json_api import in_shared_thread, in_thread, refused, reply
 from web.http.study_members import StudyMembers
@@ -30,7 +30,7 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
 
     Who is no member gets the answer to a picture that is not there, so that nobody learns which studies there are.
     """
-    kept: Latest[tuple[str, str], Response] = Latest(_KEPT_BYTES, lambda answer: len(answer.body))
+    kept: LRUCache[tuple[str, str], Response] = LRUCache(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def read(study_id: str, name: str) -> Response | None:
         try:

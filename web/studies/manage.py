@@ -9,18 +9,18 @@ from typing import Any, cast, get_args
 
 from fastapi import APIRouter
 
-from annotation.records import Act, Study, same_person
+from annotation.records import AuditEvent, Study, same_person
 from annotation.studies import input_limits
-from annotation.studies.accepting import set_accepting
+from annotation.studies.lifecycle import release as release_work
+from annotation.studies.lifecycle import set_accepting
 from annotation.studies.overview import seat_progress
 from annotation.studies.planner import plan_study
-from annotation.studies.releasing import release as release_work
 from annotation.validity.labels import LabelRule, final_labels, queue
 from annotation.validity.rubric import load_rubric
 from annotation.validity.subset import count_subset
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from web.http.json_api import Fields, asked, told
+from web.http.json_api import Fields, get_endpoint, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import manage_json as present
@@ -68,7 +68,7 @@ def studies_routes(services: Services) -> APIRouter:
         study, form, table = _reading(visitor, query), query.get("form", ""), query.get("table", "judgements")
         made = (download_preferences(store, study, form) if study.kind == "preference"
                 else download(store, study, form, table, rule_of(query)))
-        store.note_act(Act("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
+        store.log_event(AuditEvent("study.exported", visitor.name, study.name, study.study_id, {"form": form}))
         return made
 
     def plan(visitor: Visitor, query: Mapping[str, str]) -> object:
@@ -81,7 +81,7 @@ def studies_routes(services: Services) -> APIRouter:
             study = _managing(visitor, sent)
             changed = set_accepting(store, study, accepting, by=visitor.name)
             return {"study": present.study(changed, store.counts(study.study_id))}
-        return told(change, ("study",))
+        return post_endpoint(change, ("study",))
 
     def release(visitor: Visitor, sent: Fields) -> object:
         study = _managing(visitor, sent)
@@ -103,15 +103,15 @@ def studies_routes(services: Services) -> APIRouter:
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/studies/all", asked(everything, slow=True), "GET"),
-        ("/studies/one", asked(one, slow=True), "GET"),
-        ("/studies/counts", asked(counts), "GET"),
-        ("/studies/results", asked(results, slow=True), "GET"),
-        ("/studies/export", asked(export, slow=True), "GET"),
-        ("/studies/plan", asked(plan, slow=True), "GET"),
+        ("/studies/all", get_endpoint(everything, slow=True), "GET"),
+        ("/studies/one", get_endpoint(one, slow=True), "GET"),
+        ("/studies/counts", get_endpoint(counts), "GET"),
+        ("/studies/results", get_endpoint(results, slow=True), "GET"),
+        ("/studies/export", get_endpoint(export, slow=True), "GET"),
+        ("/studies/plan", get_endpoint(plan, slow=True), "GET"),
         ("/studies/close", accept(False), "POST"),
         ("/studies/open", accept(True), "POST"),
-        ("/studies/release", told(release, ("study", "annotator")), "POST"),
+        ("/studies/release", post_endpoint(release, ("study", "annotator")), "POST"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes

@@ -12,7 +12,7 @@ from annotation.preference.review import review
 from annotation.records import Study
 from annotation.studies import input_limits
 from cir_core.errors import StudyError
-from web.http.json_api import Fields, asked, told
+from web.http.json_api import Fields, get_endpoint, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 from web.studies import quality_json as present
@@ -53,9 +53,9 @@ def quality_routes(services: Services) -> APIRouter:
 
     routes = APIRouter()
     for path, endpoint, verb in (
-        ("/studies/quality", asked(quality, slow=True), "GET"),
-        ("/studies/methods", asked(methods, slow=True), "GET"),
-        ("/studies/rules", told(rules, ("study", "rules")), "POST"),
+        ("/studies/quality", get_endpoint(quality, slow=True), "GET"),
+        ("/studies/methods", get_endpoint(methods, slow=True), "GET"),
+        ("/studies/rules", post_endpoint(rules, ("study", "rules")), "POST"),
     ):
         routes.add_route(path, endpoint, [verb], include_in_schema=False)
     return routes

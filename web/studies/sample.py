@@ -7,7 +7,7 @@ import threading
 from fastapi import APIRouter
 
 from cir_core.errors import StudyError, UnknownStudy
-from web.http.json_api import Fields, told
+from web.http.json_api import Fields, post_endpoint
 from web.http.visitor import Visitor, check
 from web.services import Services
 
@@ -33,7 +33,7 @@ def sample_routes(services: Services) -> APIRouter:
         return {"name": created.study.name}
 
     routes = APIRouter()
-    routes.add_route("/studies/sample", told(make, (), slow=True), ["POST"], include_in_schema=False)
+    routes.add_route("/studies/sample", post_endpoint(make, (), slow=True), ["POST"], include_in_schema=False)
     return routes
 
 

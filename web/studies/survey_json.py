@@ -9,41 +9,41 @@ from __future__ import annotations
 from typing import Any
 
 from annotation.preference.answers import SIDES, as_shown, shown_sets
-from annotation.records import Desk, Item
+from annotation.records import Item, Workspace
 from web.studies.image_urls import addresses, picture
 
 Json = dict[str, Any]
 
 
-def parts(found: Desk) -> Json:
+def parts(found: Workspace) -> Json:
     """The fields of a desk that this kind of study has, or has in a way of its own.
 
     Behind a gate there is no item yet. Raises ``StudyError`` for a question that was imported, and cannot be shown.
     """
-    stand = found.stand
+    survey = found.survey
     fields: Json = {"gate": None, "item": None, "answer": None, "revision": 0, "seconds": 0, "draft": None,
                     "handed_on": 0, "ahead": []}
     if not found.joined:
         return fields
-    assert stand is not None, "the service says where somebody stands"
-    fields |= {"gate": stand.gate, "handed_on": stand.handed_on}
-    if stand.gate is None:
+    assert survey is not None, "the service says where somebody stands"
+    fields |= {"gate": survey.gate, "handed_on": survey.handed_on}
+    if survey.gate is None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in found.ahead]
         if found.item is not None:
             fields |= _question(found, found.item)
-    elif stand.gate["kind"] == "check" and found.item is not None:
+    elif survey.gate["kind"] == "check" and found.item is not None:
         fields["ahead"] = [{"images": _ahead(each, found)} for each in (found.item, *found.ahead)]
     return fields
 
 
-def _question(found: Desk, item: Item) -> Json:
-    stand, study_id, judgement, draft = found.stand, found.study.study_id, found.judgement, found.draft
-    assert stand is not None, "see parts"
+def _question(found: Workspace, item: Item) -> Json:
+    survey, study_id, judgement, draft = found.survey, found.study.study_id, found.judgement, found.draft
+    assert survey is not None, "see parts"
     sets = zip(SIDES, shown_sets(item, found.extra), strict=True)
     return {
         "item": {
-            "id": item.item_id, "position": found.position, "number": stand.number, "of": stand.of,
-            "form": stand.form, "forms": stand.forms, "locked": stand.locked, "text": item.shown["text"],
+            "id": item.item_id, "position": found.position, "number": survey.number, "of": survey.of,
+            "form": survey.form, "forms": survey.forms, "locked": survey.locked, "text": item.shown["text"],
             "reference": picture(study_id, item.shown["reference"], found.images),
             "sets": {side: [picture(study_id, token, found.images) for token in tokens] for side, tokens in sets},
             "ask_reason": bool(found.extra.get("reason")),
@@ -55,7 +55,7 @@ def _question(found: Desk, item: Item) -> Json:
     }
 
 
-def _ahead(item: Item, found: Desk) -> list[str]:
+def _ahead(item: Item, found: Workspace) -> list[str]:
     """The reference large, the sets small. By token: stored order would tell stored sets."""
     tokens = sorted(token for tokens in item.shown["sets"] for token in tokens)
     wanted = [(item.shown["reference"], "l"), *((token, "s") for token in tokens)]

@@ -9,8 +9,8 @@ from starlette.types import Scope
 
 from web.http.permissions import first_page
 from web.http.visitor import Visitor
+from web.ui.static_files import ASSETS
 from web.ui.templating import fill
-from web.ui.theme import ASSETS
 
 COOKIE = "cirque"
 _HTTPS_COOKIE = f"__Host-{COOKIE}"   # browsers take it from this host alone, over https, for all of its paths
@@ -34,7 +34,7 @@ def notice(
 ) -> str:
     """A page that says why something is not shown, and where to go instead: to ``again`` if that is an address
     ("" this one), where the page may go ``by_itself``."""
-    return page("notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
+    return page("pages/notice_page.html", problem=problem, visitor=visitor, root=root, title=title, again=again,
                 by_itself=by_itself, first=first_page(visitor.may) if visitor is not None else "/")
 
 
@@ -46,4 +46,4 @@ def cookie_of(scope: Scope) -> str:
 
 @lru_cache(maxsize=1)
 def _style() -> str:
-    return (ASSETS / "sign-in.css").read_text("utf-8")
+    return (ASSETS / "css" / "sign-in.css").read_text("utf-8")

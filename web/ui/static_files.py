@@ -1,4 +1,4 @@
-"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/*.css``, under addresses that never change.
+"""cirque's own scripts and styles, ``assets/js/**.js`` and ``assets/css/*.css``, under addresses that never change.
 
 The version in an address is made of what the files hold, so a browser may keep them for good. Beside them stands
 ``plotly.js``, as the plotly package has it: large, so it is read when somebody asks for it, and sent compressed.
@@ -11,6 +11,7 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.requests import Request
@@ -18,8 +19,8 @@ from starlette.responses import JSONResponse, Response
 
 from cir_core.version import __version__
 from web.http.json_api import in_thread
-from web.ui.theme import ASSETS
 
+ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 _PLOTLY = "plotly.js"
 
@@ -27,7 +28,7 @@ _PLOTLY = "plotly.js"
 @lru_cache(maxsize=1)
 def _files() -> dict[str, Response]:
     """Ready answers by path. All are read once, so that a page never mixes two versions."""
-    paths = sorted([*ASSETS.glob("*.css"), *(ASSETS / "js").rglob("*.js")])
+    paths = sorted([*(ASSETS / "css").glob("*.css"), *(ASSETS / "js").rglob("*.js")])
     return {path.relative_to(ASSETS).as_posix(): Response(path.read_bytes(), media_type=_TYPES[path.suffix])
             for path in paths}
 
@@ -40,16 +41,20 @@ def own_version() -> str:
     return f"{__version__}-{digest.hexdigest()[:12]}"
 
 
-def own(path: str, *, depth: int = 0) -> str:
-    """The address of ``js/annotate/annotate.js`` or ``study.css``, relative to a page ``depth`` folders
-    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path.
-
-    In a script that Gradio runs, resolve it against ``document.baseURI``: a bare ``import()``
-    there would start from the folder of Gradio's own script.
-    """
+def asset_url(path: str, *, depth: int = 0) -> str:
+    """The address of ``js/annotate/main.js`` or ``css/study.css``, relative to a page ``depth`` folders
+    below the app's root (``annotate`` 0, ``join/SECRET`` 1), so that it also holds under a root path."""
     if path not in _files() and path != _PLOTLY:
         raise KeyError(f"assets/{path} is not a script or style of cirque's")
     return f"{'../' * depth}own/{own_version()}/{path}"
+
+
+def in_module(path: str, call: str) -> str:
+    """JavaScript for Gradio to run: a promise of ``call``, made with the module at ``path`` as ``screen``.
+
+    Resolved against the page: a bare import() would start from the folder of Gradio's own script.
+    """
+    return f"import(new URL('{asset_url(path)}', document.baseURI).href).then((screen) => {call})"
 
 
 def own_routes() -> APIRouter:

@@ -1,21 +1,19 @@
 """One look for every screen: paper and ink in light, deep neutral in dark, one accent.
 
-Own panels are styled by ``assets/app.css``; this theme gives Gradio's components the same
+Own panels are styled by ``assets/css/app.css``; this theme gives Gradio's components the same
 colours. Only fonts of the system: the page loads nothing from anywhere else.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
 import gradio as gr
 
 from web.http.pages import SCREENS
+from web.ui.static_files import ASSETS, asset_url
 
-ASSETS = Path(__file__).resolve().parents[2] / "assets"
 _STYLES = ("app", "methods", "columns", "audit")
-_SCRIPTS = ("core", "clicks", "tiles", "dialogs", "reference", "keys", "marks", "editing", "methods", "columns",
-            "audit", "pages")
 
 _SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Liberation Sans", "sans-serif")
 _MONO = ("ui-monospace", "SF Mono", "Menlo", "Consolas", "Liberation Mono", "monospace")
@@ -43,20 +41,19 @@ def make_theme() -> gr.themes.Base:
     )
 
 
-# The other screens bring scripts of their own, as modules; theirs and the search screen's keys would meet.
-_ELSEWHERE = rf"/\/({'|'.join(page.name for page in SCREENS if page.script)})\/?$/"
-
-
 def head() -> str:
-    """Style and scripts of the search screen, inline: there before any panel, without a second request.
+    """The style of the search screen, inline: there before any panel, without a second request. And the script of each
+    page, which is fetched while Gradio still begins.
 
     The style goes here and not to Gradio's ``css_paths``, which puts its own container in
     front of every selector: rules that begin at the body or at a dialog would be lost.
     """
-    styles = "\n".join((ASSETS / f"{name}.css").read_text("utf-8") for name in _STYLES)
-    scripts = "\n".join((ASSETS / "js" / "search" / f"{name}.js").read_text("utf-8") for name in _SCRIPTS)
+    styles = "\n".join((ASSETS / "css" / f"{name}.css").read_text("utf-8") for name in _STYLES)
+    scripts = json.dumps({page.path[1:]: asset_url(page.script) for page in SCREENS})
+    early = (f"const scripts = {scripts}; const page = location.pathname.replace(/\\/$/, '').split('/').pop();"
+             "import(new URL(scripts[page] ?? scripts[''], document.baseURI).href);")
     return (
         '<meta name="color-scheme" content="light dark">'
         '<meta name="description" content="Search with a picture and a few words, turn by turn.">'
-        f"<style>{styles}</style><script>if (!{_ELSEWHERE}.test(location.pathname)) {{\n{scripts}\n}}</script>"
+        f'<style>{styles}</style><script type="module">{early}</script>'
     )

@@ -23,7 +23,8 @@ _FURTHEST = 20          # times what there is
 _STEPS = 13             # sizes looked at, both ends included
 
 Width = Callable[[int], float | None]
-"""Of the interval at a size; None where there is no interval, see :func:`~annotation.analysis.statistics.bootstrap.interval`."""
+"""Of the interval at a size; None where there is no interval, see
+:func:`~annotation.analysis.statistics.bootstrap.interval`."""
 
 
 @dataclass(frozen=True)

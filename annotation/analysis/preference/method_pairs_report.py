@@ -23,7 +23,7 @@ _SUMS = 6
 def method_pairs(
     items: Iterable[Item], judgements: Sequence[Judgement], met: Meetings, options: Options
 ) -> tuple[MethodPair, ...]:
-    """By name. ``met``: the meetings of ``judgements`` (:func:`annotation.analysis.preference.paired_answers.meetings`)."""
+    """By name. ``met``: :func:`annotation.analysis.preference.paired_answers.meetings` of ``judgements``."""
     places = {name: place for place, name in enumerate(met.methods)}
     count = len(places)
     lower, higher = np.minimum(met.one, met.two), np.maximum(met.one, met.two)

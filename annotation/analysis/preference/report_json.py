@@ -22,7 +22,7 @@ from annotation.analysis.records import (
     Rate,
     Strength,
 )
-from annotation.preference.quality import Share
+from annotation.preference.quality import Proportion
 
 
 def preference_json(report: PreferenceReport) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def _rate(of: Rate) -> dict[str, Any]:
                                "adjusted": _estimate(of.adjusted), "first_side": _share(of.first_side)}
 
 
-def _share(of: Share) -> dict[str, Any]:
+def _share(of: Proportion) -> dict[str, Any]:
     return {"rate": _number(of.value), "n": of.n, "ci95": _ci95(of), "count": of.count, "p": _number(of.p)}
 
 
@@ -97,7 +97,7 @@ def _pair(of: MethodPair) -> dict[str, Any]:
             "first_side": _share(of.first_side), "mean_difference": _estimate(of.mean_difference)}
 
 
-def _ci95(of: Estimate | Share | MetricTest) -> list[float] | None:
+def _ci95(of: Estimate | Proportion | MetricTest) -> list[float] | None:
     low, high = _number(of.low), _number(of.high)
     return None if low is None or high is None else [low, high]
 

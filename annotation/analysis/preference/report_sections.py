@@ -1,6 +1,7 @@
 """A preference study's answers as they are read: ratings, sides, what was left out, and how it was computed.
 
-Metrics are in :mod:`~annotation.analysis.preference.metric_sections`, methods in :mod:`~annotation.analysis.preference.method_sections`.
+Metrics are in :mod:`~annotation.analysis.preference.metric_sections`, methods in
+:mod:`~annotation.analysis.preference.method_sections`.
 """
 
 from __future__ import annotations

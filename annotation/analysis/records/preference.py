@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.analysis.records.common import About, Estimate, Rater
-from annotation.preference.quality import Share
+from annotation.preference.quality import Proportion
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Rate:
     stood second. Where nobody recorded sides both are None with the reason.
     """
 
-    share: Share
+    share: Proportion
     drawn: Estimate
     adjusted: Estimate
-    first_side: Share
+    first_side: Proportion
     reason: str = ""               # why there is no rate
 
 
@@ -95,7 +95,7 @@ class Strength:
     value: Estimate                # ``n``: answers the fit rests on, 0 for a method that is not in it
     adjusted: Estimate             # with a term for what stood first; ``n`` likewise
     mean_rating: Estimate          # ``n`` counts rated sets
-    win_rate: Share                # preferences for it, ties left out
+    win_rate: Proportion                # preferences for it, ties left out
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class MethodPair:
     second: str
     answers: int
     ties: int
-    first_preferred: Share
+    first_preferred: Proportion
     adjusted: Estimate             # both sides weighed alike
-    first_side: Share              # preferences for what stood first, among these answers
+    first_side: Proportion              # preferences for what stood first, among these answers
     mean_difference: Estimate      # rating of the first less that of the second
 
 
@@ -133,10 +133,10 @@ class PreferenceReport:
     contradictions: int                    # the preferred set is rated lower
     ties: int
     identical_sets: int                    # of the ``n_questions`` those whose two sets hold the same images
-    first_side: Share                      # preferences for what stood first
-    first_side_when_equal: Share
-    stored_one: Share                      # preferences for stored set 1
-    stored_one_when_equal: Share
+    first_side: Proportion                      # preferences for what stood first
+    first_side_when_equal: Proportion
+    stored_one: Proportion                      # preferences for stored set 1
+    stored_one_when_equal: Proportion
     metrics: tuple[MetricReport, ...]
     tests: tuple[MetricTest, ...]
     methods: tuple[Strength, ...]          # the strongest first

@@ -14,7 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 
-from annotation.analysis.composing import WholeReport
+from annotation.analysis.compose import WholeReport
 from annotation.analysis.records import (
     Figure,
     Headline,

@@ -14,7 +14,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from annotation.analysis.records import Headline, ReportTable
-from annotation.validity.exports.tables import csv_file
+from annotation.tables.files import csv_file
 
 Form = Literal["csv", "json", "md", "tex"]
 FORMS: tuple[Form, ...] = ("csv", "json", "md", "tex")
@@ -67,7 +67,7 @@ def rests_on(one: Headline) -> str:
 
 
 def table_file(table: ReportTable, form: Form) -> bytes:
-    """The table as a file, UTF-8. CSV as :mod:`annotation.validity.exports.tables` writes it; JSON has rows as objects by column
+    """The table as a file, UTF-8. CSV as :mod:`annotation.tables.files` writes it; JSON has rows as objects by column
     key; LaTeX needs booktabs and nothing else."""
     if form == "csv":
         return csv_file([column.key for column in table.columns], [[_finite(cell) for cell in row]

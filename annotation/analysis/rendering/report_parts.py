@@ -23,7 +23,7 @@ from annotation.analysis.records import (
 )
 from annotation.analysis.rendering import figures
 from annotation.analysis.rendering.formats import shown
-from annotation.preference.quality import Share
+from annotation.preference.quality import Proportion
 from cir_core.support.texts import counted as number_of
 
 _NAMED = 3        # of what is selected, in a report's head
@@ -51,11 +51,11 @@ def ranged(key: str, name: str, kind: Literal["number", "share"] = "number") -> 
             ReportColumn(f"{key}_high", f"{name} high", kind))
 
 
-def values(estimate: Estimate | Share) -> tuple[float | None, float | None, float | None]:
+def values(estimate: Estimate | Proportion) -> tuple[float | None, float | None, float | None]:
     return estimate.value, estimate.low, estimate.high
 
 
-def of_share(share: Share, reason: str = "") -> Estimate:
+def of_share(share: Proportion, reason: str = "") -> Estimate:
     return Estimate(share.value, share.n, share.low, share.high,
                     reason or ("" if share.value is not None else "there is nothing to count"))
 

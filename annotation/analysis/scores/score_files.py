@@ -18,8 +18,8 @@ from annotation.preference.exports import SET_COLUMNS
 from annotation.records import Item, MetricScores
 from annotation.records.scores import NAME_LIMIT
 from annotation.sources.queries import refuse
-from annotation.validity.exports.tables import as_text
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
+from cir_core.support.spreadsheets import as_text
 from cir_core.support.texts import quoted
 
 _QUESTION = ("item", "query_id")
@@ -48,7 +48,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
 
     Raises ``DatasetError`` with all that is wrong.
     """
-    faults = Faults(collect=True)
+    faults = ValidationIssues(collect=True)
     path = Path(where)
     names, rows = read_table(content, where, (("set",), _QUESTION), _START)
     metrics = _metric_columns(names, path, faults)
@@ -84,7 +84,7 @@ def read_scores(content: bytes | str, items: Sequence[Item], *, where: str) -> t
     return tuple(_metric(name, scores[name], items, where) for name in metrics)
 
 
-def _metric_columns(names: Sequence[str], path: Path, faults: Faults) -> list[str]:
+def _metric_columns(names: Sequence[str], path: Path, faults: ValidationIssues) -> list[str]:
     """The columns that are no part of ``sets.csv``."""
     metrics: list[str] = []
     seen: dict[str, str] = {}
@@ -111,7 +111,7 @@ def _metric_columns(names: Sequence[str], path: Path, faults: Faults) -> list[st
 
 
 def _rows(
-    names: Sequence[str], rows: Iterator[tuple[int, list[str]]], path: Path, faults: Faults
+    names: Sequence[str], rows: Iterator[tuple[int, list[str]]], path: Path, faults: ValidationIssues
 ) -> Iterator[_Row]:
     """Those that are not empty. Cells that a spreadsheet cut off at the end of a row are empty."""
     empty = True

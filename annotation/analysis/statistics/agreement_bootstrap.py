@@ -1,9 +1,9 @@
 """Agreement in many bootstrap samples of units at once.
 
-Everything in :mod:`annotation.analysis.statistics.agreement` is made of sums over units: of answers, of agreeing pairs, of uses
-of a category. Weights of a batch of samples times these contributions are the sums of each sample, so a batch costs
-a few matrix products; of nominal categories the cost grows with their number and not with its square. Sums of counts
-are exact in float64, so that "only one category" is decided without rounding.
+Everything in :mod:`annotation.analysis.statistics.agreement` is made of sums over units: of answers, of agreeing
+pairs, of uses of a category. Weights of a batch of samples times these contributions are the sums of each sample, so a
+batch costs a few matrix products; of nominal categories the cost grows with their number, not with its square. Sums of
+counts are exact in float64, so that "only one category" is decided without rounding.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def shared_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -
 
 
 def kappa_with_interval(estimate: Estimate, values: Values, codes: Codes, of: Ratings) -> Estimate:
-    """As :func:`~annotation.analysis.statistics.bootstrap.with_interval`, with a remark where few items or few of the rarer answers
-    stand behind it.
+    """As :func:`~annotation.analysis.statistics.bootstrap.with_interval`, with a remark where few items or
+    few of the rarer answers stand behind it.
 
     Args:
         codes: ``[units, people]`` of ``of``, what the statistic rests on. Of two categories the units' number and

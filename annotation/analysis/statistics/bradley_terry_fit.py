@@ -1,6 +1,7 @@
 """Strengths of methods from counts of preferences, for many bootstrap draws at once: Newton's method on the likelihood
 of Bradley and Terry (1952), and on that of the same model with a term for the side, as Davidson and Beaver (1977) have
-it. Single fits by evalica and statsmodels are in :mod:`annotation.analysis.statistics.bradley_terry`; these equal them."""
+it. Single fits by evalica and statsmodels are in :mod:`annotation.analysis.statistics.bradley_terry`; these equal
+them."""
 
 from __future__ import annotations
 

@@ -11,10 +11,9 @@ from annotation.analysis.people import name_of
 from annotation.analysis.records import Disputed, Options, Selection, StudyAnswers
 from annotation.analysis.selection import category_of, select
 from annotation.analysis.validity.verdicts import SIGNATURE, Verdicts, verdicts
-from annotation.records import Decision, Item, Judgement, name_key
+from annotation.records import Decision, Item, Judgement, dataset_of, name_key
 from annotation.validity.answers import primary, signature
 from annotation.validity.rubric import UNLABELLED
-from annotation.validity.subset import dataset_of
 from cir_core.errors import StudyError
 from cir_core.support.texts import shortened
 

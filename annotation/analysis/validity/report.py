@@ -1,9 +1,9 @@
 """How far the people of a validity study agree: valid or not, each flag, and the whole set of flags.
 
 What an item is called by each person comes from :mod:`annotation.analysis.validity.verdicts`, statistics from
-:mod:`annotation.analysis.statistics.agreement`, and intervals from draws of items: an item is drawn with all that was said of it,
-for answers to one item are not independent. All agreement of a report rests on the same draws, of the items that two
-people or more judged; shares of answers on draws of all items.
+:mod:`annotation.analysis.statistics.agreement`, and intervals from draws of items: an item is drawn with all that was
+said of it, for answers to one item are not independent. All agreement of a report rests on the same draws, of the items
+that two people or more judged; shares of answers on draws of all items.
 """
 
 from __future__ import annotations

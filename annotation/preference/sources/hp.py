@@ -9,7 +9,7 @@ from annotation.preference.sources.queries import SurveyQuery, SurveySource, che
 from annotation.sources.pictures import Pictures
 from annotation.sources.queries import refuse
 from annotation.sources.sampling import spread
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers.fashioniq import image_paths as fashioniq_paths
 from cir_core.datasets.readers.hp_fashioniq import image_paths, read_questions
 from cir_core.errors import StudyError
@@ -22,7 +22,7 @@ SETS = ("file's set 1", "file's set 2")
 
 def from_hp(
     path: Path, *, size: int | None, seed: int, images: Path | None = None, gallery: Gallery | None = None,
-    faults: Faults | None = None,
+    faults: ValidationIssues | None = None,
 ) -> SurveySource:
     """``size`` of the file's questions (None: all), equal numbers of each category as far as it has them.
 
@@ -33,7 +33,7 @@ def from_hp(
     Raises ``DatasetError`` with file and question, for all faults at once if ``faults`` collects them;
     ``StudyError`` for too few questions.
     """
-    faults = faults or Faults(collect=True)
+    faults = faults or ValidationIssues(collect=True)
     questions = read_questions(path, faults)
     refuse(faults, path.name)
     if not questions:

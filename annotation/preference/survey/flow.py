@@ -24,7 +24,7 @@ from typing import Any
 from annotation.preference.survey.attention_checks import Check, draw_check, given_number
 from annotation.preference.survey.texts import SETTINGS
 from annotation.records import EventKind, Study, StudyEvent, name_key
-from annotation.studies.kinds import Passage
+from annotation.studies.kinds import GateResult
 from annotation.studies.progress import Progress
 from cir_core.errors import IncompleteJudgement
 
@@ -94,7 +94,7 @@ def check_due(done: int, total: int, *, every: int, form_size: int) -> int:
 def pass_gate(
     study: Study, annotator: str, progress: Progress, events: Sequence[StudyEvent], kind: EventKind, token: str, *,
     number: int | None = None, attempt: int | None = None, answer: object = None,
-) -> Passage:
+) -> GateResult:
     """What to note, under ``token``, of an answer to the gate that this person was shown.
 
     A call that is repeated gives what was noted first. ``number`` and ``attempt`` are those of the
@@ -106,18 +106,18 @@ def pass_gate(
     """
     for event in events:
         if event.token == token:
-            return Passage(event.kind, event.payload, event.payload.get("right") is not False)
+            return GateResult(event.kind, event.payload, event.payload.get("right") is not False)
     standing = gate(study, annotator, progress, events)
     if standing is None or {"finished": "finish"}.get(standing["kind"], standing["kind"]) != kind:
         raise IncompleteJudgement(_MOVED_ON)
     if kind == "guidelines":
-        return Passage(kind, {}, True)
+        return GateResult(kind, {}, True)
     if kind == "consent":
         if answer is not True:
             raise IncompleteJudgement("Tick that you agree, or close the page if you would rather not take part.")
-        return Passage(kind, {"text": standing["text"]}, True)
+        return GateResult(kind, {"text": standing["text"]}, True)
     if kind == "finish":
-        return Passage(kind, {"code": standing["code"]}, True)
+        return GateResult(kind, {"code": standing["code"]}, True)
     check = standing_check(study, annotator, progress, events)
     assert check is not None, "the gate is this check"
     if (number, attempt) != (check.number, check.attempt):
@@ -125,7 +125,7 @@ def pass_gate(
     given = given_number(answer, check)
     right = given == check.expected
     asked = {key: value for key, value in check.shown.items() if key != "options"}
-    return Passage(kind, {**asked, "answer": given, "right": right}, right)
+    return GateResult(kind, {**asked, "answer": given, "right": right}, right)
 
 
 def new_secret() -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from annotation.preference.survey.side_order import Showing, draw_sides
 from annotation.preference.survey.texts import SETTINGS
-from annotation.records import Item, OpenWork, Place, Taken
+from annotation.records import Item, OpenAssignments, PlannedAssignment, Reassignment
 from annotation.studies.assignment import idle_first, open_by_seat
 from cir_core.errors import StudyError
 
@@ -72,15 +72,15 @@ def plan_survey(questions: int, layout: SurveyLayout, *, seconds_per_question: f
     )
 
 
-def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[Place]:
+def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAssignment]:
     """Every question to its people, shared ones to ``shared_by``, the others to one.
 
     Guaranteed: seats differ by one question at most, and so they do in how often a pair of methods
     meets before them; nobody gets a question twice; which method stands first is balanced as
-    :func:`annotation.preference.survey.side_order.draw_sides` says. Where pairs of methods have the same number of questions,
-    or one apart, the numbers of their showings are ``max(1, shared_by - 1)`` apart at most.
+    :func:`annotation.preference.survey.side_order.draw_sides` says. Where pairs of methods have the same number of
+    questions, or one apart, the numbers of their showings are ``max(1, shared_by - 1)`` apart at most.
 
-    ``Place.extra`` is ``{"first": 1 or 2, "form": from 1, "reason": bool}``. ``items`` need ``stratum``
+    ``PlannedAssignment.extra`` is ``{"first": 1 or 2, "form": from 1, "reason": bool}``. ``items`` need ``stratum``
     (the pair of methods) and the methods of their stored sets, ``hidden["methods"]``.
     """
     plan = plan_survey(len(items), layout)
@@ -99,12 +99,12 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[Place]:
         one, other = methods[showing.item_id]
         position = reached[showing.seat]
         reached[showing.seat] += 1
-        places.append(Place(showing.item_id, showing.seat, position, {
+        places.append(PlannedAssignment(showing.item_id, showing.seat, position, {
             "first": 1 if in_turn == (one <= other) else 2, **_of_position(position, settings)}))
     return places
 
 
-def hand_over(work: OpenWork) -> list[Taken]:
+def hand_over(work: OpenAssignments) -> list[Reassignment]:
     """What a seat without work takes over: questions that were abandoned, ``per_person`` at most. They need
     not be whole forms, and of one person's work the last may stay for whoever comes next.
 
@@ -115,7 +115,7 @@ def hand_over(work: OpenWork) -> list[Taken]:
     """
     settings = work.study.settings
     left = open_by_seat(work)
-    taken: dict[str, Taken] = {}
+    taken: dict[str, Reassignment] = {}
     for seat in idle_first(work, left):
         for assignment in left[seat]:
             if assignment.item_id in work.mine or assignment.item_id in taken:
@@ -123,7 +123,7 @@ def hand_over(work: OpenWork) -> list[Taken]:
             if len(taken) == int(settings.get("per_person") or len(work.open)):
                 return list(taken.values())
             position = len(work.mine) + len(taken)
-            taken[assignment.item_id] = Taken(
+            taken[assignment.item_id] = Reassignment(
                 assignment.item_id, position, seat, {**assignment.extra, **_of_position(position, settings)})
     return list(taken.values())
 

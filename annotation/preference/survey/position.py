@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from annotation.preference.survey import flow
-from annotation.records import Assignment, Desk, EventKind, Stand, Standing
-from annotation.studies.kinds import Mine, Passage
+from annotation.records import AnswerContext, Assignment, EventKind, SurveyPosition, Workspace
+from annotation.studies.kinds import GateResult, Mine
 from annotation.studies.progress import Progress
 from cir_core.errors import GateStands, IncompleteJudgement
 
@@ -21,30 +21,32 @@ _FIRST = {
 
 @dataclass(frozen=True)
 class SurveyFlow:
-    """:class:`annotation.studies.kinds.Flow` of preference studies. Gates are those of :mod:`annotation.preference.survey.flow`."""
+    """:class:`annotation.studies.kinds.Flow` of preference studies, with the gates of
+    :mod:`annotation.preference.survey.flow`."""
 
-    def stand(self, desk: Desk, annotator: str, mine: Mine, share: Callable[[], int]) -> Stand:
+    def position(self, workspace: Workspace, annotator: str, mine: Mine, share: Callable[[], int]) -> SurveyPosition:
         """Somebody who looks at an answer of theirs again sees it; the gate stands before what is new.
 
         Without any question there is no gate. Who came back when others had taken over their questions has no
         code yet: they take more, until they have answered a seat's ``share``.
         """
-        here = None if desk.item is None else desk.item.item_id
+        here = None if workspace.item is None else workspace.item.item_id
         own = [one for one in mine if one.state != "handed_on" or one.item_id == here]
         at = next((index for index, one in enumerate(own) if one.item_id == here), None)
         handed_on = sum(one.state == "handed_on" for one in mine)
-        gate = None if desk.judgement is not None or not desk.total else _gate(desk, annotator)
-        if gate and gate["kind"] == "finished" and handed_on and desk.done < min(desk.total + handed_on, share()):
+        gate = None if workspace.judgement is not None or not workspace.total else _gate(workspace, annotator)
+        if gate and gate["kind"] == "finished" and handed_on and workspace.done < min(workspace.total + handed_on,
+                                                                                      share()):
             gate = None
         forms = sorted({_form(one) for one in own})   # one may be missing that others have taken over
         form = None if at is None else _form(own[at])
-        return Stand(
+        return SurveyPosition(
             gate=gate, number=None if at is None else at + 1, of=len(own),
             form=None if form is None else forms.index(form) + 1, forms=len(forms), handed_on=handed_on,
-            locked=desk.judgement is not None and form is not None and _is_over(form, own, desk, annotator),
+            locked=workspace.judgement is not None and form is not None and _is_over(form, own, workspace, annotator),
         )
 
-    def admit(self, standing: Standing, annotator: str, token: str) -> None:
+    def admit(self, standing: AnswerContext, annotator: str, token: str) -> None:
         """An answer to a question that others have taken over is kept although a check stands: the
         person was at it."""
         if standing.token is not None:
@@ -62,23 +64,24 @@ class SurveyFlow:
         raise GateStands(_FIRST[gate["kind"]])
 
     def pass_gate(
-        self, desk: Desk, annotator: str, kind: EventKind, token: str, *, number: int | None, attempt: int | None,
+        self, workspace: Workspace, annotator: str, kind: EventKind, token: str, *, number: int | None,
+        attempt: int | None,
         answer: object,
-    ) -> Passage:
-        return flow.pass_gate(desk.study, annotator, _progress(desk), desk.events, kind, token,
+    ) -> GateResult:
+        return flow.pass_gate(workspace.study, annotator, _progress(workspace), workspace.events, kind, token,
                                      number=number, attempt=attempt, answer=answer)
 
 
-def _gate(where: Desk | Standing, annotator: str) -> dict[str, Any] | None:
+def _gate(where: Workspace | AnswerContext, annotator: str) -> dict[str, Any] | None:
     return flow.gate(where.study, annotator, _progress(where), where.events)
 
 
-def _progress(where: Desk | Standing) -> Progress:
+def _progress(where: Workspace | AnswerContext) -> Progress:
     """As far as gates need it: without the pace."""
     return Progress(where.done, where.total, 0, None, None)
 
 
-def _is_over(form: int, own: Sequence[Assignment], where: Desk | Standing, annotator: str) -> bool:
+def _is_over(form: int, own: Sequence[Assignment], where: Workspace | AnswerContext, annotator: str) -> bool:
     """A form ends when the next one begins: behind the check at its end, where there is one."""
     waiting = next((_form(one) for one in own if one.state == "open"), None)
     now = max(map(_form, own)) if waiting is None else waiting

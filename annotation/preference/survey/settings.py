@@ -17,7 +17,8 @@ _YEAR = 8760               # hours
 
 
 def checked_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` over :data:`annotation.preference.survey.texts.SETTINGS`. Raises ``StudyError`` for the first that cannot be."""
+    """``settings`` over :data:`annotation.preference.survey.texts.SETTINGS`. Raises ``StudyError`` for the first bad
+    one."""
     if unknown := sorted(set(settings) - set(SETTINGS)):
         raise StudyError(f"A preference study has no setting {quoted(unknown[0])}. There are: {', '.join(SETTINGS)}.")
     found = {**SETTINGS, **settings}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation.validity.circus.form import FLAGS
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.support.texts import quoted
 
 _LOOKS_LIKE_FLAG = re.compile(r"[A-Z][A-Z0-9_]*")
@@ -21,7 +21,7 @@ _NEAR = 0.8   # of difflib's ratio: a letter or two, or another end of the word
 class OneStudy:
     """What the files of a study say of one assignment must agree."""
 
-    def __init__(self, faults: Faults) -> None:
+    def __init__(self, faults: ValidationIssues) -> None:
         self._faults = faults
         self._queries: dict[str, tuple[Path, str]] = {}
         self._categories: dict[str, tuple[Path, str]] = {}
@@ -54,7 +54,7 @@ def may_be_a_flag(name: str, value: Any) -> bool:
             or plain in ("VALIDATED", "OTHER") or bool(difflib.get_close_matches(plain, FLAGS, 1, _NEAR)))
 
 
-def check_values(value: Any, path: Path, where: str, faults: Faults) -> None:
+def check_values(value: Any, path: Path, where: str, faults: ValidationIssues) -> None:
     """What the file holds beyond what is read is kept too, so it must be something that can be."""
     if not all(_can_be_kept(one) for one in _leaves(value)):
         faults.add(path, where, "it holds a NUL, half a character or a number beyond all bounds", "Correct the file")

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, ValidationErr
 from annotation.records import name_key
 from annotation.validity.circus.checks import OneStudy, check_values, may_be_a_flag, query_named
 from annotation.validity.circus.form import FLAGS, time_of
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_object
 from cir_core.support.texts import counted, quoted
 
@@ -84,7 +84,7 @@ class _Annotation(_Part):
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> ImportedStudy:
+def read_circus_users(paths: Sequence[Path], faults: ValidationIssues | None = None) -> ImportedStudy:
     """Files of one study, each of another person.
 
     Faults are: no JSON, wrong types, missing ids, a field of an annotation that may be a flag and is none of
@@ -94,7 +94,7 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
     with the first unless ``faults`` collects; then what is returned lacks the faulty records, and is not to be used
     while ``faults.count``.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     files: list[UserFile] = []
     people: dict[str, Path] = {}
     study = OneStudy(faults)
@@ -120,7 +120,7 @@ def read_circus_users(paths: Sequence[Path], faults: Faults | None = None) -> Im
     return ImportedStudy(tuple(files), tuple(_notes(files)))
 
 
-def _assignments(head: _File, path: Path, study: OneStudy, faults: Faults) -> Iterator[UserAssignment]:
+def _assignments(head: _File, path: Path, study: OneStudy, faults: ValidationIssues) -> Iterator[UserAssignment]:
     seen: dict[str, int] = {}
     asked: dict[tuple[str, int], tuple[str, int]] = {}
     for number, record in enumerate(head.assignments):
@@ -153,7 +153,7 @@ def _assignments(head: _File, path: Path, study: OneStudy, faults: Faults) -> It
                                  one.presentation_order, record)
 
 
-def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: Faults) -> None:
+def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: ValidationIssues) -> None:
     if (named := query_named(one.assignment_id)) not in (None, str(one.query_idx)):
         faults.add(path, where, f"it is query {one.query_idx}, and its id says {named}", "Correct one of the two")
     at = one.annotation_updated_at
@@ -162,7 +162,7 @@ def _check_id_and_time(one: _Assignment, path: Path, where: str, faults: Faults)
                    "Write it as 2026-01-02T10:00:00+00:00, or null where it is not known")
 
 
-def _check_annotation(annotation: Record, path: Path, where: str, faults: Faults) -> None:
+def _check_annotation(annotation: Record, path: Path, where: str, faults: ValidationIssues) -> None:
     _checked(_Annotation, annotation, path, where, faults, prefix="annotation.")
     for name, value in annotation.items():
         if name not in _Annotation.model_fields and may_be_a_flag(name, value):
@@ -171,7 +171,7 @@ def _check_annotation(annotation: Record, path: Path, where: str, faults: Faults
 
 
 def _checked(
-    model: type[_Model], record: Record, path: Path, where: str, faults: Faults, *, prefix: str = ""
+    model: type[_Model], record: Record, path: Path, where: str, faults: ValidationIssues, *, prefix: str = ""
 ) -> _Model | None:
     """``record`` as ``model``; None after faults, one for each field."""
     try:

@@ -5,27 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from annotation.records import Item, Judgement, Place, Seat, Study, StudyImage, StudyPlan, name_key
+from annotation.records import Item, Judgement, PlannedAssignment, Seat, Study, StudyImage, StudyPlan, name_key
+from annotation.studies.store import StudyParts
 from annotation.validity.circus.form import KEPT, PROTOCOL, SOURCE, SOURCE_FIELDS, answer_of, time_of
 from annotation.validity.circus.reading import ImportedStudy, UserAssignment, UserFile
 from cir_core.types.ids import new_id
-
-
-@dataclass(frozen=True)
-class StudyParts:
-    """What ``StudyStore.create`` takes."""
-
-    study: Study
-    items: Sequence[Item] = field(repr=False)
-    images: Sequence[StudyImage] = field(repr=False)
-    places: Sequence[Place] = field(repr=False)
-    seats: Sequence[Seat] = field(repr=False)
-    judgements: Sequence[Judgement] = field(repr=False)
 
 
 def study_of(
@@ -57,7 +45,9 @@ def study_of(
     for number, file in enumerate(imported.files, 1):
         # Without a presentation order, or with one twice, the file's own order decides.
         ordered = sorted(enumerate(file.assignments), key=lambda one: (_order(one[1], one[0]), one[0]))
-        places += [Place(ids[one.assignment_id], number, position) for position, (_, one) in enumerate(ordered)]
+        places += [PlannedAssignment(ids[one.assignment_id], number, position) for position, (_,
+                                                                                              one) in
+                                                                                              enumerate(ordered)]
         given = [_judgement(study_id, ids[one.assignment_id], file, index, one, at)
                  for index, one in enumerate(file.assignments) if one.annotation is not None]
         judgements += given

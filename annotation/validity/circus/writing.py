@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import re
-import zipfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -17,8 +15,6 @@ from annotation.validity.circus.form import FLAGS, KEPT, SOURCE, annotation_of, 
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-
-_EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same study gives the same bytes
 
 
 def write_circus_users(
@@ -76,15 +72,6 @@ def circus_files(store: StudyStore, study: Study) -> dict[str, bytes]:
     return write_circus_users(
         study, store.items(study.study_id), seats, store.assignments(study.study_id),
         store.judgements(study.study_id, history=True))
-
-
-def as_zip(files: Mapping[str, bytes]) -> bytes:
-    """The files in one archive; the same files give the same bytes."""
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), data, zipfile.ZIP_DEFLATED)
-    return content.getvalue()
 
 
 class _Row:

@@ -3,35 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any
 
-from annotation.records import Decision, Item, Judgement, Study, StudyImage
+from annotation.records import Decision, Item, Judgement, Study, StudyImage, category_of, dataset_of
+from annotation.tables.columns import Column, Table, in_utc
 from annotation.validity.answers import primary
 from annotation.validity.labels import FinalLabel
 from annotation.validity.rubric import Rubric, load_rubric
-from annotation.validity.subset import category_of, dataset_of
-
-Type = Literal["text", "flag", "integer", "number", "time", "texts"]
-"""A cell of any type may be None. "time" is UTC, "texts" a list."""
-
-
-@dataclass(frozen=True)
-class Column:
-    name: str
-    type: Type
-    meaning: str
-
-
-@dataclass(frozen=True)
-class Table:
-    """``rows`` have a cell for each of ``columns``."""
-
-    study: Study
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[Any, ...], ...]
-
 
 _ITEM = (
     Column("study", "text", "name of the study"),
@@ -142,8 +120,3 @@ def _flag_columns(rubric: Rubric) -> tuple[Column, ...]:
 def _flags(rubric: Rubric, given: Iterable[str]) -> list[bool]:
     there = frozenset(given)
     return [flag.code in there for flag in rubric.flags]
-
-
-def in_utc(time: datetime) -> datetime:
-    """Times without a zone are UTC."""
-    return time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)

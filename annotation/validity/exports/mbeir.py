@@ -15,11 +15,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.records import Decision, Item, Judgement, Study
+from annotation.records import Decision, Item, Judgement, Study, category_of, dataset_of
 from annotation.sources.mbeir import NATIVE
 from annotation.validity.labels import FinalLabel
 from annotation.validity.rubric import load_rubric
-from annotation.validity.subset import SOLVED, UNSOLVED, category_of, dataset_of
+from annotation.validity.subset import SOLVED, UNSOLVED
 from cir_core.audit.circus.circus_form import as_json
 from cir_core.datasets.files.mbeir_writing import query_record
 from cir_core.datasets.readers.mbeir import usual_mode

@@ -7,11 +7,12 @@ from collections.abc import Collection, Mapping
 
 from annotation.records import Study
 from annotation.studies.store import StudyStore
+from annotation.tables.columns import Table
+from annotation.tables.files import to_csv, to_parquet
 from annotation.validity.circus import circus_files
-from annotation.validity.exports.columns import Table
+from annotation.validity.exports.columns import item_table, judgement_table
 from annotation.validity.exports.mbeir import validated_files
 from annotation.validity.exports.results import results_json
-from annotation.validity.exports.tables import item_table, judgement_table, to_csv, to_parquet
 from annotation.validity.labels import LabelRule, final_labels
 from annotation.validity.rubric import load_rubric
 from cir_core.errors import StudyError

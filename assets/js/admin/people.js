@@ -1,6 +1,6 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
+import { ApiProblem, api, at, confirm, copy, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
 /** @import { Account, Invitation, Me, People, Props } from "../shared/types.js" */
-import { ApiProblem, api, at, confirm, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
 
 const LEAST = 8; // characters of a password
 
@@ -183,14 +183,6 @@ function invented() {
 /** @type {(label: string, value: string) => HTMLElement[]} */
 function shownOnce(label, value) {
   const shown = h("input", { readonly: true, value, onfocus: () => { shown.select(); } });
-  const copy = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: async () => {
-    try {
-      await navigator.clipboard.writeText(value);
-      toast("Copied");
-    } catch { // plain http on another host has no clipboard
-      shown.select();
-      toast("This browser lets no page copy here. It is marked: press Ctrl+C.");
-    }
-  } });
-  return [h("div", { class: "cq-peonce" }, field(label, shown), copy), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
+  return [h("div", { class: "cq-peonce" }, field(label, shown),
+    h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
 }

@@ -1,51 +1,64 @@
-// Keys that work anywhere on the page. The list people see is in dialogs.js.
-(() => {
-  const { $ } = cirque;
-  const writing = (element) => element.isContentEditable || element.matches?.("input:not([type=range], [type=checkbox], [type=radio]), textarea");
-  const typing = (element) => writing(element) || element.matches?.("input, select");
+// Keys that work anywhere on the page, and the list of all of them.
+import { dialogOpen, setKeys, typing } from "../shared/common.js";
+import { act } from "./actions.js";
+import { closeDrawers, drawerOpen } from "./drawers.js";
+import { stop } from "./live.js";
+import { $ } from "./page.js";
+import { pick } from "./picker.js";
+import { queryField } from "./query.js";
+import { mark } from "./results/marks.js";
+import { enlargeTile } from "./results/picture.js";
+import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
-  document.addEventListener("keydown", (event) => {
-    if (document.querySelector("dialog[open]")) return;
-    if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key === "z" && !writing(event.target) && $(".cq-changes [data-act=undo]")) {
+setKeys([
+  ["/", "Go to the text"], ["Enter", "Search (in the text), open large (on a result)"], ["Shift Enter", "New line in the text"],
+  ["← ↑ → ↓", "Move between results"], ["Space", "Select a result"], ["o", "Open the selected result large, close it"],
+  ["r", "Refine from the selected result"], ["+  −", "More, less like the selected result"], ["z  u", "Back one turn"],
+  ["Ctrl Z", "Undo a change to this turn"], ["f", "Found it (with a target)"],
+  ["g", "Pick a reference from the gallery"], ["Ctrl V", "Paste a picture as reference"], ["Esc", "Stop a search, from the text to the results, close what is open"],
+  ["Delete", "Remove the chip in focus; Enter edits it"],
+  ["?", "These keys"],
+]);
+
+const back = () => $(".cq-turns") && act("back");
+const DOES = {
+  "/": () => queryField()?.focus(),
+  r: () => refine(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
+  z: back, u: back,
+  "+": () => mark("more"), "=": () => mark("more"), "-": () => mark("less"),
+  o: () => selected() && enlargeTile(selected()),
+};
+const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
+
+function onTile(tile, key) {
+  if (ARROWS.includes(key) || key === "Home" || key === "End") return () => move(key);
+  if (key === " ") return () => select(tile, { focus: true });
+  if (key === "Enter") return () => { select(tile); enlargeTile(tile); };
+  return null;
+}
+const sideways = (element, key) => (key === "ArrowLeft" || key === "ArrowRight")
+  && !element.closest?.("button, a, summary, [role=button], [role=textbox]") && (() => move(key));
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || dialogOpen()) return;
+  const { key, target } = event;
+  if (event.ctrlKey || event.metaKey || event.altKey) {
+    const undo = key === "z" && !event.altKey && !event.shiftKey && !typing(target) && $(".cq-changes [data-act=undo]");
+    if (undo) {
       event.preventDefault();
-      cirque.act("undo");
+      act("undo");
     }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const field = $("#cq-text");
-    if (event.key === "Escape") {
-      if (cirque.closeDrawers()) return;
-      if (cirque.stop()) return;
-      if (event.target === field) (cirque.selected() || cirque.tiles()[0] || field).focus();
-      return;
-    }
-    if (typing(event.target) || document.body.dataset.drawer) return;
-    const tile = event.target.closest?.("#results .cq-grid [role=option]");
-    const does = {
-      "/": () => field?.focus(),
-      "?": () => cirque.showKeys(),
-      r: () => cirque.refine(),
-      z: () => $(".cq-turns") && cirque.act("back"),
-      u: () => $(".cq-turns") && cirque.act("back"),
-      g: () => cirque.pick("reference"),
-      f: () => $("[data-found]") && cirque.found(),
-      "+": () => cirque.mark("more"),
-      "=": () => cirque.mark("more"),
-      "-": () => cirque.mark("less"),
-      o: () => cirque.selected() && cirque.enlargeTile(cirque.selected()),
-    };
-    if (tile || !event.target.closest?.("button, a, summary, [role=button], [role=textbox]")) {
-      for (const key of ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"]) {
-        if (tile || key === "ArrowRight" || key === "ArrowLeft") does[key] = () => cirque.move(key);
-      }
-    }
-    if (tile) {
-      does.Home = () => cirque.move("Home");
-      does.End = () => cirque.move("End");
-      does[" "] = () => cirque.select(tile, { focus: true });
-      does.Enter = () => { cirque.select(tile); cirque.enlargeTile(tile); };
-    }
-    if (!does[event.key]) return;
-    event.preventDefault();
-    does[event.key]();
-  });
-})();
+    return;
+  }
+  if (key === "Escape") {
+    if (closeDrawers() || stop()) return;
+    if (target === queryField()) (selected() || tiles()[0] || target).focus();
+    return;
+  }
+  if (typing(target) || target.matches?.("input") || drawerOpen()) return;
+  const tile = tileOf(target);
+  const does = DOES[key] || (tile ? onTile(tile, key) : sideways(target, key));
+  if (!does) return;
+  event.preventDefault();
+  does();
+});

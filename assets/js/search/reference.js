@@ -1,61 +1,62 @@
 // A reference picture by file, drop or paste. It goes to media/upload and comes back as an id.
-(() => {
-  const { $ } = cirque;
-  const chooser = cirque.make("input", { type: "file", accept: "image/*,.heic,.heif,.avif", hidden: true, id: "cq-file",
-    "aria-label": "Picture to upload" });
-  cirque.start(() => document.body.append(chooser));
-  cirque.browse = () => chooser.click();
-  chooser.addEventListener("change", () => { if (chooser.files[0]) send(chooser.files[0]); chooser.value = ""; });
+import { h, toast } from "../shared/common.js";
+import { act } from "./actions.js";
+import { $ } from "./page.js";
 
-  async function send(file) {
-    const frame = $(".cq-frame");
-    frame?.classList.add("cq-shimmer");
-    complain("");
-    try {
-      const response = await fetch("media/upload", {
-        method: "POST", body: file, headers: { "Content-Type": "application/octet-stream", "X-File-Name": encodeURIComponent(file.name || "") },
-      });
-      const answer = await response.json();
-      if (!response.ok) complain(answer.error || "The picture was not accepted.");
-      else cirque.act("reference", { image: answer.reference_id });
-    } catch {
-      complain("The upload broke off. Check the connection and try again.");
-    } finally {
-      frame?.classList.remove("cq-shimmer");
-    }
+const chooser = h("input", { type: "file", accept: "image/*,.heic,.heif,.avif", hidden: true, id: "cq-file",
+  "aria-label": "Picture to upload" });
+document.body.append(chooser);
+export const browse = () => chooser.click();
+chooser.addEventListener("change", () => { if (chooser.files[0]) send(chooser.files[0]); chooser.value = ""; });
+
+async function send(file) {
+  const frame = $(".cq-frame");
+  frame?.classList.add("cq-shimmer");
+  complain("");
+  try {
+    const response = await fetch("media/upload", {
+      method: "POST", body: file, headers: { "Content-Type": "application/octet-stream", "X-File-Name": encodeURIComponent(file.name || "") },
+    });
+    const answer = await response.json();
+    if (!response.ok) complain(answer.error || "The picture was not accepted.");
+    else act("reference", { image: answer.reference_id });
+  } catch {
+    complain("The upload broke off. Check the connection and try again.");
+  } finally {
+    frame?.classList.remove("cq-shimmer");
   }
-  function complain(text) {
-    const line = $(".cq-inline");
-    if (!line) return;
-    line.textContent = text;
-    line.hidden = !text;
-    if (text) cirque.toast(text);
-  }
+}
+function complain(text) {
+  const line = $(".cq-inline");
+  if (!line) return;
+  line.textContent = text;
+  line.hidden = !text;
+  if (text) toast(text);
+}
 
-  document.addEventListener("paste", (event) => {
-    const files = [...(event.clipboardData?.files || [])];
-    const file = files.find((item) => item.type.startsWith("image/"));
-    if (!file && files.length) complain("What you pasted is not a picture. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
-    if (!file) return;
-    event.preventDefault();
-    send(file);
-  });
+document.addEventListener("paste", (event) => {
+  const files = [...(event.clipboardData?.files || [])];
+  const file = files.find((item) => item.type.startsWith("image/"));
+  if (!file && files.length) complain("What you pasted is not a picture. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
+  if (!file) return;
+  event.preventDefault();
+  send(file);
+});
 
-  // Dropping beside the frame must not replace the page by the picture.
-  let over = 0;
-  const carriesFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
-  document.addEventListener("dragenter", (event) => {
-    if (carriesFiles(event) && ++over) document.body.classList.add("cq-dragging");
-  });
-  document.addEventListener("dragleave", (event) => {
-    if (carriesFiles(event) && --over <= 0) { over = 0; document.body.classList.remove("cq-dragging"); }
-  });
-  document.addEventListener("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
-  document.addEventListener("drop", (event) => {
-    over = 0;
-    document.body.classList.remove("cq-dragging");
-    if (!carriesFiles(event)) return;
-    event.preventDefault();
-    if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
-  });
-})();
+// Dropping beside the frame must not replace the page by the picture.
+let over = 0;
+const carriesFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
+document.addEventListener("dragenter", (event) => {
+  if (carriesFiles(event) && ++over) document.body.classList.add("cq-dragging");
+});
+document.addEventListener("dragleave", (event) => {
+  if (carriesFiles(event) && --over <= 0) { over = 0; document.body.classList.remove("cq-dragging"); }
+});
+document.addEventListener("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
+document.addEventListener("drop", (event) => {
+  over = 0;
+  document.body.classList.remove("cq-dragging");
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
+});

@@ -1,5 +1,5 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
-import { at, h, kbd } from "./elements.js";
+import { at, h, kbd, typing } from "./elements.js";
 /** @import { Child, Props } from "./types.js" */
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
@@ -20,17 +20,44 @@ export function dialog(props, ...children) {
 }
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
+// Shows a dialog that was made for this once. Resolves to what it was closed with: "" by Esc, × or a click beside it.
+/** @type {(element: HTMLDialogElement) => Promise<string>} */
+const once = (element) => new Promise((resolve) => {
+  element.addEventListener("close", () => { element.remove(); resolve(element.returnValue); });
+  element.showModal();
+});
+
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
 /** @type {(title: string, text: string, yes?: string, no?: string) => Promise<boolean>} */
-export const confirm = (title, text, yes = "Yes", no = "Cancel") => new Promise((resolve) => {
+export async function confirm(title, text, yes = "Yes", no = "Cancel") {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
     h("div", { class: "cq-row" },
       h("button", { class: "cq-btn primary", type: "button", text: yes, onclick: () => asks.close("yes") }),
       h("button", { class: "cq-btn", type: "button", text: no, onclick: () => asks.close("") })));
-  asks.addEventListener("close", () => { asks.remove(); resolve(asks.returnValue === "yes"); });
-  asks.showModal();
-});
+  return (await once(asks)) === "yes";
+}
+
+// Something to be read before it goes on.
+/** @type {(title: string, text: string, button: string) => Promise<unknown>} */
+export function tell(title, text, button) {
+  const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
+    h("p", { role: "alert", text, dir: "auto" }),
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
+  return once(tells);
+}
+
+// One line of text: await askText("Name this branch", "darker", "for example: …"). Null where nobody wants to.
+/** @param {string} title */
+export async function askText(title, value = "", hint = "") {
+  const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
+  const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
+    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", value: "ok", text: "Save" }),
+      h("button", { class: "cq-btn", type: "button", text: "Cancel", onclick: () => asks.close("") }))));
+  const closed = once(asks);
+  input.select();
+  return (await closed) === "ok" ? input.value.trim() : null;
+}
 
 // --- the keys --------------------------------------------------------------------------------
 
@@ -45,9 +72,13 @@ export function showKeys() {
     h("dl", { class: "cq-keys" }, list.map(([key, what]) =>
       h("div", {}, h("dt", {}, key.split("  ").map(kbd)), h("dd", { text: what })))));
   keys.addEventListener("keydown", (event) => { if (event.key === "?") { event.preventDefault(); keys.close(); } });
-  keys.addEventListener("close", () => keys.remove());
-  keys.showModal();
+  once(keys);
 }
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || dialogOpen()) return;
+  event.preventDefault();
+  showKeys();
+});
 
 // --- signing in again ------------------------------------------------------------------------
 

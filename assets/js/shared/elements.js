@@ -135,7 +135,7 @@ export const kept = {
 // A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
 /** @type {(name: string) => Promise<unknown>} */
 export const style = (name) => new Promise((resolve) => {
-  const href = new URL(`${name}.css`, OWN).href;
+  const href = new URL(`css/${name}.css`, OWN).href;
   if (document.querySelector(`link[href="${href}"]`)) return resolve(null);
   const link = h("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve });
   document.head.append(link);

@@ -1,5 +1,6 @@
 // Files that the server makes, and files that the page makes itself.
 import { h } from "./elements.js";
+import "./menus.js";
 
 // Hands the file to the browser; answers a sentence where there is none.
 /** @param {string} address */
@@ -42,14 +43,5 @@ export function fileMenu(label, entries, problem, { busy = "" } = {}) {
   const summary = h("summary", { class: "cq-btn small", text: label });
   const menu = h("details", { class: "cq-menu", ontoggle: () => { for (const { link, address } of links) link.href = address(); } },
     summary, h("div", {}, links.map(({ link }) => link)));
-  menu.addEventListener("focusout", (event) => { if (event.relatedTarget instanceof Node && !menu.contains(event.relatedTarget)) menu.open = false; });
-  menu.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !menu.open) return;
-    menu.open = false;
-    summary.focus();
-  });
   return menu;
 }
-document.addEventListener("click", ({ target }) => { // one listener for all menus, of which a page makes and drops many
-  for (const menu of document.querySelectorAll("details.cq-menu[open]")) if (!menu.contains(/** @type {Node} */ (target))) menu.removeAttribute("open");
-});

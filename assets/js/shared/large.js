@@ -6,7 +6,8 @@ import { at, h } from "./elements.js";
 /** @type {(pictures: { name: string, large: string }[], which?: number) => Promise<void>} */
 export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
   let now = which;
-  const picture = h("img", { alt: "" });
+  // A small picture is not blown up beyond twice its size: blur shows nothing more.
+  const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
   /** @type {(by: number) => void} */
   const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };

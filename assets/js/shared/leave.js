@@ -1,7 +1,7 @@
 // Signing out. What keeps it from being done is said: somebody else may sit here next.
 import { ApiProblem, api } from "./calls.js";
-import { dialog } from "./dialogs.js";
-import { at, h } from "./elements.js";
+import { tell } from "./dialogs.js";
+import { at } from "./elements.js";
 
 /** @type {Promise<void> | null} */
 let leaving = null;
@@ -18,12 +18,3 @@ async function go() {
   }
   window.location.assign(at("sign-in"));
 }
-
-/** @type {(title: string, text: string, button: string) => Promise<void>} */
-const tell = (title, text, button) => new Promise((resolve) => {
-  const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
-    h("p", { role: "alert", text, dir: "auto" }),
-    h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: button, onclick: () => tells.close() })));
-  tells.addEventListener("close", () => { tells.remove(); resolve(); });
-  tells.showModal();
-});

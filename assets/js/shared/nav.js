@@ -1,23 +1,11 @@
 // The bar at the top: the screens this person may see, who they are, light or dark.
 import { api, openedBy } from "./calls.js";
-import { dialogOpen, showKeys, signedInAs } from "./dialogs.js";
-import { ROOT, at, h, icon, typing } from "./elements.js";
+import { showKeys, signedInAs } from "./dialogs.js";
+import { ROOT, at, h, icon } from "./elements.js";
 import { leave } from "./leave.js";
-
-// --- light or dark, as on the search page ------------------------------------------------------
-
-const THEME = "cirque.theme";
-function showTheme() {
-  const asked = new URL(window.location.href).searchParams.get("__theme");
-  let chosen = null;
-  try { chosen = localStorage.getItem(THEME); } catch { /* private windows may not store anything */ }
-  if (!asked && chosen) document.body.classList.toggle("dark", chosen === "dark");
-}
-showTheme();
-export function toggleTheme() {
-  const dark = document.body.classList.toggle("dark");
-  try { localStorage.setItem(THEME, dark ? "dark" : "light"); } catch { /* as above */ }
-}
+import "./menus.js";
+import { toggleTheme } from "./theme.js";
+/** @import { CallOptions, Me } from "./types.js" */
 
 function mark() {
   const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
@@ -46,9 +34,24 @@ export async function mountNav(element, { page }) {
       h("button", { class: "cq-tool cq-forkeys", type: "button", title: "Keys (?)", "aria-label": "Keyboard", onclick: showKeys }, icon("keys")),
       h("button", { class: "cq-tool", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme }, icon("moon")))));
 
-  const me = await api("GET", "me");
+  const me = await visitor();
+  pages.append(...screens(me, page));
+  return { me, slot };
+}
+
+// Who this is: {name, open, may, pages}. From now on every call says so.
+/** @param {CallOptions} options */
+export async function visitor(options = {}) {
+  const me = await api("GET", "me", undefined, options);
   openedBy(me.name);
   signedInAs(me.open ? "" : me.name);
+  return me;
+}
+
+// The screens that ``me`` may see (the server's table, web/http/pages.py), where there are several; and a menu with
+// them, for narrow windows, and with who this is. ``page`` is where we are.
+/** @type {(me: Me, page: string) => Element[]} */
+export function screens(me, page) {
   const links = () => me.pages
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.title, "aria-current": to.page === page ? "page" : null }));
   const menu = h("details", { class: "cq-menu" },
@@ -61,15 +64,5 @@ export async function mountNav(element, { page }) {
         ? h("p", { class: "cq-quiet", text: "Open on this machine, no sign-in. The first account closes it: cirque user add NAME --role admin" })
         : [h("p", { class: "cq-quiet" }, "Signed in as ", h("b", { text: me.name, dir: "auto" })),
           h("button", { class: "cq-page", type: "button", text: "Sign out", onclick: leave })]));
-  document.addEventListener("click", ({ target }) => { if (!menu.contains(/** @type {Node} */ (target))) menu.open = false; });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") menu.open = false; });
-  const several = links().length > 1;
-  pages.append(several ? h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()) : "", menu);
-  return { me, slot };
+  return me.pages.length > 1 ? [h("nav", { class: "cq-pagelinks", "aria-label": "Screens" }, links()), menu] : [menu];
 }
-
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "?" || event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || dialogOpen()) return;
-  event.preventDefault();
-  showKeys();
-});

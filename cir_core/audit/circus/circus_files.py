@@ -43,7 +43,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_value, read_object, validated
 from cir_core.datasets.records import Benchmark, CaptionMode, caption_mode_of
 from cir_core.support.texts import quoted
@@ -108,7 +108,7 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
     write_document(path, head, gallery, samples)
 
 
-def read_run(path: Path, faults: Faults | None = None, *, benchmark: Benchmark | None = None) -> RetrieverRun:
+def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: Benchmark | None = None) -> RetrieverRun:
     """A per-retriever file, CIRCUS's or ours.
 
     Args:
@@ -118,7 +118,7 @@ def read_run(path: Path, faults: Faults | None = None, *, benchmark: Benchmark |
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     document = read_object(path, faults)
     own = None
     if OURS in document:
@@ -140,7 +140,7 @@ def pools_on_card(path: Path) -> str:
 
 
 def _our_run(
-    path: Path, own: _Own, samples: Sequence[tuple[int, Sample]], benchmark: Benchmark | None, faults: Faults,
+    path: Path, own: _Own, samples: Sequence[tuple[int, Sample]], benchmark: Benchmark | None, faults: ValidationIssues,
 ) -> RetrieverRun:
     card = RunCard(**own.card.model_dump())
     if benchmark is not None and card.dataset_digest != benchmark.digest:
@@ -165,7 +165,7 @@ def _our_run(
 
 def _foreign_run(
     path: Path, metadata: Record, document: Record, samples: Sequence[tuple[int, Sample]],
-    benchmark: Benchmark | None, faults: Faults,
+    benchmark: Benchmark | None, faults: ValidationIssues,
 ) -> RetrieverRun:
     index = PathIndex(benchmark, str(metadata.get("mbeir_root") or ""))
     images = [index.find(str(image)) for image in document.get("gallery_paths", [])]

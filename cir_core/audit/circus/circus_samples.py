@@ -8,7 +8,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt
 
 from cir_core.audit.records import Variant
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.support.texts import quoted
@@ -34,7 +34,7 @@ class Sample(Strict):
     cirque: _OwnRanks | None = None
 
 
-def read_samples(path: Path, document: Record, faults: Faults) -> list[tuple[int, Sample]]:
+def read_samples(path: Path, document: Record, faults: ValidationIssues) -> list[tuple[int, Sample]]:
     """The good samples with their numbers; each query once, images within ``gallery_paths``."""
     images, records = document.get("gallery_paths", []), document.get("samples")
     if not isinstance(records, list) or not isinstance(images, list):
@@ -76,7 +76,7 @@ class QueryFinder:
         return self._by_line.get(line)
 
     def find(
-        self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: Faults,
+        self, path: Path, where: str, position: int, query_id: str | None, text: str | None, faults: ValidationIssues,
     ) -> str | None:
         """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0).
 

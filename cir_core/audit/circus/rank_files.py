@@ -33,7 +33,7 @@ from cir_core.audit.records import (
     Variant,
     pools_digest,
 )
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.support.texts import quoted
@@ -57,7 +57,7 @@ class _Problem(Strict):
 _KEYS = frozenset(VARIANTS)
 
 
-def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -> RetrieverRun:
+def read_ranks(path: Path, benchmark: Benchmark, faults: ValidationIssues | None = None) -> RetrieverRun:
     """A retriever's ranks from a file of the form above, or from a per-retriever file of CIRCUS's form.
 
     The card says that they come from this file (its SHA-256); data set and pools are the
@@ -66,7 +66,7 @@ def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -
     Raises ``DatasetError`` naming file and record: unknown or missing queries, a rank that is not
     a whole number from 1 to the pool's size, more or fewer ranks than targets.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     document = read_object(path, faults, constants=True)  # a rank that is NaN is found with its query
     if "samples" in document:
         return read_run(path, faults, benchmark=benchmark)
@@ -95,7 +95,7 @@ def read_ranks(path: Path, benchmark: Benchmark, faults: Faults | None = None) -
 
 
 def _answer(
-    path: Path, query: BenchmarkQuery, head: _Head, pool: Collection[str] | None, faults: Faults,
+    path: Path, query: BenchmarkQuery, head: _Head, pool: Collection[str] | None, faults: ValidationIssues,
 ) -> QueryAudit | None:
     """None after a fault."""
     where = f"query {quoted(query.query_id)}"

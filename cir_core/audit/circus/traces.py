@@ -20,7 +20,7 @@ from cir_core.audit.circus.circus_form import as_json, full_text, image_path
 from cir_core.audit.circus.circus_samples import QueryFinder, Strict, names_of
 from cir_core.audit.panel import DEPTH, in_turn, panel
 from cir_core.audit.records import VARIANTS, Aggregate, QueryLabel, RetrieverRun, Rule
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_lines, read_object, validated
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
@@ -119,7 +119,7 @@ class _Index(Strict):
 
 def read_validated(
     path: Path, benchmark: Benchmark, *, dataset: str | None = None, rule: Rule = "majority",
-    faults: Faults | None = None,
+    faults: ValidationIssues | None = None,
 ) -> frozenset[str]:
     """Ids of the queries that annotators found well-formed.
 
@@ -131,7 +131,7 @@ def read_validated(
     Raises ``DatasetError`` with file and record: for a file or a query of another data set, and for
     a file in which no query is valid.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     if path.suffix == ".jsonl":
         votes = _votes(path, benchmark, dataset, faults)
         kept = [query_id for query_id, of in votes.items() if _decided(of, rule)]
@@ -142,7 +142,7 @@ def read_validated(
     return frozenset(kept)
 
 
-def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults) -> dict[str, list[bool]]:
+def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: ValidationIssues) -> dict[str, list[bool]]:
     records = list(read_lines(path, faults))
     names = sorted({str(record.get("dataset")) for _, record in records if record.get("dataset")})
     called = _called(path, names, benchmark, dataset)
@@ -183,7 +183,7 @@ def _decided(votes: Sequence[bool], rule: Rule) -> bool:
     return votes[0] if rule == "single-kept" else sum(votes) > len(votes) / 2
 
 
-def _indexed(path: Path, benchmark: Benchmark, dataset: str | None, faults: Faults) -> list[str]:
+def _indexed(path: Path, benchmark: Benchmark, dataset: str | None, faults: ValidationIssues) -> list[str]:
     index = validated(_Index, read_object(path, faults), path, "", faults)
     if index and index.dataset:
         _called(path, [index.dataset], benchmark, dataset)

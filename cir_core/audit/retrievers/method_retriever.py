@@ -19,7 +19,7 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
-from cir_core.search.composing import Asked
+from cir_core.search.prepare import PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
 from cir_core.types.records import MethodSettings
@@ -77,7 +77,7 @@ class MethodRetriever:
 
     # -- one query ---------------------------------------------------------------------
 
-    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> Asked | Problem:
+    def _asked(self, query: BenchmarkQuery, variant: Variant, settings: MethodSettings) -> PreparedTurn | Problem:
         problem = self._unfit(query)
         if problem is not None:
             return problem
@@ -95,7 +95,7 @@ class MethodRetriever:
                 reference = replace(reference, picture=replace(reference.picture, load=lambda: image))
         if black and variant == "image_only":
             text = ""
-        asked = searcher.asked(reference, text, settings, watch=QueryWatch())
+        asked = searcher.prepare(reference, text, settings, watch=QueryWatch())
         if self._instruction and text:
             asked = replace(asked, words=replace(asked.words, text=f"{self._instruction}\n{asked.words.text}"))
         return asked

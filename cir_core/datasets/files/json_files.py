@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, NoReturn, TypeVar
 import ijson
 from pydantic import BaseModel, ValidationError
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import BLOCK, DEEPEST, DepthLimited, TooDeep, is_too_deep
 from cir_core.errors import DatasetError
 from cir_core.support.texts import quoted, shortened
@@ -29,7 +29,7 @@ _AGAIN = "Download or export the file again"
 _FLATTER = "No data set is: check that it is the right file"
 
 
-def read_array(path: Path, faults: Faults, *, key: str = "") -> Iterator[tuple[int, Record]]:
+def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
     """Records of a JSON array of objects with their numbers from 0, without holding the file.
 
     ``key``: the array is this member of the file's object. What is cut off or broken half-way
@@ -78,7 +78,7 @@ def first_byte(path: Path) -> bytes:
         return _first_byte(source)
 
 
-def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
+def read_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, Record]]:
     """Objects of a JSONL file with their line numbers from 1, one at a time; blank lines do not count."""
     for number, line in text_lines(path, faults):
         if not line.strip():
@@ -98,7 +98,7 @@ def read_lines(path: Path, faults: Faults) -> Iterator[tuple[int, Record]]:
             faults.add(path, f"line {number}", f"it is not an object but {_shown(record)}", "Check the kind of file")
 
 
-def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
+def text_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str]]:
     """Lines with their numbers from 1, without their ends."""
     number = 0
     with io.TextIOWrapper(_opened(path), "utf-8", newline=None) as source:
@@ -109,7 +109,7 @@ def text_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str]]:
             faults.add(path, f"line {number + 1}", f"it is not UTF-8 ({error.reason})", "Save the file as UTF-8")
 
 
-def read_object(path: Path, faults: Faults, *, constants: bool = False) -> Record:
+def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Record:
     """A whole JSON object; {} after a fault. A key that occurs twice in any object is a fault."""
     content = read_document(path, faults, constants=constants)
     if content is None:
@@ -120,7 +120,7 @@ def read_object(path: Path, faults: Faults, *, constants: bool = False) -> Recor
     return content
 
 
-def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any:
+def read_document(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Any:
     """Whatever JSON a file holds, read whole; None after a fault.
 
     ``constants``: let NaN and Infinity pass, for a reader that names the record they stand in.
@@ -146,7 +146,8 @@ def read_document(path: Path, faults: Faults, *, constants: bool = False) -> Any
     return None
 
 
-def validated(model: type[_Model], record: object, path: Path, where: str | int, faults: Faults) -> _Model | None:
+def validated(model: type[_Model], record: object, path: Path, where: str | int,
+              faults: ValidationIssues) -> _Model | None:
     """``record``, which need not be an object, as ``model``; None after a fault, which names the field."""
     try:
         return model.model_validate(record)

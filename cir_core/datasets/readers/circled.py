@@ -16,7 +16,7 @@ from typing import Any, overload
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, first_value, read_array, validated
 from cir_core.datasets.readers import circo
 from cir_core.datasets.readers.soft_benchmark import soft_image_paths
@@ -90,7 +90,7 @@ class _Raw(BaseModel):
     turns: list[_RawTurn] = []
 
 
-def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
+def read_sessions(path: Path, faults: ValidationIssues | None = None) -> CircledSessions:
     """Sessions of either form, also those that ``cirque sessions export`` writes.
 
     The number of turns is what ``turns`` holds: a ``num_turns`` that differs is noted, as are
@@ -99,7 +99,7 @@ def read_sessions(path: Path, faults: Faults | None = None) -> CircledSessions:
     ``.jpg`` left behind them is cut off. Turns must be numbered 1 to L. Raises ``DatasetError``
     unless ``faults`` collects.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     raw = first_byte(path) == b"{"
     records = _from_raw(path, faults) if raw else _from_public(path, faults)
     sessions: dict[str, CircledSession] = {}
@@ -166,13 +166,13 @@ def image_paths(image_id: str) -> tuple[str, ...]:
     return circo.image_paths(image_id) if _is_coco(image_id) else soft_image_paths(image_id)
 
 
-def _from_public(path: Path, faults: Faults) -> Iterator[tuple[int, _Public, bool]]:
+def _from_public(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Public, bool]]:
     for number, record in read_array(path, faults):
         if (session := validated(_Public, record, path, number, faults)) is not None:
             yield number, session, True
 
 
-def _from_raw(path: Path, faults: Faults) -> Iterator[tuple[int, _Public, bool]]:
+def _from_raw(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, _Public, bool]]:
     name: Any = first_value(path, "dataset_name")
     if not isinstance(name, str) or not name:
         faults.add(path, "key 'dataset_name'", "it is missing", _KIND)

@@ -16,7 +16,7 @@ import ijson
 from pydantic import BaseModel, StrictInt, StrictStr
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_depth import DepthLimited, TooDeep
 from cir_core.datasets.files.json_files import read_array, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
@@ -46,7 +46,8 @@ class _Record(BaseModel):
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
+    faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one an annotation file is named after).
 
@@ -58,7 +59,7 @@ def read_benchmark(
     Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     annotations, split = _annotations(path, split)
     listing = _image_list(annotations)
     pool = _read_pool(listing, faults) if listing else None
@@ -106,7 +107,7 @@ def _image_list(annotations: Path) -> Path | None:
     return next(filter(Path.is_file, options), None)
 
 
-def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
+def _read_pool(path: Path, faults: ValidationIssues) -> tuple[str, ...]:
     """Ids in the order of the list, which holds 123,403 records and is not read whole."""
     pool: dict[str, None] = {}
     number = 0
@@ -134,7 +135,7 @@ def _read_pool(path: Path, faults: Faults) -> tuple[str, ...]:
 
 
 def _read_queries(
-    path: Path, split: str, mode: CaptionMode, known: Container[str] | None, faults: Faults
+    path: Path, split: str, mode: CaptionMode, known: Container[str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries = []
     for number, content in read_array(path, faults):

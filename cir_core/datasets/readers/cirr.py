@@ -16,7 +16,7 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_array, read_object, validated
 from cir_core.datasets.files.layouts import find_file, hides_targets, refuse_targets, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
@@ -44,7 +44,8 @@ class _Record(BaseModel):
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
+    faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """The queries of ``split`` ("val", or the one a caption file is named after).
 
@@ -56,7 +57,7 @@ def read_benchmark(
     Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     captions, listing, split = _files(path, split)
     files = _read_split(listing, faults) if listing else None
     queries = _read_queries(captions, split, caption_mode or "single", files, faults)
@@ -85,7 +86,7 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path | None, str]:
     return captions, listing, split
 
 
-def _read_split(path: Path, faults: Faults) -> dict[str, str]:
+def _read_split(path: Path, faults: ValidationIssues) -> dict[str, str]:
     """Image names with their files, relative to the images' root."""
     files: dict[str, str] = {}
     for name, file in read_object(path, faults).items():
@@ -99,7 +100,7 @@ def _read_split(path: Path, faults: Faults) -> dict[str, str]:
 
 
 def _read_queries(
-    path: Path, split: str, mode: CaptionMode, known: Mapping[str, str] | None, faults: Faults
+    path: Path, split: str, mode: CaptionMode, known: Mapping[str, str] | None, faults: ValidationIssues
 ) -> list[BenchmarkQuery]:
     queries: dict[str, BenchmarkQuery] = {}
     for number, content in read_array(path, faults):

@@ -14,7 +14,7 @@ from typing import Annotated
 from pydantic import BaseModel, StringConstraints
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_array, read_document, validated
 from cir_core.datasets.files.layouts import check_folder, hides_targets
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
@@ -33,7 +33,8 @@ class _Record(BaseModel):
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+    path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
+    faults: ValidationIssues | None = None,
     union: bool = False,
 ) -> Benchmark:
     """The queries of all categories that ``path`` holds for ``split`` ("val").
@@ -47,13 +48,14 @@ def read_benchmark(
     """
     split = split or "val"
     queries, pools, notes = read_categories(
-        path, split, caption_mode or "joined", faults or Faults(), union=union, may_hide_targets=hides_targets(split),
+        path, split, caption_mode or "joined", faults or ValidationIssues(), union=union,
+        may_hide_targets=hides_targets(split),
     )
     return Benchmark("fashioniq", split, queries, pools, image_paths, notes)
 
 
 def read_categories(
-    path: Path, split: str, caption_mode: CaptionMode, faults: Faults, *, union: bool, may_hide_targets: bool,
+    path: Path, split: str, caption_mode: CaptionMode, faults: ValidationIssues, *, union: bool, may_hide_targets: bool,
 ) -> tuple[list[BenchmarkQuery], dict[str, Sequence[str]], tuple[str, ...]]:
     """Queries, pools by category, and notes, of a data set in FashionIQ's form."""
     folder = _folder(path, split)
@@ -80,18 +82,19 @@ def read_categories(
 
 
 def read_queries(
-    folder: Path, category: str, split: str, *, caption_mode: CaptionMode = "joined", faults: Faults | None = None,
+    folder: Path, category: str, split: str, *, caption_mode: CaptionMode = "joined",
+    faults: ValidationIssues | None = None,
 ) -> list[BenchmarkQuery]:
     """Queries of one category with their targets, in file order; the split file is not looked at.
 
     Raises ``DatasetError`` as :func:`read_benchmark` does.
     """
-    return list(_queries(folder, category, split, caption_mode, faults or Faults()))
+    return list(_queries(folder, category, split, caption_mode, faults or ValidationIssues()))
 
 
-def read_split(folder: Path, category: str, split: str, faults: Faults | None = None) -> list[str]:
+def read_split(folder: Path, category: str, split: str, faults: ValidationIssues | None = None) -> list[str]:
     """The category's whole pool: image ids of ``split.<category>.<split>.json``, each once."""
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     path = folder / "image_splits" / f"split.{category}.{split}.json"
     content = read_document(path, faults)
     if content is None:
@@ -118,7 +121,7 @@ def image_paths(image_id: str) -> tuple[str, ...]:
 
 
 def _queries(
-    folder: Path, category: str, split: str, mode: CaptionMode, faults: Faults, *,
+    folder: Path, category: str, split: str, mode: CaptionMode, faults: ValidationIssues, *,
     may_hide_targets: bool = False, known: Container[str] | None = None, empty: list[str] | None = None,
 ) -> Iterator[BenchmarkQuery]:
     """``known``: the pool that references and targets must be in. ``empty`` gets the id of a query

@@ -15,7 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -64,9 +64,9 @@ class Question:
         return (self.reference_id, self.target_id, *self.sets[0].image_ids, *self.sets[1].image_ids)
 
 
-def read_questions(path: Path, faults: Faults | None = None) -> tuple[Question, ...]:
+def read_questions(path: Path, faults: ValidationIssues | None = None) -> tuple[Question, ...]:
     """All questions in the file's order. Raises ``DatasetError``, or collects into ``faults``."""
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     questions: list[Question] = []
     for user, sets in read_object(path, faults).items():
         if not isinstance(sets, dict):
@@ -119,7 +119,7 @@ def image_paths(question: Question) -> Iterator[tuple[str, str]]:
         yield image_id, _below_root(question.category, image_id)
 
 
-def _question_set(path: Path, user: str, name: str, lists: Any, faults: Faults) -> Iterator[Question]:
+def _question_set(path: Path, user: str, name: str, lists: Any, faults: ValidationIssues) -> Iterator[Question]:
     where = f"{user}, {name}"
     if not isinstance(lists, dict):
         faults.add(path, where, "it is not an object of six lists", _KIND)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, first_byte, read_array, read_object
 from cir_core.datasets.files.layouts import check_folder, find_file, split_of_file
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -36,14 +36,14 @@ class CocoPaths:
         return (rest, path) if folder in _SPLITS and rest else (path,)
 
 
-def read_benchmark(path: Path, *, split: str | None = None, faults: Faults | None = None) -> Benchmark:
+def read_benchmark(path: Path, *, split: str | None = None, faults: ValidationIssues | None = None) -> Benchmark:
     """``path``: the data set's folder (or its ``downloads``), or the query file; split "val" by default.
 
     Image ids are COCO's numbers as text. Queries without text are left out and counted in the
     notes. A ``qid`` that comes again gets "#2", "#3" behind it, which is noted too. Targets must be
     in the corpus, if it is there. Raises ``DatasetError`` unless ``faults`` collects.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     queries, split = _query_file(path, split)
     corpus = queries.with_name(f"{queries.stem}_corpus.json")
     paths = CocoPaths()
@@ -115,7 +115,7 @@ def _query_file(path: Path, split: str | None) -> tuple[Path, str]:
     return find_file(path, options, f"LaSCo's queries of the split {quoted(split)}"), split
 
 
-def _read_corpus(path: Path, paths: CocoPaths, faults: Faults) -> tuple[str, ...]:
+def _read_corpus(path: Path, paths: CocoPaths, faults: ValidationIssues) -> tuple[str, ...]:
     records: Iterator[tuple[str | int, Any]]
     if first_byte(path) == b"[":
         records = iter(read_array(path, faults))

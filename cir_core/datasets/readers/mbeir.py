@@ -19,7 +19,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import Record, read_lines, validated
 from cir_core.datasets.files.mbeir_layout import find_files
 from cir_core.datasets.readers.qrels import qrels_lines
@@ -60,7 +60,7 @@ _NOTHING = Kept()
 
 
 def read_benchmark(
-    path: Path, *, split: str | None = None, faults: Faults | None = None, pool: Path | None = None,
+    path: Path, *, split: str | None = None, faults: ValidationIssues | None = None, pool: Path | None = None,
     qrels: Path | None = None,
 ) -> Benchmark:
     """``path``: the query file, or a folder in M-BEIR's layout; pool and qrels are found there.
@@ -70,7 +70,7 @@ def read_benchmark(
     The caption mode is "m-beir" for FashionIQ's ids (7:…). Raises ``DatasetError``, also where
     several files fit; with ``faults`` that collect, faulty records are left out.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     files = find_files(path, split, pool, qrels)
     candidates = _read_pool(files.pool, faults) if files.pool else Candidates()
     name = files.dataset or "mbeir"
@@ -149,7 +149,7 @@ def usual_mode(query_id: str) -> CaptionMode:
     return "m-beir" if query_id.startswith("7:") else "single"
 
 
-def _kept(record: Record, path: Path, line: int, faults: Faults) -> Kept | None:
+def _kept(record: Record, path: Path, line: int, faults: ValidationIssues) -> Kept | None:
     value = record.get("cirque")
     return validated(Kept, value, path, f"line {line}", faults) if isinstance(value, dict) else _NOTHING
 
@@ -164,7 +164,7 @@ def _with(query: BenchmarkQuery, kept: Kept, candidates: Candidates) -> Benchmar
     )
 
 
-def _read_pool(path: Path, faults: Faults) -> Candidates:
+def _read_pool(path: Path, faults: ValidationIssues) -> Candidates:
     candidates = Candidates()
     for line, record in read_lines(path, faults):
         image_id = _id(_first(record, "did", "cand_id", "doc_id", "id"))
@@ -188,7 +188,7 @@ def _read_pool(path: Path, faults: Faults) -> Candidates:
     return candidates
 
 
-def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[str], faults: Faults) -> None:
+def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[str], faults: ValidationIssues) -> None:
     """Targets and qrels say the same, or one of the two files is of another release."""
     remedy = "Take queries and qrels of the same release and split"
     confirmed: Counter[str] = Counter()

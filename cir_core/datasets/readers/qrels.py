@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
@@ -19,9 +19,9 @@ _HEADERS = ("query_id", "query-id", "qid")
 _FORM = "A line of qrels is: query 0 image grade, or with a header and tabs: query_id candidate_id score"
 
 
-def read_qrels(path: Path, faults: Faults | None = None) -> dict[str, dict[str, int]]:
+def read_qrels(path: Path, faults: ValidationIssues | None = None) -> dict[str, dict[str, int]]:
     """Query id to image id to grade, in file order; the forms are those of :func:`qrels_lines`."""
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     qrels: dict[str, dict[str, int]] = {}
     for number, query_id, image_id, grade in qrels_lines(path, faults):
         grades = qrels.setdefault(query_id, {})
@@ -35,7 +35,7 @@ def read_qrels(path: Path, faults: Faults | None = None) -> dict[str, dict[str, 
     return qrels
 
 
-def qrels_lines(path: Path, faults: Faults) -> Iterator[tuple[int, str, str, int]]:
+def qrels_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str, str, int]]:
     """Line number, query id, image id and grade of each line, one at a time.
 
     Four fields (TREC), five (M-BEIR adds the task), or tab-separated with a header whose first

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from cir_core.datasets.files.captions import query_texts
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import fashioniq
 from cir_core.datasets.readers.soft import MultiTarget, SingleTarget, numbered_multi_target, numbered_single_target
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, CaptionMode
@@ -25,7 +25,7 @@ _CIRR_NAME = re.compile(r"(?:train|dev|test1?)-\d+-\d+-img\d+")
 
 def multi_target_benchmark(
     path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
-    caption_mode: CaptionMode | None = None, faults: Faults | None = None,
+    caption_mode: CaptionMode | None = None, faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """The multi-target file as a benchmark. Query ids are positions in the file.
 
@@ -35,7 +35,7 @@ def multi_target_benchmark(
 
     Raises ``DatasetError``, or collects into ``faults``.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     records = numbered_multi_target(path, faults)
     drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
     known = None if pool is None else frozenset(pool)
@@ -58,11 +58,11 @@ def multi_target_benchmark(
 
 def single_target_benchmark(
     path: Path, *, exclude_reference: bool | None = None, pool: Sequence[str] | None = None, split: str = "val",
-    faults: Faults | None = None,
+    faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """The single-target file as a benchmark; the text is the rewritten one. See
     :func:`multi_target_benchmark` for the rest."""
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     records = numbered_single_target(path, faults)
     drops = _drops_reference((record.reference_id for _, record in records), exclude_reference)
     known = None if pool is None else frozenset(pool)
@@ -116,7 +116,8 @@ def _drops_reference(reference_ids: Iterator[str], wanted: bool | None) -> bool:
     return first is not None and is_cirr_name(first)
 
 
-def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[str] | None, faults: Faults) -> bool:
+def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[str] | None,
+               faults: ValidationIssues) -> bool:
     if known is None or all(name in known for name in names):
         return False
     strange = next(name for name in names if name not in known)
@@ -126,7 +127,7 @@ def _strangers(path: Path, number: int, names: Sequence[str], known: Collection[
 
 def _queries(
     path: Path, number: int, record: MultiTarget, targets: tuple[str, ...], drops: bool, mode: CaptionMode | None,
-    faults: Faults,
+    faults: ValidationIssues,
 ) -> Iterator[BenchmarkQuery]:
     used: CaptionMode = "single" if len(record.captions) == 1 else mode or "joined"
     try:

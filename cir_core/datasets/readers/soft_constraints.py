@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object, validated
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted, shortened
@@ -30,12 +30,12 @@ class ConstraintCache:
     constraints: tuple[Constraints, ...]
 
 
-def read_constraints(path: Path, faults: Faults | None = None) -> ConstraintCache:
+def read_constraints(path: Path, faults: ValidationIssues | None = None) -> ConstraintCache:
     """The whole file. An entry with a fault is left empty, so that the others stay aligned.
 
     Raises ``DatasetError``, or collects into ``faults``.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     before = faults.count
     content = read_object(path, faults)
     if faults.count > before:
@@ -92,7 +92,7 @@ class _Attributes(BaseModel):
     remove: list[str] = []
 
 
-def _list(path: Path, content: dict[str, Any], key: str, faults: Faults) -> list[Any]:
+def _list(path: Path, content: dict[str, Any], key: str, faults: ValidationIssues) -> list[Any]:
     value = content.get(key)
     if isinstance(value, list):
         return value
@@ -100,14 +100,14 @@ def _list(path: Path, content: dict[str, Any], key: str, faults: Faults) -> list
     return []
 
 
-def _entry(model: type[Any], path: Path, where: str, value: Any, faults: Faults) -> Any:
+def _entry(model: type[Any], path: Path, where: str, value: Any, faults: ValidationIssues) -> Any:
     if not isinstance(value, dict):
         faults.add(path, where, f"it is not an object but {shortened(json.dumps(value), 40)}", _KIND)
         return model()
     return validated(model, value, path, where, faults) or model()
 
 
-def _count(path: Path, content: dict[str, Any], key: str, faults: Faults) -> int | None:
+def _count(path: Path, content: dict[str, Any], key: str, faults: ValidationIssues) -> int | None:
     value = content.get(key)
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import first_byte, read_array, read_object
 from cir_core.datasets.readers.fashioniq import CATEGORIES
 from cir_core.errors import DatasetError
@@ -20,7 +20,7 @@ _Ranking = tuple[tuple[str, ...], tuple[float, ...]]  # ids, and scores where th
 _FORMS = "Give TREC lines, or JSON: query id to a list of image ids, or to an object of image id and score"
 
 
-def read_run(path: Path | Sequence[Path], *, faults: Faults | None = None) -> Run:
+def read_run(path: Path | Sequence[Path], *, faults: ValidationIssues | None = None) -> Run:
     """A run from one file, several, or a folder of them (in the order of their names).
 
     * TREC text;
@@ -33,7 +33,7 @@ def read_run(path: Path | Sequence[Path], *, faults: Faults | None = None) -> Ru
     The system is the tag of TREC lines, else the name of the file, or of the folder where
     several are put together. Raises ``DatasetError`` unless ``faults`` collects.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     if not isinstance(path, Path):
         return _merged(path[0].stem if path else "", path, faults)
     if path.is_dir():
@@ -44,7 +44,7 @@ def read_run(path: Path | Sequence[Path], *, faults: Faults | None = None) -> Ru
     return _object(path, faults) if first == b"{" else read_trec_run(path, faults)
 
 
-def _merged(name: str, paths: Sequence[Path], faults: Faults) -> Run:
+def _merged(name: str, paths: Sequence[Path], faults: ValidationIssues) -> Run:
     if not paths:
         raise DatasetError(f"There is no run file in {name!r}. Name the files of the run, or the folder they are in.")
     rankings: dict[str, tuple[str, ...]] = {}
@@ -67,7 +67,7 @@ def _merged(name: str, paths: Sequence[Path], faults: Faults) -> Run:
     return Run(systems.pop() if len(systems) == 1 else name, rankings, scores, subset, tuple(notes))
 
 
-def _object(path: Path, faults: Faults) -> Run:
+def _object(path: Path, faults: ValidationIssues) -> Run:
     record = read_object(path, faults, constants=True)
     metric = record.pop("metric", None) if isinstance(record.get("metric"), str) else None
     if isinstance(record.get("version"), str):
@@ -89,7 +89,7 @@ def _object(path: Path, faults: Faults) -> Run:
     return Run(path.stem, rankings, scores)
 
 
-def _challenge(path: Path, faults: Faults) -> Run:
+def _challenge(path: Path, faults: ValidationIssues) -> Run:
     named = [part for part in re.split(r"[^a-z]+", path.name.lower()) if part in CATEGORIES]
     if len(named) != 1:
         faults.add(path, "", "it is a JSON array, and its name does not say FashionIQ's category",

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import read_object
 from cir_core.datasets.readers.circo import canonical_id
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
@@ -48,7 +48,7 @@ def write_circo(path: Path, run: Run, benchmark: Benchmark) -> Submission:
         name: [one if (number := canonical_id(one)) is None else int(number) for one in run.rankings[name][:DEPTH]]
         for name in _in_order(run.rankings, benchmark)
     }
-    notes = _check_circo(path, content, benchmark, Faults()).notes
+    notes = _check_circo(path, content, benchmark, ValidationIssues()).notes
     _write(path, _encoded(content))
     return Submission((path,), notes)
 
@@ -73,26 +73,27 @@ def write_cirr(target: Path | tuple[Path, Path], run: Run, benchmark: Benchmark)
         subset[name] = _without_excluded(ranking, queries.get(name))[:SUBSET_DEPTH]
     encoded = []
     for path, content in zip(paths, (recall, subset), strict=True):
-        _check_cirr(path, content, benchmark, Faults())
+        _check_cirr(path, content, benchmark, ValidationIssues())
         encoded.append(_encoded(content))
-        _check_size(path, len(encoded[-1]), Faults())
+        _check_size(path, len(encoded[-1]), ValidationIssues())
     for path, one in zip(paths, encoded, strict=True):
         _write(path, one)
     return Submission(paths)
 
 
-def read_circo_submission(path: Path, benchmark: Benchmark | None = None, faults: Faults | None = None) -> Run:
+def read_circo_submission(path: Path, benchmark: Benchmark | None = None,
+                          faults: ValidationIssues | None = None) -> Run:
     """A CIRCO submission; ids may be numbers or strings. Without ``benchmark`` the number of
     queries and the images are not checked. Raises ``DatasetError`` unless ``faults`` collects."""
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     content = _read(path, faults)
     return Run(path.stem, {}) if content is None else _check_circo(path, content, benchmark, faults)
 
 
-def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults: Faults | None = None) -> Run:
+def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults: ValidationIssues | None = None) -> Run:
     """A CIRR submission: either file, whose names go to ``rankings`` or ``subset_rankings``, or the
     folder that :func:`write_cirr` wrote both to. Raises ``DatasetError`` unless ``faults`` collects."""
-    faults = faults or Faults()
+    faults = faults or ValidationIssues()
     if not path.is_dir():
         return _read_cirr(path, benchmark, faults)
     there = [path / name for name in CIRR_FILES if (path / name).is_file()]
@@ -104,7 +105,7 @@ def read_cirr_submission(path: Path, benchmark: Benchmark | None = None, faults:
     return Run(path.name, rankings, subset_rankings=subsets)
 
 
-def _read_cirr(path: Path, benchmark: Benchmark | None, faults: Faults) -> Run:
+def _read_cirr(path: Path, benchmark: Benchmark | None, faults: ValidationIssues) -> Run:
     content = _read(path, faults)
     if content is None:
         return Run(path.stem, {})
@@ -112,14 +113,14 @@ def _read_cirr(path: Path, benchmark: Benchmark | None, faults: Faults) -> Run:
     return _check_cirr(path, content, benchmark, faults)
 
 
-def _read(path: Path, faults: Faults) -> Content | None:
+def _read(path: Path, faults: ValidationIssues) -> Content | None:
     """None where the file as a whole cannot be read, so that it is one fault and not one for each query."""
     before = faults.count
     content = read_object(path, faults)
     return None if not content and faults.count > before else content
 
 
-def _check_circo(path: Path, content: Content, benchmark: Benchmark | None, faults: Faults) -> Run:
+def _check_circo(path: Path, content: Content, benchmark: Benchmark | None, faults: ValidationIssues) -> Run:
     count = len(content) if benchmark is None else len(benchmark.queries)
     pool = _pool(benchmark)
     rankings: dict[str, tuple[str, ...]] = {}
@@ -138,7 +139,7 @@ def _check_circo(path: Path, content: Content, benchmark: Benchmark | None, faul
     return Run(path.stem, rankings, notes=(note,) if other else ())
 
 
-def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, faults: Faults) -> Run:
+def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, faults: ValidationIssues) -> Run:
     version, metric = content.get("version"), content.get("metric")
     if version is None and metric is None:
         faults.add(path, "", "it has neither 'version' nor 'metric'", "Check that it is a submission to CIRR's server")
@@ -168,7 +169,7 @@ def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, fault
     return Run(path.stem, rankings) if metric == "recall" else Run(path.stem, {}, subset_rankings=rankings)
 
 
-def _expected(path: Path, lists: Content, names: Sequence[str], faults: Faults) -> list[str]:
+def _expected(path: Path, lists: Content, names: Sequence[str], faults: ValidationIssues) -> list[str]:
     """The keys of ``lists`` that are among ``names``, which it must hold exactly."""
     wanted = dict.fromkeys(names)
     for name in lists:
@@ -217,7 +218,7 @@ def _pool(benchmark: Benchmark | None) -> set[str] | None:
     return None if None in listed else {image_id for pool in listed for image_id in pool or ()}
 
 
-def _check_size(path: Path, size: int, faults: Faults) -> None:
+def _check_size(path: Path, size: int, faults: ValidationIssues) -> None:
     if size > LARGEST:
         faults.add(path, "", f"it has {size:,} bytes, and the server takes at most {LARGEST:,}", "Write it compactly")
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from cir_core.datasets.files.faults import Faults
+from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.files.json_files import text_lines
 from cir_core.datasets.readers.qrels import one_word
 from cir_core.errors import DatasetError
@@ -41,14 +41,14 @@ class _Listed:
         return sorted(range(len(self.ids)), key=lambda i: (-self.scores[i], self.ranks[i]))
 
 
-def read_trec_run(path: Path, faults: Faults | None = None) -> Run:
+def read_trec_run(path: Path, faults: ValidationIssues | None = None) -> Run:
     """Best first by score; equal scores by the rank column, then as the file has them.
 
     Notes say where the rank column contradicts the scores, where scores are equal (trec_eval
     orders those by image id), and of several tags; the first tag is the system.
     Raises ``DatasetError`` unless ``faults`` collects; a faulty line is then left out.
     """
-    faults = Faults() if faults is None else faults
+    faults = ValidationIssues() if faults is None else faults
     listed: dict[str, _Listed] = {}
     known: dict[str, str] = {}  # one string per image, however many queries return it
     tags: dict[str, None] = {}
@@ -141,7 +141,7 @@ def _problem(fields: Sequence[str]) -> str:
     return "" if finite else f"the score {quoted(score)} of query {quoted(fields[0])} is not a finite number"
 
 
-def _each_once(path: Path, query_id: str, query: _Listed, faults: Faults) -> list[int]:
+def _each_once(path: Path, query_id: str, query: _Listed, faults: ValidationIssues) -> list[int]:
     """Places in ``query``, best first; an image that occurs twice is a fault and counts once."""
     order = query.ordered()
     if len(set(query.ids)) == len(query.ids):

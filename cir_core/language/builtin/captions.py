@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from cir_core.garments.describe import describe
 from cir_core.garments.lexicon import NONE
-from cir_core.language.builtin.edits import apply_edits
-from cir_core.language.builtin.parse import interpret
+from cir_core.language.builtin.reading.edits import apply_edits
+from cir_core.language.builtin.reading.parse import interpret
 
 
 @dataclass(frozen=True)

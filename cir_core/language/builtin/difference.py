@@ -8,8 +8,8 @@ from cir_core.errors import LanguageModelError
 from cir_core.garments.describe import describe
 from cir_core.garments.lexicon import NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.parse import parse_edits
 from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
+from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.tasks import DifferenceAnswer
 
 _SPOKEN = "everything that still differs was spoken of before, so it is said again"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.edits import Edits, apply_with_notes
-from cir_core.language.builtin.parse import parse_edits
+from cir_core.language.builtin.reading.edits import Edits, apply_with_notes
+from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.tasks import MergeAnswer
 
 _ONLY_TEXT = "there was no caption of the reference, so the query is the modification text alone"

@@ -14,6 +14,7 @@ from cir_core.language.builtin.merge import merge
 from cir_core.language.builtin.reflect import reflect
 from cir_core.language.builtin.seeing import AttributePredictor, Captioner, TextEncoder
 from cir_core.language.builtin.targets import confidence, rewrite, two_sentences
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import (
     A,
     Answer,
@@ -37,7 +38,6 @@ from cir_core.language.tasks import (
     TwoSentencesAnswer,
     TwoSentencesTask,
 )
-from cir_core.language.watch import Watch
 
 _CONNECT = "Connect a language model (docs/language-models.md)"
 
@@ -65,7 +65,7 @@ class BuiltinLanguageModel:
             TwoSentencesTask: self._two_sentences, RewriteTask: self._rewrite,
         }
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to ``task``.
 
         Raises:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from cir_core.garments.lexicon import GROUPS, NONE
 from cir_core.language.builtin.captions import Caption, parse_caption
-from cir_core.language.builtin.edits import Edit, Edits, apply_with_notes
-from cir_core.language.builtin.ladders import step
-from cir_core.language.builtin.parse import parse_edits
+from cir_core.language.builtin.reading.edits import Edit, Edits, apply_with_notes
+from cir_core.language.builtin.reading.ladders import step
+from cir_core.language.builtin.reading.parse import parse_edits
 
 Slots = Mapping[str, str]
 

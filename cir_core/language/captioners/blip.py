@@ -12,14 +12,14 @@ import torch
 import transformers
 from PIL import Image
 
-from cir_core.encoders.fingerprint import PROBE_TEXTS, revision, transformers_marks
-from cir_core.encoders.load_failures import load_failure
-from cir_core.encoders.offline import hub_access
+from cir_core.encoders.files.fingerprint import PROBE_TEXTS, revision, transformers_marks
+from cir_core.encoders.files.load_failures import load_failure
+from cir_core.encoders.files.offline import hub_access
 from cir_core.encoders.torch_encoder import choose_device, choose_precision, split
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.captioners.nucleus import NucleusNoise, seed_of
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Task
-from cir_core.language.watch import Watch
 from cir_core.types.composition import Usage
 
 _CLASSES = {"blip": "BlipForConditionalGeneration", "blip-2": "Blip2ForConditionalGeneration"}
@@ -72,7 +72,7 @@ class BlipCaptioner:
     def name(self) -> str:
         return self._name
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The answer to a caption task. Raises ``UnsupportedTask`` for others and ``Stopped``."""
         if not isinstance(task, CaptionTask):
             raise UnsupportedTask(
@@ -90,7 +90,7 @@ class BlipCaptioner:
             caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)
         ]
 
-    def _captions(self, images: Sequence[Image.Image], sample: int, watch: Watch | None) -> list[str]:
+    def _captions(self, images: Sequence[Image.Image], sample: int, watch: Observer | None) -> list[str]:
         rgb = [image.convert("RGB") for image in images]
         pixels = self._processor(images=rgb, return_tensors="pt")["pixel_values"].to(self._device, self._dtype)
         options: dict[str, Any] = {"num_beams": self._beams}
@@ -140,7 +140,7 @@ class BlipCaptioner:
 class _Asked(transformers.StoppingCriteria):
     """Ends every row at the next word once the watch asks to stop."""
 
-    def __init__(self, watch: Watch) -> None:
+    def __init__(self, watch: Observer) -> None:
         self._watch = watch
 
     def __call__(self, input_ids: torch.Tensor, scores: Any, **kwargs: Any) -> torch.Tensor:

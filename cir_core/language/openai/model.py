@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from cir_core.errors import LanguageModelError, Stopped, UnsupportedTask
+from cir_core.language.observer import Observer
 from cir_core.language.openai.call import Call, Clock, Reply, Request
 from cir_core.language.openai.chat import Chat
 from cir_core.language.openai.failures import TooLarge, refused_images, refused_size
@@ -19,7 +20,6 @@ from cir_core.language.openai.reading import WrongForm, partial_fields, read_ans
 from cir_core.language.openai.server import Server
 from cir_core.language.prompts import Prompt, load
 from cir_core.language.tasks import A, CaptionTask, Task
-from cir_core.language.watch import Watch
 from cir_core.language.wrappers.conditions import Conditions
 from cir_core.types.composition import Usage
 
@@ -68,7 +68,7 @@ class OpenAILanguageModel:
         edge = self._chat.edge(self.shown(task)) if self.sees else 0
         return Conditions(prompt.version, edge, self._temperature(task))
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         prompt = _prompt(task)
         with self._slot(watch):
@@ -89,7 +89,7 @@ class OpenAILanguageModel:
         again = isinstance(task, CaptionTask) and task.sample > 0
         return max(self.server.temperature, SAMPLE_TEMPERATURE) if again else self.server.temperature
 
-    def _call(self, task: Task[Any], watch: Watch | None) -> Call:
+    def _call(self, task: Task[Any], watch: Observer | None) -> Call:
         seconds = _WHOLE_CALL * self.server.timeout
         call = Call(until=self._clock.now() + seconds, seconds=seconds)
         if watch is not None:
@@ -117,7 +117,7 @@ class OpenAILanguageModel:
         return Usage(1, 0, prompt, completion, cost, (self.name,))
 
     @contextmanager
-    def _slot(self, watch: Watch | None) -> Iterator[None]:
+    def _slot(self, watch: Observer | None) -> Iterator[None]:
         while not self._slots.acquire(timeout=0.1):
             if watch is not None and watch.stopped:
                 raise Stopped(f"Stopped while others were waiting for {self.name}. Search again to ask anew.")

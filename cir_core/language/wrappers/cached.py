@@ -13,8 +13,8 @@ from pydantic import ValidationError
 
 from cir_core.errors import StorageError
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import MeteredWatch, Observer
 from cir_core.language.tasks import A, Picture, Task
-from cir_core.language.watch import MeteredWatch, Watch
 from cir_core.language.wrappers.cache import AnswerCache
 from cir_core.language.wrappers.conditions import Conditions as Conditions
 from cir_core.language.wrappers.given import given_answer
@@ -48,7 +48,7 @@ class CachedLanguageModel:
     def sees(self) -> bool:
         return self._inner.sees
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         given = given_answer(task)
         if given is not None:
@@ -60,7 +60,7 @@ class CachedLanguageModel:
             if watch is not None:
                 watch.spent(Usage(cached=1, models=(self.name,)))
             return kept
-        meter = MeteredWatch(watch or Watch())
+        meter = MeteredWatch(watch or Observer())
         answer = self._inner.complete(task, meter)
         if answer.notes:
             now = self.conditions(task)

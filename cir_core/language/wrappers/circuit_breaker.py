@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 from cir_core.errors import LanguageModelUnavailable, Stopped
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Watch
 
 REST = 30.0  # seconds
 
@@ -36,7 +36,7 @@ class BreakerLanguageModel:
     def sees(self) -> bool:
         return self._inner.sees
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         self._pass()
         try:

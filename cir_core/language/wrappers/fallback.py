@@ -6,8 +6,8 @@ from typing import Any
 
 from cir_core.errors import LanguageModelError, LanguageModelUnavailable, Stopped, UnsupportedTask
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Watch
 from cir_core.language.wrappers.conditions import Conditions, conditions_of
 from cir_core.types.composition import Usage
 
@@ -33,7 +33,7 @@ class FallbackLanguageModel:
         """Those of the model that is asked first."""
         return conditions_of(self._primary, task)
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         try:
             return self._primary.complete(task, watch)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from cir_core.language.base import LanguageModel
+from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
-from cir_core.language.watch import Watch
 from cir_core.language.wrappers.conditions import Conditions, conditions_of
 
 
@@ -28,7 +28,7 @@ class RoutedLanguageModel:
         """Of the model that reflects and filters: a captioner sees, but not for the others."""
         return self._default.sees
 
-    def complete(self, task: Task[A], watch: Watch | None = None) -> A:
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         return self._model(task).complete(task, watch)
 

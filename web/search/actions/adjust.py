@@ -13,7 +13,7 @@ from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
 from cir_core.types.methods import FilterMode, SoftFilter
 from web.search.actions.parts import Action, Data, fraction_of, session_of, shown
-from web.search.view import View
+from web.search.view import UiState
 
 MODES: tuple[FilterMode, ...] = get_args(FilterMode)
 SIDES = ("keep", "add", "remove", "prescriptive", "proscriptive")
@@ -37,7 +37,7 @@ def _ids(value: object, name: str) -> tuple[str, ...]:
     return ids
 
 
-def adjust(service: SearchService, view: View, data: Data) -> View:
+def adjust(service: SearchService, view: UiState, data: Data) -> UiState:
     """Take over what the page says has changed: ``constraints`` (all sides of them), ``weight``,
     ``mode``, ``rounds``, ``rewritten``. The parts of one gesture, such as a slider being
     dragged, say ``going_on``: they are undone together.
@@ -51,7 +51,7 @@ def adjust(service: SearchService, view: View, data: Data) -> View:
     return _changed(view, adjustment, going_on=data.get("going_on") is True)
 
 
-def add_filter(service: SearchService, view: View, data: Data) -> View:
+def add_filter(service: SearchService, view: UiState, data: Data) -> UiState:
     """Filter a turn whose method does not: nothing must and nothing must not be there, so far."""
     made = _made(service, view)
     if made.soft_filter is not None:
@@ -59,18 +59,18 @@ def add_filter(service: SearchService, view: View, data: Data) -> View:
     return _changed(view, replace(view.adjustment, constraints=Constraints(edited=True), soft_filter=SoftFilter()))
 
 
-def undo(service: SearchService, view: View, data: Data) -> View:
+def undo(service: SearchService, view: UiState, data: Data) -> UiState:
     if not view.undo:
         return replace(view, notice="There is nothing to undo on this turn.")
     return replace(view, adjustment=view.undo[-1], undo=view.undo[:-1])
 
 
-def reset(service: SearchService, view: View, data: Data) -> View:
+def reset(service: SearchService, view: UiState, data: Data) -> UiState:
     """The turn as it was stored; what was changed can still be had back by undoing."""
     return _changed(view, Adjustment())
 
 
-def keep(service: SearchService, view: View, data: Data) -> View:
+def keep(service: SearchService, view: UiState, data: Data) -> UiState:
     """The adjusted turn becomes a turn of its own, on a new branch."""
     view, place = kept(service, view)
     if not place:
@@ -78,21 +78,21 @@ def keep(service: SearchService, view: View, data: Data) -> View:
     return replace(view, notice=f"Kept as {place}. The turn it was made from stays as it was.")
 
 
-def kept(service: SearchService, view: View) -> tuple[View, str]:
+def kept(service: SearchService, view: UiState) -> tuple[UiState, str]:
     """The view of the turn that :func:`keep` makes, and where it is; unchanged and "" if there
     is nothing to keep."""
     if view.session_id is None or view.turn_id is None or not view.adjustment:
         return view, ""
-    turn = service.keep_adjusted(view.session_id, view.turn_id, view.adjustment, view.k)
+    turn = service.save_adjusted(view.session_id, view.turn_id, view.adjustment, view.k)
     branch = next(b for b in service.session(view.session_id).branches if b.branch_id == turn.branch_id)
     return shown(view, turn), f"turn {turn.number} on {branch.name or f'Branch {branch.number}'}"
 
 
-def show_moves(service: SearchService, view: View, data: Data) -> View:
+def show_moves(service: SearchService, view: UiState, data: Data) -> UiState:
     return replace(view, moves=data.get("on") is True)
 
 
-def _made(service: SearchService, view: View) -> Composition:
+def _made(service: SearchService, view: UiState) -> Composition:
     turn = session_of(service, view).turn(view.turn_id or "")
     if turn is None:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
@@ -102,7 +102,7 @@ def _made(service: SearchService, view: View) -> Composition:
     return turn.composition
 
 
-def _changed(view: View, adjustment: Adjustment, *, going_on: bool = False) -> View:
+def _changed(view: UiState, adjustment: Adjustment, *, going_on: bool = False) -> UiState:
     if adjustment == view.adjustment:
         return view
     steps = view.undo if going_on and view.undo else (*view.undo, view.adjustment)[-UNDO_KEPT:]

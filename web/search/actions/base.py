@@ -1,4 +1,4 @@
-"""What a person can do on the search screen: each action makes the next :class:`View`.
+"""What a person can do on the search screen: each action makes the next :class:`UiState`.
 
 No gradio here. Values in ``data`` come from a browser and are checked like any input.
 """
@@ -15,19 +15,19 @@ from cir_core.support.texts import quoted
 from cir_core.types.composition import Marks
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
-from web.http.public_errors import said
+from web.http.public_errors import public_message
 from web.search.actions.adjust import ADJUSTING, kept, marks_of
 from web.search.actions.columns import COLUMN_ACTIONS, COLUMN_LONG
 from web.search.actions.parts import Action, Begin, Data, fresh, leave, propose, session_of, shown, text_of
 from web.search.actions.settings import apply_settings
 from web.search.actions.target import choose_target, deal_target, found_it, give_up, set_live
-from web.search.view import DEFAULT_K, View
+from web.search.view import DEFAULT_K, UiState
 from web.services import Services
 
 # --- arriving ----------------------------------------------------------------------
 
 
-def arrive(service: SearchService, view: View, session_id: str, mine: Sequence[object]) -> View:
+def arrive(service: SearchService, view: UiState, session_id: str, mine: Sequence[object]) -> UiState:
     """The first view of a tab: the session in the address, or a proposal to start from."""
     known = tuple(item for item in mine if isinstance(item, str) and 0 < len(item) <= 64)
     view = replace(view, mine=known[:200], loaded=True)
@@ -38,11 +38,11 @@ def arrive(service: SearchService, view: View, session_id: str, mine: Sequence[o
             view = replace(view, notice="There is no session at this address (any more). Here is a fresh start; "
                                         "your own sessions are under “Sessions”.")
         except CirqueError as error:
-            view = replace(view, notice=said(error))
+            view = replace(view, notice=public_message(error))
     return propose(service, view)
 
 
-def resume(service: SearchService, view: View, session_id: str, data: Data) -> View:
+def resume(service: SearchService, view: UiState, session_id: str, data: Data) -> UiState:
     """The view of a page that was open when the server restarted, from what the page shows."""
     view = arrive(service, view, session_id, ())
     if view.session_id and (turn_id := text_of(data, "shown_turn")):
@@ -52,7 +52,7 @@ def resume(service: SearchService, view: View, session_id: str, data: Data) -> V
     return view
 
 
-def open_session(service: SearchService, view: View, data: Data) -> View:
+def open_session(service: SearchService, view: UiState, data: Data) -> UiState:
     session = service.session(text_of(data, "session"))
     service.searcher(session.gallery)  # a gallery that is gone is said now, not at the next click
     latest = session.latest
@@ -66,14 +66,14 @@ def open_session(service: SearchService, view: View, data: Data) -> View:
                    k=max(len(latest.hits), 10) if latest.hits else DEFAULT_K)
 
 
-def new_session(service: SearchService, view: View, data: Data) -> View:
+def new_session(service: SearchService, view: UiState, data: Data) -> UiState:
     return propose(service, fresh(view))
 
 
 # --- searching ---------------------------------------------------------------------
 
 
-def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+def begin_search(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check the request; the search itself is left to the job."""
     text = clean_text(text_of(data, "text"), required=view.method.base != "image-only")
     if view.reference_id is None:
@@ -85,7 +85,7 @@ def begin_search(services: Services, view: View, data: Data) -> tuple[LiveWatch,
     return watch, lambda: search(services.search, view, text, marks, watch)
 
 
-def search(service: SearchService, view: View, text: str, marks: Marks, watch: LiveWatch) -> View:
+def search(service: SearchService, view: UiState, text: str, marks: Marks, watch: LiveWatch) -> UiState:
     before, session_id = view, view.session_id
     if session_id is None:
         session_id = service.start(view.gallery, method=view.method).session_id
@@ -103,19 +103,19 @@ def search(service: SearchService, view: View, text: str, marks: Marks, watch: L
     except CirqueError as error:
         if not place:
             raise
-        return replace(view, problem=said(error))  # a second try must not keep the changes twice
+        return replace(view, problem=public_message(error))  # a second try must not keep the changes twice
     if place:
         view = replace(view, notice=f"Your changes became {place} first; this search goes on from there.")
     return shown(view, turn)
 
 
-def set_reference(service: SearchService, view: View, data: Data) -> View:
+def set_reference(service: SearchService, view: UiState, data: Data) -> UiState:
     image_id = text_of(data, "image")
     service.image_path(view.gallery, image_id)
     return replace(view, reference_id=image_id, compare=None)
 
 
-def surprise(service: SearchService, view: View, data: Data) -> View:
+def surprise(service: SearchService, view: UiState, data: Data) -> UiState:
     found = service.random_images(view.gallery, 2)
     others = [image_id for image_id in found if image_id != view.reference_id] or found
     if not others:
@@ -126,7 +126,7 @@ def surprise(service: SearchService, view: View, data: Data) -> View:
 # --- turns and branches ------------------------------------------------------------
 
 
-def open_turn(service: SearchService, view: View, data: Data) -> View:
+def open_turn(service: SearchService, view: UiState, data: Data) -> UiState:
     session = session_of(service, view)
     turn = session.turn(text_of(data, "turn"))
     if turn is None:
@@ -137,7 +137,7 @@ def open_turn(service: SearchService, view: View, data: Data) -> View:
                    branch_id=branch_id if turn.turn_id in on_branch else turn.branch_id)
 
 
-def back(service: SearchService, view: View, data: Data) -> View:
+def back(service: SearchService, view: UiState, data: Data) -> UiState:
     session = session_of(service, view)
     turn = session.turn(view.turn_id or "")
     if turn is None or turn.parent_id is None:
@@ -145,7 +145,7 @@ def back(service: SearchService, view: View, data: Data) -> View:
     return open_turn(service, view, {"turn": turn.parent_id})
 
 
-def open_branch(service: SearchService, view: View, data: Data) -> View:
+def open_branch(service: SearchService, view: UiState, data: Data) -> UiState:
     session = session_of(service, view)
     tip = session.tip_of(text_of(data, "branch"))
     if tip is None:
@@ -153,12 +153,12 @@ def open_branch(service: SearchService, view: View, data: Data) -> View:
     return replace(leave(view, tip), reference_id=tip.reference_id)
 
 
-def name_branch(service: SearchService, view: View, data: Data) -> View:
+def name_branch(service: SearchService, view: UiState, data: Data) -> UiState:
     service.name_branch(session_of(service, view).session_id, text_of(data, "branch"), text_of(data, "name")[:80])
     return view
 
 
-def compare(service: SearchService, view: View, data: Data) -> View:
+def compare(service: SearchService, view: UiState, data: Data) -> UiState:
     """Two branches side by side: those named, or the current one and the newest other."""
     session = session_of(service, view)
     ids = [branch.branch_id for branch in session.branches]
@@ -173,7 +173,7 @@ def compare(service: SearchService, view: View, data: Data) -> View:
     return replace(view, compare=(left, right))
 
 
-def close_compare(service: SearchService, view: View, data: Data) -> View:
+def close_compare(service: SearchService, view: UiState, data: Data) -> UiState:
     return replace(view, compare=None)
 
 
@@ -193,11 +193,11 @@ ACTIONS: dict[str, Action] = {
     **ADJUSTING,
 }
 
-WITH_SERVICES: dict[str, Callable[[Services, View, Data], View]] = {"settings": apply_settings, **COLUMN_ACTIONS}
+WITH_SERVICES: dict[str, Callable[[Services, UiState, Data], UiState]] = {"settings": apply_settings, **COLUMN_ACTIONS}
 """Actions that need more than searching."""
 
 
-def perform(services: Services, view: View, name: str, data: Data) -> View:
+def perform(services: Services, view: UiState, name: str, data: Data) -> UiState:
     """The view after the action ``name``. Raises ``CirqueError``."""
     view = replace(view, problem="", notice="")
     if name in WITH_SERVICES:
@@ -207,7 +207,7 @@ def perform(services: Services, view: View, name: str, data: Data) -> View:
     return ACTIONS[name](services.search, view, data)
 
 
-def begin(services: Services, view: View, name: str, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+def begin(services: Services, view: UiState, name: str, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """A long action: who watches it, and the job that makes the next view. Raises ``CirqueError``."""
     return LONG[name](services, replace(view, problem="", notice=""), data)
 

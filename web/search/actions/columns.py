@@ -13,13 +13,13 @@ from cir_core.types.composition import Adjustment, Marks
 from web.http.long_actions import LiveWatch
 from web.search.actions.adjust import keep, marks_of
 from web.search.actions.parts import WALL, Begin, Data, fresh, text_of
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 
 NEITHER = "none"
 
 
-def begin_columns(services: Services, view: View, data: Data) -> tuple[LiveWatch, Callable[[], View]]:
+def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWatch, Callable[[], UiState]]:
     """Check what was asked; the columns are made by the job."""
     if view.reference_id is None:
         raise SearchError("Choose a reference image first: upload one or pick one from the gallery.")
@@ -31,7 +31,7 @@ def begin_columns(services: Services, view: View, data: Data) -> tuple[LiveWatch
     marks = Marks() if fresh_start else marks_of(data)
     who = text_of(data, "who")[:64]
 
-    def job() -> View:
+    def job() -> UiState:
         now = view
         if view.adjustment and not fresh_start:
             # The methods go on from what the person sees, so it becomes a turn first.
@@ -47,7 +47,7 @@ def begin_columns(services: Services, view: View, data: Data) -> tuple[LiveWatch
     return watch, job
 
 
-def vote(services: Services, view: View, data: Data) -> View:
+def vote(services: Services, view: UiState, data: Data) -> UiState:
     """Store the choice of one column, or of none; voting again revises it."""
     if view.comparison_id is None:
         raise SearchError("There is no comparison to vote on. Compare methods first.")
@@ -71,11 +71,11 @@ def vote(services: Services, view: View, data: Data) -> View:
     return view
 
 
-def close_columns(services: Services, view: View, data: Data) -> View:
+def close_columns(services: Services, view: UiState, data: Data) -> UiState:
     return replace(view, comparison_id=None)
 
 
-def use_method(services: Services, view: View, data: Data) -> View:
+def use_method(services: Services, view: UiState, data: Data) -> UiState:
     """Search on with a method; a session keeps its own, so the next search begins a new one."""
     method: Method = find_method(text_of(data, "method"), services.methods)
     settings = replace(method.settings, exclude=view.method.exclude)
@@ -99,7 +99,7 @@ def _names(data: Data) -> list[str]:
     return names
 
 
-COLUMN_ACTIONS: dict[str, Callable[[Services, View, Data], View]] = {
+COLUMN_ACTIONS: dict[str, Callable[[Services, UiState, Data], UiState]] = {
     "vote": vote, "close_columns": close_columns, "use_method": use_method,
 }
 COLUMN_LONG: dict[str, Begin] = {"compare_methods": begin_columns}

@@ -12,14 +12,14 @@ from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 
 WALL = 24
 
 Data = Mapping[str, Any]
-Action = Callable[[SearchService, View, Data], View]
-Begin = Callable[[Services, View, Data], tuple[LiveWatch, Callable[[], View]]]
+Action = Callable[[SearchService, UiState, Data], UiState]
+Begin = Callable[[Services, UiState, Data], tuple[LiveWatch, Callable[[], UiState]]]
 
 
 def text_of(data: Data, key: str) -> str:
@@ -46,26 +46,26 @@ def fraction_of(data: Data, key: str, most: float = 1) -> float:
     return value
 
 
-def propose(service: SearchService, view: View) -> View:
+def propose(service: SearchService, view: UiState) -> UiState:
     wall = tuple(service.random_images(view.gallery, WALL + 1))
     if not wall:
         return replace(view, wall=(), reference_id=None)
     return replace(view, wall=wall[1:] or wall, reference_id=wall[0])
 
 
-def fresh(view: View) -> View:
+def fresh(view: UiState) -> UiState:
     """The same person, gallery and method, nothing searched yet."""
     return replace(view, session_id=None, turn_id=None, branch_id=None, compare=None, comparison_id=None,
                    adjustment=Adjustment(), undo=(), problem="", notice="")
 
 
-def shown(view: View, turn: Turn) -> View:
+def shown(view: UiState, turn: Turn) -> UiState:
     """The same person looking at ``turn`` as it was stored."""
     return replace(view, turn_id=turn.turn_id, branch_id=turn.branch_id, compare=None, comparison_id=None,
                    adjustment=Adjustment(), undo=())
 
 
-def leave(view: View, turn: Turn) -> View:
+def leave(view: UiState, turn: Turn) -> UiState:
     """:func:`shown`, saying so where changes to the turn before are given up for it."""
     if view.adjustment and turn.turn_id != view.turn_id:
         view = replace(view, notice="Your changes to the turn before were not kept.")
@@ -74,7 +74,7 @@ def leave(view: View, turn: Turn) -> View:
     return shown(view, turn)
 
 
-def session_of(service: SearchService, view: View) -> SearchSession:
+def session_of(service: SearchService, view: UiState) -> SearchSession:
     if view.session_id is None:
         raise SearchError("There is no session yet. Choose a reference, say what should differ, and search.")
     return service.session(view.session_id)

@@ -13,7 +13,7 @@ from cir_core.support.texts import quoted
 from cir_core.types.methods import FilterMode, Fusion, Reflection, SoftFilter
 from cir_core.types.records import MethodSettings
 from web.search.actions.parts import WALL, Data, fraction_of, fresh, number_of, propose, text_of
-from web.search.view import View
+from web.search.view import UiState
 from web.services import Services
 
 MAX_K = 200
@@ -23,7 +23,7 @@ FUSIONS: tuple[str, ...] = get_args(Fusion)
 MODES: tuple[str, ...] = get_args(FilterMode)
 
 
-def apply_settings(services: Services, view: View, data: Data) -> View:
+def apply_settings(services: Services, view: UiState, data: Data) -> UiState:
     """A session keeps its method, so a change of it begins a new one and says so."""
     service = services.search
     name = text_of(data, "method") or CUSTOM

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cir_core.errors import CirqueError
-from cir_core.search.searcher import Found
+from cir_core.search.searcher import TurnResult
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import Hit, SearchSession, SoftFilter, Turn
-from web.http.public_errors import said
-from web.search.view import View
+from web.http.public_errors import public_message
+from web.search.view import UiState
 
 DEEP = 1000  # how far down the ranks are looked at to say what moved
 
@@ -27,12 +27,12 @@ class ShownTurn:
     problem: str = ""
 
 
-def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view: View) -> ShownTurn:
+def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view: UiState) -> ShownTurn:
     """Asks no language model. What cannot be worked out any more, e.g. because the gallery has
     changed since, is said in ``problem``."""
     adjustment = view.adjustment if turn.turn_id == view.turn_id else Adjustment()
 
-    def adjusted(change: Adjustment, k: int) -> Found:
+    def adjusted(change: Adjustment, k: int) -> TurnResult:
         return service.adjusted(session.session_id, turn.turn_id, change, k)
 
     result = ShownTurn(turn, turn)
@@ -48,7 +48,7 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
             unfiltered = adjusted(replace(adjustment, soft_filter=SoftFilter(0.0)), DEEP)
             result = replace(result, then=unfiltered.hits, now=found.hits)
     except CirqueError as error:
-        result = replace(result, problem=said(error))
+        result = replace(result, problem=public_message(error))
     return result
 
 

@@ -18,7 +18,7 @@ from cir_core.types.records import Hit
 from web.search.presenters import methods as present_methods
 from web.search.presenters import results
 from web.search.presenters.results import Captions, Dict
-from web.search.view import View
+from web.search.view import UiState
 
 SHOWN = 10
 LETTERS = "ABCDEF"
@@ -53,7 +53,7 @@ def columns(
 
 
 def chooser(
-    view: View, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
+    view: UiState, methods: Mapping[str, Method], votes: Sequence[MethodVote], *, cannot: str = "",
     comparison: Comparison | None = None,
 ) -> Dict:
     """The form that starts a comparison, filled in as ``comparison`` was, if there is one; else

@@ -8,7 +8,7 @@ from cir_core.types.composition import Adjustment, Constraints
 from cir_core.types.records import Hit, Turn
 from web.search.presenters.methods import MODES
 from web.search.presenters.results import Captions, Dict, picture
-from web.search.view import View
+from web.search.view import UiState
 
 TOP = 20        # a result that leaves these is worth a mention
 MOST_GONE = 12
@@ -67,7 +67,7 @@ def _move(rank: int, was: int | None, shown: int) -> Dict:
             "title": f"rank {was} without the filter"}
 
 
-def changes(view: View) -> Dict | None:
+def changes(view: UiState) -> Dict | None:
     """The bar of what is changed and not kept; None where there is nothing to say."""
     if not view.adjustment and not view.undo:
         return None

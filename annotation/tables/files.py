@@ -1,0 +1,77 @@
+"""Tables as CSV, for spreadsheets, and as Parquet, for programs.
+
+CSV is UTF-8 with a byte-order mark, without which spreadsheets take it for another encoding (Python reads it with
+``encoding="utf-8-sig"``). Lists are JSON arrays, times ISO 8601 in UTC, an empty cell is a missing value. A text that
+a spreadsheet would run as a formula gets an apostrophe in front; Parquet has it as it was typed.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from annotation.tables.columns import Table, Type
+from cir_core.support.spreadsheets import as_text
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)   # the earliest a ZIP can say; the same files give the same bytes
+
+
+def to_csv(table: Table) -> bytes:
+    return csv_file([column.name for column in table.columns], table.rows)
+
+
+def csv_file(names: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    """A line of ``names``, then ``rows``."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\r\n")   # with both, a lone one of either is quoted in a text
+    writer.writerow(names)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return codecs.BOM_UTF8 + text.getvalue().encode()
+
+
+def to_parquet(table: Table) -> bytes:
+    """What each column means is in the metadata of its field, under "meaning"."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types: dict[Type, Any] = {
+        "text": pa.string(), "flag": pa.bool_(), "integer": pa.int64(), "number": pa.float64(),
+        "time": pa.timestamp("us", tz="UTC"), "texts": pa.list_(pa.string()),
+    }
+    schema = pa.schema(
+        [pa.field(column.name, types[column.type], metadata={"meaning": column.meaning}) for column in table.columns],
+        metadata={"study": table.study.name, "study_id": table.study.study_id, "protocol": table.study.protocol},
+    )
+    columns = [pa.array([row[place] for row in table.rows], field.type) for place, field in enumerate(schema)]
+    sink = io.BytesIO()
+    pq.write_table(pa.Table.from_arrays(columns, schema=schema), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def as_zip(files: Mapping[str, bytes]) -> bytes:
+    """The files in one archive; the same files give the same bytes."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, _EARLIEST), data, zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, list):
+        return as_text(json.dumps(value, ensure_ascii=False))
+    if isinstance(value, str):
+        return as_text(value)
+    return str(value)

@@ -1,0 +1,168 @@
+// One case: the item, what was said of it, and the decision that is being made.
+import { letterOf, judgesPart, panelPart } from "./judges.js";
+import { WHY } from "./queue.js";
+import { verdictForm } from "./verdict.js";
+import { missing } from "../annotate/answer.js";
+/** @import { Judgement, OpenCase, Rubric, Validity } from "../shared/types.js" */
+import { ApiProblem, api, h, kbd, messageOf, token } from "../shared/common.js";
+import { createPictures } from "../shared/pictures.js";
+
+const LEAST_REASON = 3;
+const DOUBLE_MS = 300; // an Enter that comes sooner was meant for the case before
+const COMMANDS = "jknprz"; // letters that do not take a judge's answer without Shift
+
+/** @param {{ name: string, rubric: Rubric, found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown> }} of */
+export function caseView({ name, rubric, found, number, decided }) {
+  const { item, judgements, decision } = found;
+  const drafts = draftsOf(name);
+  const opened = performance.now();
+  let panelOpened = false, saving = false, press = /** @type {{ what: string, token: string } | null} */ (null);
+
+  const pictures = createPictures();
+  pictures.show(item);
+  const form = verdictForm(rubric, changed);
+  const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const state = h("p", { class: "cq-quiet", role: "status" });
+  const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: (event) => event.preventDefault(), onclick: save });
+  /** @param {string} letter */
+  const direct = (letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
+  const judges = judgesPart(rubric, found, take, direct);
+  const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
+
+  const draft = drafts.read(item.id);
+  if (draft) form.fill(draft.answer, draft.reason);
+  else if (decision) form.fill(decision.answer, decision.reason);
+  if (draft) state.textContent = "Your unfinished decision is back.";
+  else if (decision) state.textContent = `Decided${decision.by_you ? " by you" : ""}${decision.revision > 1 ? ` · revision ${decision.revision}` : ""}. Change it and save to revise.`;
+  hints();
+
+  const [why, explained] = WHY[found.why] ?? ["", ""];
+  const elements = [
+    h("div", { class: "cq-aditem" },
+      h("header", {}, h("h1", {}, `Case ${number}`), why ? h("span", { class: `cq-chip ${found.why}`, text: why, title: explained }) : null,
+        h("p", { class: "cq-quiet", text: explained || "Nothing is left to settle here." })),
+      h("p", { class: "cq-adtext", text: item.text, dir: "auto" }),
+      pictures.element, judges, panel?.element ?? null),
+    h("aside", { class: "cq-addecide", "aria-label": "Decision" }, h("h2", { text: "Your decision" }), state, form.element, problem, button),
+  ];
+
+  function hints() {
+    button.replaceChildren(saving ? "Saving…" : decision ? "Save the revision" : "Decide and go on", kbd("Enter"));
+    button.setAttribute("aria-disabled", String(saving));
+    for (const hint of judges.querySelectorAll("kbd[data-letter]")) {
+      const letter = hint.getAttribute("data-letter") ?? "";
+      hint.textContent = direct(letter) ? letter : `⇧${letter}`;
+    }
+  }
+  function changed() {
+    problem.hidden = true;
+    drafts.write(item.id, { answer: form.answer, reason: form.reason.value });
+    panel?.draw();
+    for (const card of judges.querySelectorAll(".taken")) card.classList.remove("taken");
+    hints();
+  }
+  /** @param {Judgement} judgement */
+  function take(judgement) {
+    form.fill(judgement.answer);
+    changed();
+    judges.querySelector(`[aria-label="${judgement.label}"]`)?.classList.add("taken");
+    state.textContent = `${judgement.label}’s answer. Say why, or change it.`;
+  }
+  /**
+   * @param {string} text
+   * @param {HTMLElement} [place]
+   */
+  function complain(text, place) {
+    problem.textContent = text;
+    problem.hidden = false;
+    place?.focus();
+  }
+  async function save() {
+    if (saving || performance.now() - opened < DOUBLE_MS) return;
+    const lacks = missing(form.answer, rubric);
+    form.complain(lacks);
+    if (lacks) return;
+    const reason = form.reason.value.trim();
+    if (reason.length < LEAST_REASON) return complain("Say in a few words why: the reason is kept with the decision.", form.reason);
+    const sent = { study: name, item: item.id, answer: form.settled(panelOpened), reason, seen_revision: decision?.revision ?? 0 };
+    const what = JSON.stringify(sent);
+    if (press?.what !== what) press = { what, token: token() }; // sent again after a failure, it stays the same press
+    saving = true;
+    hints();
+    try {
+      const { decision: { revision }, overtook } = await api("POST", "adjudicate/decide", { ...sent, token: press.token });
+      drafts.drop(item.id);
+      await decided(item.id, overtook ? `Case ${number} had been decided since you opened it, by somebody else or in another window. `
+        + `Your decision counts now; that one is kept as revision ${revision - 1}.` : "Decided");
+    } catch (error) {
+      const away = error instanceof ApiProblem && error.kind === "away";
+      complain(away ? `${error.message} Your decision is still here: press Enter to send it again.` : messageOf(error));
+    } finally {
+      saving = false;
+      hints();
+    }
+  }
+
+  return {
+    elements,
+    save,
+    /** @param {EventTarget | null} field */
+    isReason: (field) => field === form.reason,
+    // Whether the arrow moved the zoomed pictures.
+    /** @param {string} key */
+    arrow(key) {
+      /** @type {Record<string, [number, number]>} */
+      const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, move = moves[key];
+      if (!move || !pictures.zoomed) return false;
+      pictures.pan(...move);
+      return true;
+    },
+    /** @param {string} key */
+    press(key) {
+      const judge = key.length === 1 ? judgements.find((it) => letterOf(it) === key.toUpperCase()) : undefined;
+      const taken = judge && !(judge.answer.unsure && !judge.answer.flags.length);
+      if (key === "Enter") save();
+      else if (/^[1-9]$/.test(key)) return form.press(key);
+      else if (form.letter(key)) return true;
+      else if (taken && (key === key.toUpperCase() || direct(key))) take(judge);
+      else if (key === "n") form.note.focus();
+      else if (key === "r") form.reason.focus();
+      else if (key === "p" && panel) panel.toggle();
+      else if (key === "z") pictures.zoom(!pictures.zoomed);
+      else if (key === "Escape" && pictures.zoomed) pictures.zoom(false);
+      else return false;
+      return true;
+    },
+  };
+}
+
+// Unfinished decisions of this tab: they survive a reload and going to another case.
+/** @param {string} study */
+function draftsOf(study) {
+  const key = `cirque.adjudicate.${study}`;
+  /** @typedef {{ answer: Validity, reason: string }} Unfinished */
+  /** @returns {Record<string, Unfinished | undefined>} */
+  const all = () => {
+    try {
+      return JSON.parse(sessionStorage.getItem(key) ?? "null") || {};
+    } catch {
+      return {};
+    }
+  };
+  /** @param {(drafts: Record<string, Unfinished | undefined>) => void} change */
+  const put = (change) => {
+    try {
+      const drafts = all();
+      change(drafts);
+      sessionStorage.setItem(key, JSON.stringify(drafts));
+    } catch { /* private windows may not store anything */ }
+  };
+  return {
+    /** @param {string} item */
+    read: (item) => all()[item],
+    /** @type {(item: string, draft: Unfinished) => void} */
+    write: (item, draft) => put((drafts) => { drafts[item] = draft; }),
+    /** @param {string} item */
+    drop: (item) => put((drafts) => { delete drafts[item]; }),
+  };
+}

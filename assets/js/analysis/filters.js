@@ -1,0 +1,116 @@
+// Which answers a report is about, and how its numbers are made.
+import { h } from "../shared/elements.js";
+import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
+import { chipRow, choice } from "./chips.js";
+import { ruleLines } from "../survey/rules.js";
+import { plural } from "../studies/words.js";
+/** @import { Kind, Props, Report, View } from "../shared/types.js" */
+/** @import { Option } from "./address.js" */
+
+/**
+ * ``view()``: what is looked at now; ``change({…})`` changes a part of it.
+ * @typedef {{ view(): View, change(part: Partial<View>): void }} Looking
+ */
+
+const DRAWS = [["0", "None", "Wilson’s alone, which need no draws"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
+const NO_RULE = "none";
+
+/** @param {Looking & { kind: Kind }} of */
+export function createFilters({ kind, view, change }) {
+  const unit = kind === "preference" ? "questions" : "items";
+  const datasets = chipRow({ label: "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
+  const categories = chipRow({ label: "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
+  const people = chipRow({ label: "People", unit: "answers", chosen: () => view().people, change: (values) => change({ people: values }) });
+  const block = chipRow({ label: "Items", unit, chosen: () => (view().block ? ["block"] : []), change: (on) => change({ block: on.length > 0 }) });
+  const clear = h("button", { class: "cq-btn small", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) });
+  const made = howMade({ kind, view, change });
+  const element = h("div", { class: "cq-an-filters", role: "search", "aria-label": "What to look at" },
+    datasets.element, categories.element, people.element, block.element, clear, made.element);
+  return {
+    element,
+    /** @param {Report} answer */
+    put({ choices, report, about }) {
+      datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
+      categories.put(choices.categories.map(([name, number]) => [name, name.replaceAll("_", " "), number]));
+      people.put(choices.people.map(({ seat, name, judgements }) => [seat, name, judgements]));
+      block.put(choices.block ? [["block", "Agreement block only", choices.block]] : []);
+      block.element.hidden = !choices.block;
+      clear.hidden = !filtered(view());
+      made.put(report, about);
+    },
+    // No name is left in it.
+    forget: () => people.put([]),
+  };
+}
+
+/** @param {Looking & { kind: Kind }} of */
+function howMade({ kind, view, change }) {
+  const now = view();
+  const fields = /** @type {[Option, HTMLInputElement][]} */ ([]), choosing = /** @type {[Option, { mark(value: string): void }][]} */ ([]);
+  /** @type {(label: string, name: Option, props: Props, title?: string) => [HTMLInputElement, HTMLElement]} */
+  const field = (label, name, props, title) => {
+    const input = h("input", { value: now[name], ...props, onchange: () => {
+      const value = input.value.trim() || USUAL[name];
+      if (input.reportValidity() && value !== view()[name]) change({ [name]: value });
+    } });
+    fields.push([name, input]);
+    return [input, h("label", { class: "cq-an-filter", title }, h("span", { class: "cq-label", text: label }), input)];
+  };
+  /** @type {(label: string, name: Option, options: string[][]) => HTMLElement} */
+  const oneOf = (label, name, options) => {
+    const made = choice({ label, options, value: now[name], change: (value) => change({ [name]: value }) });
+    choosing.push([name, made]);
+    return made.element;
+  };
+  const [seed, seedField] = field("Seed", "seed", { type: "number", ...SEEDS, placeholder: "cirque’s own", inputmode: "numeric" }, "The same seed gives the same intervals");
+  const parts = [oneOf("Draws for intervals", "draws", DRAWS), seedField];
+  if (kind === "validity") {
+    parts.push(oneOf("κ where all say one and the same", "undefined",
+      [["null", "No number", "Chance alone would agree as well: left out of means, with the reason"], ["one", "1.0", "As CIRCUS’s released report counts it"]]));
+  } else {
+    parts.push(
+      oneOf("Drawn whole", "resample", [["items", "Questions", "Intervals for other questions of the same kind"], ["people", "People", "Intervals for other people"]]),
+      field("Recall at", "k", { type: "text", size: 6, placeholder: USUAL.k, pattern: CUTOFFS }, "One or more of 1 to 5, with commas between")[1]);
+  }
+  const rules = kind === "preference" ? ruleList({ view, change }) : null;
+  return {
+    element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are made" }),
+      h("div", { class: "cq-an-options" }, parts), rules?.element ?? null),
+    /** @type {(report: Report["report"], about: Report["about"]) => void} */
+    put(report, about) {
+      for (const [name, input] of fields) if (document.activeElement !== input && input.validity.valid) input.value = view()[name];
+      for (const [name, made] of choosing) made.mark(view()[name]);
+      const used = about?.options?.seed;
+      if (used !== undefined && Number.isInteger(used) && !view().seed) seed.placeholder = String(used);
+      rules?.put(report?.rules ?? {});
+    },
+  };
+}
+
+// Rules of this look alone; what the study keeps is set in its own screen.
+/** @param {Looking} of */
+function ruleList({ view, change }) {
+  /** @type {(of: Element) => HTMLInputElement[]} */
+  const limits = (of) => /** @type {HTMLInputElement[]} */ ([...of.querySelectorAll("input[type=number]")]);
+  const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
+  const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
+  for (const input of lines.flatMap((it) => limits(it.element))) input.required = true;
+  const back = h("button", { class: "cq-btn small", type: "button", text: "Back to the rules the study keeps", onclick: () => change({ rules: null }) });
+  const said = h("p", { class: "cq-quiet", role: "status" });
+  const element = h("fieldset", { class: "cq-an-rules" }, h("legend", { class: "cq-label", text: "Left out" }),
+    h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, said, back));
+  return {
+    element,
+    /** @param {Record<string, number | boolean | null>} inForce */
+    put(inForce) { // {failed_checks: 2}
+      for (const it of lines) {
+        const limit = inForce[it.rule.replaceAll("-", "_")];
+        it.set(limit === undefined || limit === false || limit === null ? undefined : `${it.rule}=${limit}`);
+      }
+      const own = view().rules !== null;
+      back.hidden = !own;
+      said.textContent = own ? "Rules of this look alone: the study’s own stay as they are."
+        : Object.keys(inForce).length ? `The study keeps ${plural(Object.keys(inForce).length, "rule")}.` : "The study keeps no rule: all answers count.";
+    },
+  };
+}

@@ -1,0 +1,61 @@
+// All studies, with how much there is to analyse in each.
+import { api, at, h } from "../shared/common.js";
+/** @import { Listed } from "../shared/types.js" */
+/** @import { Screen, Shown } from "./main.js" */
+import { sampleStudy } from "../studies/sample-study.js";
+import { bar, chip, count, percent, plural } from "../studies/words.js";
+
+const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"] };
+const BEAT_MS = 15000;
+
+/** @type {(screen: Screen) => Promise<Shown>} */
+export async function listView(screen) {
+  const list = h("ul", { class: "cq-stlist" });
+  /** @param {Listed[]} studies */
+  const put = (studies) => list.replaceChildren(...studies.map((study) => row(screen, study)));
+  const { studies } = await api("GET", "analysis/studies");
+  put(studies);
+  let known = JSON.stringify(studies);
+  const beat = async () => {
+    if (document.hidden || list.contains(document.activeElement)) return;
+    const now = await api("GET", "analysis/studies", undefined, { ask: false }).catch(() => null); // the next beat asks again
+    if (!now || JSON.stringify(now.studies) === known) return;
+    known = JSON.stringify(now.studies);
+    put(now.studies);
+  };
+  const timer = setInterval(beat, BEAT_MS);
+  return {
+    element: h("div", {},
+      h("header", { class: "cq-sthead" }, h("h1", { text: "Analysis" }),
+        h("p", { class: "cq-quiet", text: studies.length ? "Choose a study: agreement and validity, or preferences and metrics, with intervals." : "" })),
+      studies.length ? list : empty(screen)),
+    leave: () => clearInterval(timer),
+  };
+}
+
+/** @param {Screen} screen */
+const empty = (screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
+  h("p", { text: "Numbers come from a study’s answers, and there is no study yet." }),
+  screen.may("manage")
+    ? [h("p", {}, "One is made from the command line, from an audit, from query files or from search sessions; ",
+      h("a", { href: at("studies"), text: "plan it first" }), ". Or begin with a sample:"), sampleStudy()]
+    : h("p", { text: "Whoever runs this cirque makes one. It will stand here as soon as there is one." }));
+
+/** @type {(screen: Screen, study: Listed) => HTMLElement} */
+function row(screen, { name, kind, accepting, items, answered, planned, people }) {
+  const [called, unit] = KINDS[kind] ?? [kind, "item"];
+  /** @param {MouseEvent} event */
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    screen.go(name);
+  };
+  const done = planned ? `${count(answered)} of ${plural(planned, "answer")}` : plural(answered, "answer");
+  return h("li", { class: "cq-stcard" },
+    h("div", { class: "cq-stname" },
+      h("h2", {}, h("a", { href: at(`analysis?study=${encodeURIComponent(name)}`), onclick: open, text: name, dir: "auto" })),
+      h("span", { class: "cq-row" }, chip(called), accepting ? chip("Open", "on") : chip("Closed"))),
+    h("p", { class: "cq-quiet num", text: `${plural(items, unit)} · ${plural(people, "person", "people")}` }),
+    h("div", { class: "cq-stprogress" }, bar(answered, 0, planned, done), h("b", { class: "num", text: `${percent(answered, planned)} %` }),
+      h("small", { text: done })));
+}

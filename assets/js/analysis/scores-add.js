@@ -1,0 +1,132 @@
+// Asks for scores: from a file, or worked out by a method in a gallery.
+import { api, closer, dialog, h, messageOf, say, toast } from "../shared/common.js";
+import { csvText, firstFaults } from "./csv.js";
+import { passing } from "./follow.js";
+import { plural } from "../studies/words.js";
+/** @import { AnswerOf, CallOptions, Child } from "../shared/types.js" */
+
+const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
+
+/** @type {(of: { study: string, changed(): void, from(): void }) => { leave(): void }} */
+// Answers {leave}: whoever looked has gone, and nothing is asked any more. A computation goes on without a dialog.
+export function addScores({ study, changed, from }) {
+  const stopped = new AbortController(), { signal } = stopped;
+  /** @type {<Path extends string>(method: "GET" | "POST", path: Path, body?: object, options?: CallOptions) => Promise<AnswerOf<Path>>} */
+  const ask = (method, path, body, options) => api(method, path, body, { signal, ...options });
+  const file = h("input", { type: "file", accept: ".csv,text/csv", "aria-label": "CSV file" });
+  const send = h("button", { class: "cq-btn primary", text: "Add the file" });
+  const method = h("select", { "aria-label": "Method" }), gallery = h("select", { "aria-label": "Gallery" });
+  const named = h("input", { type: "text", placeholder: "as the method and the gallery are called" });
+  const compute = h("button", { class: "cq-btn primary", text: "Work them out", disabled: true });
+  const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), said = h("p", { class: "cq-quiet", role: "status" });
+
+  const byFile = part("From a file", send, async () => {
+    const chosen = file.files?.[0];
+    if (!chosen) throw new Error("Choose a CSV file first.");
+    const content = await csvText(chosen);
+    await ask("POST", "analysis/scores", { study, content, name: chosen.name }, { patience: UPLOAD_MS });
+  }, h("p", {}, "A row for each set, with the columns ", h("code", { text: "item" }), ", ", h("code", { text: "set" }), " (1 or 2) and one column of numbers for each metric. ",
+    "The judgements’ CSV of this study has the first two already: add a column to its ", h("code", { text: "sets.csv" }), "."),
+  h("pre", { class: "cq-an-example", text: "item,set,my metric\nfashioniq::12,1,0.731\nfashioniq::12,2,0.655" }), h("div", { class: "cq-row" }, file, send));
+
+  const byMethod = part("By a method, in a gallery", compute, async () => {
+    const { run } = await ask("POST", "analysis/scores/compute", { study, gallery: gallery.value, method: method.value, name: named.value.trim() });
+    await watch(run);
+  }, h("p", { text: "How much the images of each set resemble the composed query, on the mean: the cosine that the method itself ranks by." }),
+  h("label", { class: "cq-field" }, h("span", { text: "Method" }), method), h("label", { class: "cq-field" }, h("span", { text: "Gallery" }), gallery),
+  h("label", { class: "cq-field" }, h("span", { text: "Name of the metric" }), named), h("div", { class: "cq-row" }, compute), bar, said);
+
+  const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, byMethod.element);
+  asks.addEventListener("close", () => {
+    asks.remove();
+    from();
+  });
+  asks.showModal();
+  choices();
+  return { leave() {
+    stopped.abort();
+    asks.close();
+  } };
+
+  /**
+   * A form with what is wrong with it in itself.
+   * @param {string} title
+   * @param {HTMLButtonElement} button
+   * @param {() => Promise<void>} work throws sentences
+   * @param {...Child} fields
+   */
+  function part(title, button, work, ...fields) {
+    const problem = h("p", { class: "cq-inline cq-an-faults", role: "alert", dir: "auto", hidden: true });
+    /** @param {string} text */
+    const tell = (text) => {
+      problem.textContent = text;
+      problem.hidden = !text;
+      if (text) problem.scrollIntoView({ block: "nearest" });
+    };
+    const form = h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      if (button.disabled) return;
+      tell("");
+      button.disabled = true;
+      try {
+        await work();
+        done();
+      } catch (error) {
+        if (signal.aborted) return;
+        if (asks.open) tell(firstFaults(messageOf(error)));
+        else toast(messageOf(error).split("\n")[0]);
+      } finally {
+        bar.hidden = true;
+        button.disabled = false;
+      }
+    } }, h("h3", { text: title }), fields, problem);
+    return { element: form, tell };
+  }
+
+  async function choices() {
+    const title = h("h3", { text: "By a method, in a gallery" });
+    try {
+      const { galleries, methods, gallery: own, name_limit } = await ask("GET", `analysis/scores/choices?study=${encodeURIComponent(study)}`);
+      gallery.replaceChildren(...galleries.map(({ name, size }) => h("option", { value: name, text: `${name} · ${plural(size, "image")}`, selected: name === own })));
+      method.replaceChildren(...methods.map(({ name, title: called }) => h("option", { value: name, text: called })));
+      if (name_limit) named.maxLength = name_limit;
+      compute.disabled = !galleries.length || !methods.length;
+      if (!galleries.length) byMethod.element.replaceChildren(title, h("p", { text: "There is no gallery yet. Index the study’s images with cirque index." }));
+    } catch (error) {
+      if (!signal.aborted) byMethod.element.replaceChildren(title, h("p", { text: messageOf(error) }));
+    }
+  }
+
+  /** @param {string} run */
+  async function watch(run) {
+    bar.hidden = false;
+    for (;;) {
+      let wait = LOOK_MS;
+      try {
+        const now = await ask("GET", `analysis/scores/run?id=${encodeURIComponent(run)}`);
+        if (now.problem) throw new Error(now.problem);
+        bar.max = now.total || 1;
+        bar.value = now.done;
+        said.textContent = now.text;
+        if (now.finished) return;
+      } catch (error) {
+        if (signal.aborted || !passing(error)) {
+          said.textContent = "";
+          throw error;
+        }
+        wait = AGAIN_MS;
+        said.textContent = `${messageOf(error)} The computation goes on; asked again every ${wait / 1000} seconds.`;
+      }
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      signal.throwIfAborted();
+    }
+  }
+
+  function done() {
+    if (signal.aborted) return;
+    toast("Scores added");
+    say("Scores added");
+    asks.close();
+    changed();
+  }
+}

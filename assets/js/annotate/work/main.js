@@ -1,0 +1,160 @@
+/** @import { Acknowledged, Desk, DeskOf, Progress, Saved, Sent } from "../../shared/types.js" */
+// A person's way through a study, whatever its kind: to other items, and on after a save.
+import { api, messageOf } from "../../shared/calls.js";
+import { toast } from "../../shared/elements.js";
+import { createLate } from "./late.js";
+/** @import { At } from "./places.js" */
+/** @import { Refused } from "./sending.js" */
+
+const LINGER_MS = 1500;
+
+/**
+ * @template A
+ * @typedef {ReturnType<typeof createWork<A>>} Work
+ */
+// ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
+// ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
+// what is shown is saved, though nobody goes on.
+/**
+ * @template A
+ * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>,
+ *   places: import("./places.js").Places, progress: { draw(study: string, progress: Progress): void }, now(): DeskOf<At, A> | null,
+ *   show(desk: DeskOf<never, A>): unknown, stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, problem(text: string): void,
+ *   leave?: () => void }} of
+ */
+export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
+  const query = `study=${encodeURIComponent(name)}`;
+  const late = createLate({ name, drafts, sending, places });
+  /** @type {Map<string, DeskOf<At, A> | null>} */
+  const visits = new Map(); // where Save was pressed: the desk, by item
+  let asked = 0, headed = /** @type {string | null} */ (null); // the item on its way: steps count from there
+  // The desk at the item with this id, or at the first that is open, and when it was asked for.
+  /** @type {(item?: string | null) => Promise<DeskOf<never, A>>} */
+  const deskAt = async (item) => {
+    const since = performance.now();
+    const desk = await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`);
+    return { .../** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)), asked: since };
+  };
+  drafts.join(sending.pending, leave);
+
+  // To the item with this id; without one, to the first that is open.
+  /** @param {string} [item] */
+  async function go(item) {
+    const mine = ++asked;
+    headed = item ?? null;
+    problem("");
+    leave();
+    await Promise.race([drafts.send(), new Promise((resolve) => setTimeout(resolve, LINGER_MS))]);
+    try {
+      const next = await deskAt(item);
+      sending.retry(); // the server is there, and knows who this is
+      if (mine === asked) show(next);
+    } catch (error) {
+      if (mine === asked) problem(messageOf(error));
+    } finally {
+      if (mine === asked) headed = null;
+    }
+  }
+  // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
+  /** @type {(told: Acknowledged<A>, same: (answer: A) => boolean, left: boolean) => unknown} */
+  function acknowledged({ saved, desk: next, sent, replaced }, same, left) {
+    places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
+    const overtook = saved.overtook && !replaced
+      ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
+    const there = now()?.item?.id === sent.item;
+    if (there && !left) {
+      if (overtook) toast(overtook);
+      if (same(sent.answer)) return show(next);
+    }
+    if (there) stayed(saved, sent, next);
+    else progress.draw(next.study.name, next.progress);
+    const changed = there && !same(sent.answer);
+    toast(`${changed ? "Saved. What you have changed since is not saved yet." : "The answer of before is saved."} ${overtook}`);
+  }
+
+  // The server does not take an answer: on its own item that is said there, else it is a draft again.
+  /** @param {Refused<A>} problem */
+  function refused({ message, sent }) {
+    if (now()?.item?.id === sent.item) return problem(message);
+    late.hold(sent);
+    toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
+  }
+
+  const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
+
+  return {
+    go,
+    get headed() { return headed; },
+    // Whether the study takes answers: asked anew, where it did not.
+    async reopened() {
+      try {
+        const { study } = await deskAt(now()?.item?.id);
+        return study.accepting;
+      } catch (error) {
+        problem(messageOf(error));
+        return null;
+      }
+    },
+    /** @param {number} by */
+    step(by) {
+      const item = here();
+      const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
+      if (to) return go(to);
+      toast(by < 0 ? "This is the first one." : "This is the last one.");
+    },
+    async map() {
+      const to = await places.choose(now()?.item?.id);
+      places.load().catch(() => {}); // what another window has done since
+      if (to) go(to);
+    },
+    // Ask for more items; answers a sentence if there are none.
+    async more() {
+      try {
+        const { added, desk } = await api("POST", "study/more", { study: name });
+        if (added) await places.load();
+        if (added) show(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
+        return added ? "" : "There is nothing more to take at the moment.";
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+    // Save ``answer`` to what is shown. ``same(answer)``: whether the page still shows what was sent. ``stopped(problem)``
+    // hears that the server does not take it, where the item is still shown; true says that it has seen to it.
+    /** @type {(save: { answer: A, seconds: number, same(answer: A): boolean, stopped(problem: Refused<A>): unknown }) => Promise<void>} */
+    async save({ answer, seconds, same, stopped }) {
+      const desk = now();
+      if (!desk?.item) return;
+      const { item, revision, study } = desk;
+      const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
+        drafts.drop(study.name, item.id));
+      visits.set(item.id, desk);
+      if (!press) return;
+      let told;
+      try {
+        told = await press;
+      } catch (error) {
+        const problem = /** @type {Refused<A>} */ (error);
+        if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
+        return;
+      }
+      acknowledged(told, same, now() !== visits.get(item.id));
+    },
+    // The first desk, once what an earlier visit could not send is sent.
+    /** @param {DeskOf<At, A>} desk */
+    async begin(desk) {
+      if (desk.joined) await places.load();
+      const open = await late.settle({
+        go,
+        item: () => here()?.id,
+        // Not by going there, which would keep what is shown as the draft.
+        async again(item) {
+          const again = await deskAt(item).catch(() => null);
+          if (again && !headed && now()?.item?.id === item) show(again);
+        },
+        saved: ({ saved, sent, desk: next }) => { if (!headed && saved && next) stayed(saved, sent, next); },
+      });
+      if (open === null || !desk.joined) return show(/** @type {DeskOf<never, A>} */ (desk));
+      show(await deskAt(open));
+    },
+  };
+}

@@ -1,0 +1,114 @@
+// Actions go to the server, which draws the panels anew. What happens on the page in between, and after.
+import { say, toast } from "../shared/common.js";
+import { address } from "./address.js";
+import { $, $$, shown } from "./page.js";
+import { restore } from "./restore.js";
+
+const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
+const GIVEN_UP_MS = 20000;
+
+let trigger = null; // Gradio's, of the top panel
+const waiting = [];
+let pending = null; // {name, turn, since}
+let queued = null; // {name, turn, data}
+
+const afterDraw = [];
+export const onDraw = (callback) => afterDraw.push(callback); // with {action, failed}
+const afterLive = [];
+export const onLive = (callback) => afterLive.push(callback); // after each drawing of what is still going on
+
+// --- to the server ---------------------------------------------------------------------
+
+const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
+
+// Says whether the action was sent: one at a time.
+export function act(name, data = {}) {
+  if (busy()) {
+    if ($(".cq-live")) toast("Still at it. Esc stops it and keeps what has been found.");
+    return false;
+  }
+  const { turn, reference } = shown(); // lets a restarted server pick up where we are
+  pending = { name, turn, since: performance.now() };
+  document.body.classList.add("cq-busy");
+  if (SLOW.has(name)) document.body.classList.add("cq-loading");
+  $(".cq-grid")?.setAttribute("aria-busy", "true");
+  const send = () => trigger("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
+  if (trigger) send();
+  else waiting.push(send);
+  return true;
+}
+
+// An action of which only the newest counts, such as a slider being dragged: it waits for the
+// one under way and is never lost. Values that were not sent yet are joined; ``shape`` has the
+// last word on them when they are.
+export function soon(name, data) {
+  const { turn } = shown();
+  queued = { name, turn, data: queued?.name === name && queued.turn === turn ? { ...queued.data, ...data } : data };
+  flush();
+}
+export const waits = () => Boolean(queued);
+function flush() {
+  if (!queued || busy()) return;
+  const { name, turn, data: { shape, ...values } } = queued;
+  queued = null;
+  if (turn === shown().turn) act(name, shape ? shape(values) : values);
+}
+
+// The action is over; Gradio calls it too, where one failed and nothing is drawn (web/search/events.py).
+export function done() {
+  pending = null;
+  document.body.classList.remove("cq-busy", "cq-loading");
+  $(".cq-grid")?.removeAttribute("aria-busy");
+  setTimeout(flush, 0); // after what is drawn now has been seen to
+}
+
+// --- what it draws ---------------------------------------------------------------------
+
+let scheduled = false;
+let beat = "";
+
+// Each panel hands itself over (web/search/tab.py), perhaps when the server has drawn it already.
+export function mount(element, send, watch, name) {
+  if (name === "top") {
+    trigger = send;
+    waiting.splice(0).forEach((call) => call());
+  }
+  watch("value", schedule);
+  if (shown().loaded) schedule();
+}
+
+function schedule() {
+  if (scheduled) return;
+  scheduled = true;
+  setTimeout(drawn, 0); // after every panel of this answer has been drawn
+}
+
+function drawn() {
+  scheduled = false;
+  const { beat: now, session, turn, problem, notice } = shown();
+  if (now === undefined || now === beat) {
+    if (pending && $(".cq-live")) { // still at it
+      pending.since = performance.now();
+      document.body.classList.remove("cq-loading");
+      if (session) address(session);
+      for (const callback of afterLive) callback();
+    }
+    return restore();
+  }
+  beat = now;
+  const action = pending?.name || "";
+  // A search that was stopped at once is no mistake, but leads nowhere either.
+  const failed = Boolean(problem) || (action === "search" && turn === pending.turn);
+  done();
+  restore();
+  address(session);
+  const text = problem || notice || heard(action);
+  if (text) say(text);
+  for (const callback of afterDraw) callback({ action, failed });
+}
+
+function heard(action) {
+  const title = $("#results .cq-title")?.textContent || "";
+  const count = $$("#results .cq-grid [role=option]").length;
+  return action === "search" && count ? `${count} results for ${title}` : "";
+}

@@ -1,0 +1,29 @@
+// The session in the address, and those that began in this browser.
+import { kept } from "../shared/common.js";
+
+const MINE = "cirque.sessions";
+const MINE_KEPT = 200;
+
+// Another session is another entry of the history, so that Back leads to the one before.
+// What the page was opened with is corrected in place.
+let addressed = false;
+export function address(session) {
+  const url = new URL(window.location.href);
+  if ((url.searchParams.get("session") || "") !== session) {
+    if (session) url.searchParams.set("session", session);
+    else url.searchParams.delete("session");
+    window.history[addressed ? "pushState" : "replaceState"](window.history.state, "", url);
+  }
+  addressed = true;
+  if (session) remember(session);
+}
+window.addEventListener("popstate", () => window.location.reload());
+
+export function mySessions() {
+  const known = kept.read(MINE, []);
+  return Array.isArray(known) ? known : [];
+}
+// Read and written in one go: two tabs must not forget each other's sessions.
+function remember(session) {
+  kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
+}

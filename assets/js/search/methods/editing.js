@@ -1,0 +1,86 @@
+// Editing a text of the page where it stands. One at a time. A drawing may take the text away or
+// write over it, so what is typed and the caret are kept here, and put back before the next key
+// arrives.
+import { $ } from "../page.js";
+
+let editing = null;
+const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
+const release = (element) => {
+  element.contentEditable = "false";
+  element.classList.remove("editing");
+};
+
+// ``find`` says where the text stands now, null if it is nowhere any more. ``done`` is called with a changed text,
+// ``gone`` when it was left as it was.
+export function edit(element, { find, done, gone = () => {} }) {
+  if (editing?.element === element) return;
+  finishEdit(true);
+  const text = element.textContent;
+  editing = { element, find, done, gone, before: text, text, caret: [0, text.length] };
+  hold(element);
+  drawings.observe($("#results"), { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
+}
+function hold(element) {
+  if (element !== editing.element) release(editing.element);
+  editing.element = element;
+  element.contentEditable = "plaintext-only";
+  if (!element.isContentEditable) element.contentEditable = "true";
+  element.classList.add("editing");
+  if (element.textContent !== editing.text) element.textContent = editing.text;
+  const caret = editing.caret; // focusing moves it
+  element.focus();
+  editing.caret = caret;
+  const node = element.firstChild;
+  if (node) window.getSelection().setBaseAndExtent(node, Math.min(caret[0], node.length), node, Math.min(caret[1], node.length));
+}
+export function restoreEdit() {
+  if (!editing) return;
+  if (intact(editing.element) && document.activeElement === editing.element) return;
+  const element = editing.find(editing.element);
+  if (element) hold(element);
+  else {
+    editing = null;
+    drawings.disconnect();
+  }
+}
+const drawings = new MutationObserver(restoreEdit);
+export function finishEdit(keep, byKey = false) {
+  if (!editing) return;
+  const { element, before, done, gone } = editing;
+  editing = null;
+  drawings.disconnect();
+  release(element);
+  const text = element.textContent.replace(/\s+/g, " ").trim();
+  element.textContent = keep ? text : before;
+  if (keep && text !== before) done(text, element);
+  else gone(byKey, element);
+  if (byKey) element.focus();
+}
+function follow() {
+  if (!editing || !intact(editing.element)) return;
+  const { element } = editing;
+  editing.text = element.textContent;
+  const selection = window.getSelection();
+  if (!element.contains(selection.anchorNode)) return;
+  const range = selection.getRangeAt(0);
+  const before = range.cloneRange();
+  before.selectNodeContents(element);
+  before.setEnd(range.startContainer, range.startOffset);
+  const start = before.toString().length;
+  editing.caret = [start, start + range.toString().length];
+}
+document.addEventListener("input", follow, true);
+document.addEventListener("selectionchange", follow);
+document.addEventListener("keydown", (event) => {
+  if (!editing) return;
+  if (document.activeElement === document.body) restoreEdit();
+  if (!editing || document.activeElement !== editing.element) return;
+  event.stopPropagation();
+  if (event.key === "Enter" && !event.isComposing) { event.preventDefault(); finishEdit(true, true); }
+  if (event.key === "Escape" && !event.isComposing) { event.preventDefault(); finishEdit(false, true); }
+}, true);
+// Not at "blur": a drawing that takes the text away blurs it too, and is no leaving.
+document.addEventListener("pointerdown", (event) => { if (editing && !editing.element.contains(event.target)) finishEdit(true); }, true);
+document.addEventListener("focusin", (event) => { if (editing && event.target !== editing.element) finishEdit(true); });
+
+export const isEditing = () => Boolean(editing);

@@ -1,0 +1,82 @@
+// The query: what is typed, and where the page goes on when it has been answered.
+import { act, onDraw } from "./actions.js";
+import { closeDrawers } from "./drawers.js";
+import { $, narrow, shown } from "./page.js";
+import { marks } from "./results/marks.js";
+import { selected, tiles } from "./results/selection.js";
+
+export const queryField = () => $("#cq-text");
+
+let asked = null;
+document.addEventListener("submit", (event) => {
+  const form = event.target, name = form.dataset.form;
+  if (!name) return;
+  event.preventDefault();
+  const data = Object.fromEntries(new FormData(form));
+  if (name === "settings") closeDrawers();
+  if (name !== "search") act(name, data);
+  else if (act(name, { ...data, ...marks() })) asked = data.text;
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.id === "cq-text" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    event.target.form.requestSubmit();
+  }
+});
+
+export function ask(text) {
+  const field = queryField();
+  field.value = text;
+  field.form.requestSubmit();
+}
+
+// --- what is typed survives a connection that drops --------------------------------------
+
+const TYPED = "cirque.typed";
+const place = () => shown().session || "";
+function keepTyped(text) {
+  try {
+    if (text) sessionStorage.setItem(TYPED, JSON.stringify({ session: place(), text }));
+    else sessionStorage.removeItem(TYPED);
+  } catch { /* private windows may not store anything */ }
+}
+document.addEventListener("input", (event) => { if (event.target.id === "cq-text") keepTyped(event.target.value); });
+let restored = false;
+function restoreTyped(field) {
+  restored = true;
+  try {
+    const typed = JSON.parse(sessionStorage.getItem(TYPED) || "null");
+    if (typed && !field.value && typed.session === place()) field.value = typed.text;
+  } catch { /* as above */ }
+}
+
+// --- after a new drawing -------------------------------------------------------------------
+
+const FROM_RESULTS = ["back", "turn", "branch", "keep", "reset", "undo"];
+const IN_PLACE = ["adjust", "moves", "filter"]; // the page stays where the person works
+
+onDraw(({ action, failed }) => {
+  const field = queryField();
+  if (action === "search" && !failed && field && field.value === asked) { // else the next text is being typed
+    field.value = "";
+    if (narrow(720).matches) {
+      field.blur();
+      $("#results")?.scrollIntoView({ block: "start", behavior: "smooth" });
+    } else {
+      tiles()[0]?.focus({ preventScroll: true });
+      if (window.scrollY > 240) window.scrollTo({ top: 0, behavior: "smooth" });
+    }
+  }
+  if (action === "search" && failed) field?.focus();
+  if (action === "reference" && !failed) field?.focus({ preventScroll: true });
+  // What had the focus (a tile, a turn) was drawn anew: the keyboard goes on from the results.
+  if (FROM_RESULTS.includes(action) && document.activeElement === document.body) selected()?.focus({ preventScroll: true });
+  if (!IN_PLACE.includes(action)) {
+    $(".cq-turns .current")?.scrollIntoView({ block: "nearest", inline: "center" });
+    $("#strip .cq-turns")?.scrollTo({ left: 1e6 * Number(Boolean($(".cq-turns li:last-child.current"))) });
+  }
+  if (!field) return;
+  if (action === "search" && !failed) keepTyped(field.value);
+  if (!restored) restoreTyped(field);
+});

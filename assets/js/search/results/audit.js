@@ -1,0 +1,53 @@
+// Text and image each alone: asked for once the results stand, kept for each turn, and shown for
+// the selected result too.
+import { h } from "../../shared/common.js";
+import { onDraw } from "../actions.js";
+import { $ } from "../page.js";
+import "./ledger.js"; // which is drawn before
+import { onSelect, selected } from "./selection.js";
+
+const known = new Map(); // address and whether the target is shown → answer
+const KEPT = 50;
+let alone = {}; // image → its ranks
+
+async function answer(key, address) {
+  if (!known.has(key)) {
+    const asked = fetch(address).then((reply) => reply.json())
+      .catch(() => ({ problem: "The server cannot be reached just now.", again: true }));
+    known.set(key, asked);
+    asked.then((found) => { if (found.again) known.delete(key); });
+    if (known.size > KEPT) known.delete(known.keys().next().value);
+  }
+  return known.get(key);
+}
+
+async function fill() {
+  const section = $("#how [data-audit]");
+  if (!section) return;
+  const { audit, shown } = section.dataset;
+  const found = await answer(`${audit} ${shown}`, audit);
+  if (!section.isConnected) return; // another turn was drawn meanwhile
+  const place = $("[data-audit-place]", section);
+  if (found.problem) place.replaceChildren(h("p", { class: "cq-quiet", text: found.problem }));
+  else place.innerHTML = found.html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
+  alone = found.ranks || {};
+  showAlone();
+}
+
+// The line under the ledger of the selected result.
+function showAlone() {
+  const place = $("[data-ledger]");
+  const tile = selected();
+  const ranks = tile && alone[tile.dataset.image];
+  $(".cq-alonerank", place || document)?.remove();
+  if (!place || !ranks) return;
+  const [text, image] = ranks.map((rank) => rank && rank.toLocaleString("en"));
+  place.append(h("p", { class: "cq-quiet cq-alonerank" },
+    text ? `By the text alone rank ${text}, ` : "", `${text ? "by" : "By"} the image alone rank ${image}.`));
+}
+onSelect(showAlone);
+
+onDraw(() => {
+  alone = {};
+  fill();
+});

@@ -1,0 +1,64 @@
+// Methods side by side: the form that starts them, and votes from the keyboard.
+import { token } from "../../shared/common.js";
+import { act, onDraw, soon } from "../actions.js";
+import { closeDrawers } from "../drawers.js";
+import { $, $$ } from "../page.js";
+import { marks } from "./marks.js";
+
+const WHO = "cirque.annotator";
+
+// A vote belongs to somebody; without sign-in that is this browser.
+function who() {
+  const fresh = token();
+  try {
+    const known = localStorage.getItem(WHO);
+    if (known) return known;
+    localStorage.setItem(WHO, fresh);
+  } catch { /* private windows may not store anything */ }
+  return fresh;
+}
+
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("[data-columns-form]");
+  if (!form) return;
+  event.preventDefault();
+  const data = new FormData(form);
+  const methods = data.getAll("methods");
+  const line = $("[data-columns-problem]", form);
+  const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose six methods at most." : "";
+  line.textContent = problem;
+  line.hidden = !problem;
+  if (problem) return;
+  closeDrawers();
+  act("compare_methods", {
+    methods, text: data.get("text"), blind: data.get("blind") === "on", fresh: data.get("fresh") === "on", who: who(),
+    ...marks(),
+  });
+});
+
+// What is typed in the query goes along into the drawer.
+document.addEventListener("click", (event) => {
+  if (!event.target.closest("button[data-drawer=columns]")) return;
+  const typed = $("#cq-text")?.value.trim();
+  if (typed) setTimeout(() => { $("#drawer-columns [name=text]").value = typed; });
+});
+
+document.addEventListener("keydown", (event) => {
+  const columns = $("#results .cq-columns");
+  if (!columns || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]") || document.body.dataset.drawer) return;
+  if (event.target.matches?.("input, textarea, select")) return;
+  const button = event.key === "0" ? $(".cq-neither [data-choice=none]") : $$(".cq-vote", columns).find((one) => Number(one.dataset.choice) + 1 === Number(event.key));
+  if (!button) return;
+  event.preventDefault();
+  soon("vote", { choice: button.dataset.choice }); // the last of several quick ones counts
+});
+
+// The words go along into the search that follows.
+let words = "";
+document.addEventListener("click", (event) => {
+  words = event.target.closest("[data-act=use_method]")?.dataset.text || "";
+}, true);
+onDraw(({ action, failed }) => {
+  const field = $("#cq-text");
+  if (action === "use_method" && !failed && words && field && !field.value) field.value = words;
+});

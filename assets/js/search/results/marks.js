@@ -1,0 +1,129 @@
+// "More like this" and "less like this": kept by turn in this tab, sent along with the next search.
+import { h, say, toast } from "../../shared/common.js";
+import { onDraw } from "../actions.js";
+import { $, $$, shown } from "../page.js";
+import { selected, tiles } from "./selection.js";
+
+const KEPT = "cirque.marks";
+const MOST = 50;
+const SIGNS = { more: ["+", "More like this"], less: ["−", "Less like this"] };
+const OTHER = { more: "less", less: "more" };
+
+const byTurn = new Map(); // turn → { more: Map(image → thumb), less: … }
+try {
+  for (const [turn, sides] of JSON.parse(sessionStorage.getItem(KEPT) || "[]")) {
+    byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
+  }
+} catch { /* private windows may not store anything */ }
+function store() {
+  try {
+    const rows = [...byTurn].slice(-40).map(([turn, { more, less }]) => [turn, { more: [...more], less: [...less] }]);
+    sessionStorage.setItem(KEPT, JSON.stringify(rows));
+  } catch { /* as above */ }
+}
+
+const turn = () => shown().turn || "";
+const reference = () => shown().reference || "";
+const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
+const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
+const sign = (image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
+
+export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
+
+// What a turn is asked for is one thing: an image is marked once, and never the reference.
+function toggle(tile, side) {
+  const image = tile.dataset.image;
+  if (!counts()) return toast("Marks do not count with this method.");
+  if (image === reference()) return toast("This is the reference already.");
+  const sides = own();
+  if (sides[side].has(image)) sides[side].delete(image);
+  else if (sides[side].size >= MOST) return toast(`${MOST} marks are the most.`);
+  else {
+    sides[side].set(image, tile.dataset.thumb);
+    sides[OTHER[side]].delete(image);
+  }
+  byTurn.set(turn(), sides);
+  store();
+  draw();
+  say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark taken off rank ${tile.dataset.rank}`);
+}
+export function mark(side) {
+  const tile = selected();
+  if (!tile) return toast("Select a result first.");
+  toggle(tile, side);
+}
+
+// The two toggles, for the ledger and the bar on a phone.
+export function signs(tile) {
+  if (!counts()) return "";
+  return h("span", { class: "cq-signpair", "data-for": tile.dataset.image },
+    ...Object.entries(SIGNS).map(([side, [text, title]]) => h("button", {
+      class: "cq-btn small", "data-sign": side, "aria-pressed": String(sign(tile.dataset.image) === side), "aria-label": title,
+      title: `${title} (${text})`, disabled: tile.dataset.image === reference(), text, onclick: () => toggle(tile, side),
+    })));
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-mark]");
+  if (button) return toggle(button.closest("[role=option]"), button.dataset.mark);
+  const off = event.target.closest("[data-unmark]");
+  if (off) {
+    for (const side of Object.values(own())) side.delete(off.dataset.unmark);
+    store();
+    draw();
+  }
+  if (event.target.closest("[data-unmark-all]")) {
+    byTurn.delete(turn());
+    store();
+    draw();
+    say("Marks cleared.");
+  }
+});
+
+// The keyboard stays where it was: a toggle is no stop of its own.
+document.addEventListener("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); });
+
+function draw() {
+  for (const tile of tiles()) {
+    const set = sign(tile.dataset.image);
+    const itself = tile.dataset.image === reference();
+    for (const button of $$("[data-mark]", tile)) {
+      button.setAttribute("aria-pressed", String(button.dataset.mark === set));
+      button.hidden = itself;
+    }
+    tile.dataset.signed = itself ? "" : set;
+    if (set) tile.setAttribute("aria-description", `marked ${SIGNS[set][1].toLowerCase()}`);
+    else tile.removeAttribute("aria-description");
+  }
+  for (const pair of $$(".cq-signpair")) {
+    for (const button of pair.children) button.setAttribute("aria-pressed", String(sign(pair.dataset.for) === button.dataset.sign));
+  }
+  summary();
+}
+
+function summary() {
+  const place = $("[data-marked]");
+  if (!place) return;
+  const sides = own();
+  place.hidden = !counts() || !(sides.more.size || sides.less.size);
+  if (place.hidden) return place.replaceChildren();
+  const row = (side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
+    h("span", { text: `${SIGNS[side][0]} ${side}`, "data-sign": side }),
+    ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Take this mark off", "aria-label": `Take the mark off ${image}` },
+      h("img", { src: thumb, alt: "", width: 34, height: 34 })))) : null);
+  place.replaceChildren(h("div", { class: "head" }, h("span", { class: "cq-label", text: "Marked, for the next search" }),
+    h("button", { class: "cq-link", "data-unmark-all": true, text: "Clear" })), ...[row("more"), row("less")].filter(Boolean));
+}
+
+let before = "";
+onDraw(({ action, failed }) => {
+  // The same results under another id: what was marked of them stays marked.
+  if (action === "keep" && !failed && before !== turn() && byTurn.has(before) && !byTurn.has(turn())) byTurn.set(turn(), byTurn.get(before));
+  before = turn();
+  const image = reference();
+  if (sign(image)) {
+    for (const side of Object.values(own())) side.delete(image);
+    store();
+  }
+  draw();
+});

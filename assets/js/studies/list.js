@@ -1,0 +1,72 @@
+// All studies, and what a new one would cost.
+import { api, at, h } from "../shared/common.js";
+/** @import { Study } from "../shared/types.js" */
+/** @import { Screen, View } from "./main.js" */
+import { sampleStudy } from "./sample-study.js";
+import { planner } from "./planner.js";
+import { bar, chip, count, day, percent, plural } from "./words.js";
+
+const KINDS = { validity: "Validity", preference: "Preference" };
+
+/** @type {(screen: Screen) => Promise<View>} */
+export async function listView(screen) {
+  const { studies } = await api("GET", "studies/all");
+  const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
+  const element = h("div", {},
+    h("header", { class: "cq-sthead" }, h("h1", { text: "Studies" }),
+      h("p", { class: "cq-quiet", text: studies.length ? plural(studies.length, "study", "studies") : "" })),
+    studies.length
+      ? h("ul", { class: "cq-stlist" }, [...rows.values()].map((it) => it.element))
+      : h("div", { class: "cq-none" }, h("h2", { text: "No study yet" }),
+        h("p", { text: screen.may("manage")
+          ? "A study is made from the command line: from an audit, from query files or from search sessions. Plan it here first; the command is below the plan."
+          : "Whoever runs this cirque has not made a study yet. It will stand here as soon as there is one." }),
+        screen.may("manage") ? sampleStudy() : null),
+    screen.may("manage") ? planner(screen, { open: !studies.length }) : null);
+  return {
+    element,
+    async beat() {
+      const now = (await api("GET", "studies/all", undefined, { ask: false })).studies;
+      if (now.length !== rows.size || now.some((it) => !rows.has(it.id))) return screen.again();
+      for (const study of now) rows.get(study.id)?.put(study);
+    },
+  };
+}
+
+/**
+ * @param {Screen} screen
+ * @param {Study} first
+ */
+function row(screen, first) {
+  const progress = h("div", { class: "cq-stprogress" });
+  const facts = h("p", { class: "cq-quiet num" });
+  const state = h("span", {});
+  /** @param {Study} study */
+  function put(study) {
+    const { items, done, unsure, assignments } = study.counts;
+    state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
+    facts.textContent = [plural(items, first.kind === "preference" ? "question" : "item"), people(study), study.counts.decisions ? `${count(study.counts.decisions)} adjudicated` : "",
+      `made ${day(study.created_at)}${study.created_by ? ` by ${study.created_by}` : ""}`].filter(Boolean).join(" · ");
+    const done_of = `${count(done)} of ${plural(assignments, "answer")}`;
+    progress.replaceChildren(bar(done, unsure, assignments, `${done_of}${unsure ? `, ${count(unsure)} unsure` : ""}`),
+      h("b", { class: "num", text: `${percent(done, assignments)} %` }),
+      h("small", { text: done_of + (unsure ? ` · ${count(unsure)} unsure` : "") }));
+  }
+  put(first);
+  /** @param {MouseEvent} event */
+  const open = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    screen.go(first.name);
+  };
+  const element = h("li", { class: "cq-stcard" },
+    h("div", { class: "cq-stname" },
+      h("h2", {}, h("a", { href: at(`studies?study=${encodeURIComponent(first.name)}`), onclick: open, text: first.name, dir: "auto" })),
+      h("span", { class: "cq-row" }, chip(`${KINDS[first.kind] || first.kind} · ${first.protocol}`), state)),
+    facts, progress);
+  return { element, put };
+}
+
+/** @param {Study} study */
+const people = ({ counts, seats }) => (counts.people < seats
+  ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));

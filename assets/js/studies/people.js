@@ -1,0 +1,40 @@
+// Who judges in a study, and how far each one is.
+import { at, h } from "../shared/common.js";
+import { ago, bar, chip, count, lasting, percent, plural } from "./words.js";
+/** @import { OneStudy, SeatProgress, Study } from "../shared/types.js" */
+/** @import { Screen } from "./main.js" */
+
+/** @typedef {(person: SeatProgress) => void} Release */
+
+/** @type {(screen: Screen, known: OneStudy, release: Release) => HTMLElement[]} */
+export function peopleTable(screen, { study, people }, release) {
+  const taken = people.filter((person) => person.name !== null);
+  const free = people.length - taken.length;
+  const title = h("div", { class: "cq-sttitle" }, h("h2", { text: "People" }),
+    free && study.accepting ? h("p", { class: "cq-quiet" }, `${plural(free, "seat is", "seats are")} free. `,
+      screen.may("people")
+        ? ["Make an ", h("a", { href: at("people"), text: "invitation link" }), "; whoever opens the study takes the next one."]
+        : "Whoever opens the study takes the next one.") : null);
+  if (!taken.length) {
+    return [title, h("p", { class: "cq-quiet", text: "Nobody has begun yet." })];
+  }
+  const head = h("thead", {}, h("tr", {}, h("th", { scope: "col", text: "Name" }), h("th", { scope: "col", text: "Answered" }),
+    study.kind === "preference" ? null : h("th", { scope: "col", class: "num", text: "Unsure" }), h("th", { scope: "col", class: "num", text: "Each, about" }),
+    h("th", { scope: "col", class: "num", text: "Seen" }), study.kind === "preference" ? h("th", { scope: "col", text: "Finished, code" }) : null, screen.may("manage") ? h("th", {}, h("span", { class: "sr", text: "Open work" })) : null));
+  return [title, h("div", { class: "cq-stscroll" }, h("table", { class: "cq-sttable cq-stpeople" }, head,
+    h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
+}
+
+/** @type {(screen: Screen, study: Study, person: SeatProgress, release: Release) => HTMLElement} */
+function line(screen, study, person, release) {
+  const { name, done, unsure, total, open } = person;
+  const left = person.median_seconds && open ? ` · ${lasting(person.median_seconds * open)} left` : "";
+  return h("tr", {}, h("th", { scope: "row" }, h("b", { text: name, dir: "auto" }), person.away ? chip("away", "warn") : null),
+    h("td", {}, bar(done, unsure, total, `${percent(done, total)} % answered`),
+      h("small", { text: `${count(done)} of ${count(total)}${left}` })),
+    study.kind === "preference" ? null : h("td", { class: "num", text: count(unsure) }), h("td", { class: "num", text: lasting(person.median_seconds) }),
+    h("td", { class: "num", text: ago(person.seen_at) }),
+    study.kind === "preference" ? h("td", {}, person.finished_at ? h("code", { text: person.code ?? "yes, no code" }) : null) : null,
+    screen.may("manage") ? h("td", { class: "num" }, open && study.accepting ? h("button", { class: "cq-btn small", type: "button",
+      text: "Hand on open work", "aria-label": `Hand on ${name}’s open work`, onclick: () => release(person) }) : null) : null);
+}

@@ -1,0 +1,73 @@
+// People × items × overlap → hours and precision, before anybody begins.
+import { api, copy, h, messageOf } from "../shared/common.js";
+import { count, lasting, plural } from "./words.js";
+/** @import { Forecast } from "../shared/types.js" */
+/** @import { Screen } from "./main.js" */
+
+const WAIT_MS = 250;
+/** @type {[string, string, number, number, number][]} */
+const FIELDS = [
+  ["people", "People", 5, 1, 10000], ["items", "Items", 500, 1, 1000000], ["overlap", "People per item", 2, 1, 100],
+  ["block", "Agreement items", 50, 0, 100000], ["seconds", "Seconds per item", 60, 1, 3600],
+];
+/** @type {Record<string, string>} */
+const EXPLAINED = {
+  overlap: "How many people judge each item on its own.",
+  block: "Items that everybody judges, to compare all people with each other.",
+};
+
+/**
+ * @param {Screen} screen
+ * @param {{ open: boolean }} how
+ */
+export function planner(screen, { open }) {
+  /** @type {Map<string, HTMLInputElement>} */
+  const inputs = new Map();
+  const fields = FIELDS.map(([name, label, value, least, most]) => {
+    const input = h("input", { type: "number", name, min: least, max: most, value, step: 1, inputmode: "numeric" });
+    inputs.set(name, input);
+    return h("label", { class: "cq-field", title: EXPLAINED[name] }, h("span", { text: label }), input);
+  });
+  const answer = h("div", { class: "cq-stforecast", "aria-live": "polite" });
+  const command = h("code", { class: "cq-stcommand" });
+  const values = () => Object.fromEntries([...inputs].map(([name, input]) => [name, input.value.trim()]));
+  let timer = 0, asked = 0;
+
+  async function ask() {
+    const mine = ++asked, sent = values();
+    command.textContent = `cirque study create validity NAME --from-audit FOLDER --sample ${sent.items} --people ${sent.people} `
+      + `--overlap ${sent.overlap} --agreement-items ${sent.block} --seconds-per-item ${sent.seconds}`;
+    if (!answer.childElementCount) answer.replaceChildren(h("p", { class: "cq-quiet", text: "Working it out…" }));
+    try {
+      const forecast = await api("GET", `studies/plan?${new URLSearchParams(sent)}`);
+      if (mine === asked) answer.replaceChildren(...shown(forecast));
+    } catch (error) {
+      if (mine === asked) answer.replaceChildren(h("p", { class: "cq-inline", text: messageOf(error) }));
+    }
+  }
+  const form = h("form", { class: "cq-stplan", oninput: () => { clearTimeout(timer); timer = setTimeout(ask, WAIT_MS); },
+    onsubmit: (event) => { event.preventDefault(); clearTimeout(timer); ask(); } }, fields);
+  const box = h("details", { class: "cq-stbox", open, ontoggle: () => { if (box.open && !asked) ask(); } },
+    h("summary", {}, h("h2", { text: "Plan a study" }), h("span", { class: "cq-quiet", text: "How many people and hours for how sure a result" })),
+    form, answer,
+    h("p", { class: "cq-quiet", text: "The command that makes it, from an audit (cirque study create --help tells of other sources):" }),
+    h("div", { class: "cq-stcopy" }, command, h("button", { class: "cq-btn small", type: "button", text: "Copy", onclick: () => copy(command.textContent, { shown: command }) })));
+  return box;
+}
+
+/** @param {Forecast} it */
+function shown(it) {
+  /** @type {(value: string, what: string, more: string) => HTMLElement} */
+  const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
+  /** @param {number} width */
+  const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
+  return [h("dl", {},
+    fact(lasting(3600 * it.hours_per_person), "for each person", `up to ${plural(it.items_per_person, "item")}`),
+    fact(lasting(3600 * it.hours_total), "of work in all", plural(it.judgements, "judgement")),
+    fact(half(it.rate_width), "share of valid items", `if about ${Math.round(100 * it.valid_rate)} % are`),
+    it.kappa_width === null
+      ? fact("–", "Cohen’s κ", "nothing to compare")
+      : fact(half(it.kappa_width), "Cohen’s κ", `if about ${it.kappa.toFixed(2)}, from ${plural(it.doubly_judged, "item")}`)),
+  h("p", { class: "cq-quiet", text: it.kappa_reason || `${plural(it.doubly_judged, "item")} of ${count(it.items)} will be judged by more than one person. `
+    + "Widths are those of 95 % intervals." })];
+}

@@ -1,0 +1,140 @@
+// A preference study in the studies screen: how people answered, what rules would leave out, the methods.
+import { api, h, messageOf } from "../shared/common.js";
+import { ruleLines } from "../survey/rules.js";
+import { count, lasting, plural } from "./words.js";
+/** @import { Child, MethodResult, Methods, PairResult, PersonQuality, Quality, Removal, Share } from "../shared/types.js" */
+/** @import { Secret } from "./results.js" */
+/** @import { Screen } from "./main.js" */
+
+const NONE = "none";
+/** @param {number | null} value */
+const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
+/** @type {(of: Share) => string} */
+const range = ({ low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
+
+// Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
+/** @type {(screen: Screen, query: string, name: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
+export function surveyPart(screen, query, name, secret) {
+  const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
+  const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
+  const lines = ruleLines(() => again());
+  const keep = h("button", { class: "cq-btn small", type: "button", text: "Keep these rules", hidden: true, title: "Exports follow the rules that a study keeps",
+    onclick: async () => {
+      const done = await screen.does("POST", "studies/rules", { study: name, rules: chosen() }, "Kept: exports follow these rules");
+      if (done) await again();
+    } });
+  const element = h("section", { "aria-label": "Quality and methods" });
+  let kept = /** @type {string[] | null} */ (null), asked = 0;
+
+  const chosen = () => lines.filter(({ on }) => on.checked).map((it) => it.text);
+  const fresh = () => {
+    element.replaceChildren(h("div", { class: "cq-sttitle" }, h("h2", { text: "Quality" })), people, h("h3", { text: "What to leave out" }),
+      h("p", { class: "cq-quiet", text: "Nothing is left out by itself. Switch rules on to see what each of them takes out." }),
+      h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), problem, h("p", { class: "cq-row" }, effect, keep),
+      h("h3", { text: "Sides" }), sides, h("h3", { text: "Methods" }), methods);
+  };
+
+  async function again() {
+    if (secret.kept) {
+      return element.replaceChildren(h("h2", { text: "Quality and methods" }), h("div", { class: "cq-stcovered" },
+        h("p", { text: "You answer in this study. This shows what participants should not know." }),
+        h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => { secret.tell(); again(); } })));
+    }
+    if (!people.isConnected) fresh();
+    const mine = ++asked;
+    const rules = kept === null ? "" : `&rules=${encodeURIComponent(chosen().join(",") || NONE)}`;
+    try {
+      const [found, of] = await Promise.all([api("GET", `studies/quality?${query}${rules}`), api("GET", `studies/methods?${query}${rules}`)]);
+      if (mine !== asked) return;
+      if (kept === null) for (const it of lines) it.set(found.rules.find((rule) => rule.split("=")[0] === it.rule));
+      kept = found.kept_rules;
+      draw(found, of);
+    } catch (error) {
+      if (mine !== asked) return;
+      problem.textContent = messageOf(error);
+      problem.hidden = false;
+    }
+  }
+
+  /**
+   * @param {Quality} found
+   * @param {Methods} of
+   */
+  function draw(found, of) {
+    problem.hidden = true;
+    people.replaceChildren(qualityTable(found.people));
+    for (const it of lines) it.takes.textContent = taken(found.removed.find(({ rule }) => rule === it.rule), it.on.checked);
+    const { together, left, answers } = found;
+    effect.textContent = found.rules.length ? `All together: ${plural(together.answers, "answer")} out, ${count(left)} of ${count(answers)} left.` : `No rule: all ${plural(answers, "answer")} count.`;
+    keep.hidden = !screen.may("manage") || JSON.stringify(found.rules) === JSON.stringify(found.kept_rules);
+    sides.replaceChildren(...(left < answers ? [h("p", { class: "cq-quiet", text: `Of the ${plural(left, "answer")} that the rules leave.` })] : []), sideTable(found.sides));
+    methods.replaceChildren(...methodTables(of));
+  }
+  return { element, again };
+}
+
+/** @type {(removal: Removal | undefined, on: boolean) => string} */
+const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
+  ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "nothing out");
+
+/** @param {string} text */
+const number = (text) => h("td", { class: "num", text });
+/** @type {(value: number | null, told: (value: number) => string) => HTMLElement} */
+const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Nobody recorded it", text: "–" }) : number(told(value)));
+/** @type {(heads: string[][], rows: Child, kind?: string) => HTMLElement} */
+const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
+  h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
+
+/** @param {PersonQuality[]} people */
+function qualityTable(people) {
+  if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has begun yet." });
+  return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds a question"],
+    ["Longest run", "Questions in a row with the same two ratings"], ["Contradictions", "The preferred set has the lower rating"],
+    ["First side", "How often what stood first is preferred, with a 95 % interval"], ["Agrees", "With others, on questions that several people got"],
+    ["Flagged", "Results flagged as irrelevant"]],
+  people.map((it) => h("tr", { class: it.answers && !it.left ? "out" : "" }, h("th", { scope: "row" }, h("b", { text: it.name, dir: "auto" }),
+    it.left < it.answers ? h("small", { text: it.left ? ` ${count(it.left)} left` : " out" }) : null),
+  number(count(it.answers)), unrecorded(it.checks, (checks) => (checks ? `${count(it.failed_checks)} of ${count(checks)}` : "–")), number(lasting(it.median_seconds)),
+  number(count(it.longest_run)), number(it.contradictable ? `${count(it.contradictions)} of ${count(it.contradictable)}` : "–"),
+  h("td", { class: "num" }, share(it.first_side.value), " ", h("small", { text: range(it.first_side) })),
+  number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged, count))), "cq-stquality");
+}
+
+/** @param {Quality["sides"]} sides */
+function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
+  /** @type {(name: string, it: Share) => HTMLElement} */
+  const row = (name, it) => h("tr", {}, h("th", { scope: "row", text: name }), number(it.n ? `${count(it.count)} of ${count(it.n)}` : "–"), number(share(it.value)),
+    number(range(it)), number(it.p === null ? "" : it.p < 0.001 ? "< 0.001" : it.p.toFixed(3)));
+  return table([["Preferred"], ["Answers"], ["Share"], ["95 %"], ["p", "Against one half, exact binomial"]], [
+    row("What stood first", first), row("What stood first, both rated the same", equal),
+    row("What is stored first: about half, if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
+}
+
+/** @param {Methods} of */
+function methodTables({ methods, pairs }) {
+  if (!methods.length) return [h("p", { class: "cq-quiet", text: "No answer yet, or the methods are not known." })];
+  return [table([["Method"], ["Rated sets"], ["Mean rating"], ["Preferred"], ["95 %"], ["Ties"]],
+    methods.map((it) => h("tr", {}, h("th", { scope: "row", text: it.method, dir: "auto" }), number(count(it.rated)), number(it.mean_rating.toFixed(2)),
+      number(share(it.preferred.value)), number(range(it.preferred)), number(count(it.ties))))),
+  h("p", { class: "cq-quiet", text: "Intervals take answers as independent, though one person gives many: a first look." }),
+  table([["Pair"], ["Answers"], ["First preferred"], ["95 %"], ["Ties"], ["Rating difference", "Of the first less that of the second, in one answer"]],
+    pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), number(count(it.answers)),
+      number(share(it.first_preferred.value)), number(range(it.first_preferred)), number(count(it.ties)), number(`${it.mean_difference > 0 ? "+" : ""}${it.mean_difference.toFixed(2)}`)))),
+  ...adjustedTable(pairs)];
+}
+
+// Which method stood first: balanced in the plan, but not in what came of it.
+/** @param {PairResult[]} pairs */
+function adjustedTable(pairs) {
+  /** @type {(stood: number, share: Share) => HTMLElement} */
+  const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
+  const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
+  return [h("h3", { text: "Methods, adjusted for sides" }),
+    table([["Pair"], ["First method led", "Answers in which the first method of the pair stood first, and the share of these that prefer it"],
+      ["Second method led", "Answers in which the second one stood first, and the share of these that prefer the first method"],
+      ["First preferred", "Of all answers that prefer one of the two"], ["Adjusted", "Mean of both shares: as if each had stood first equally often"]],
+    pairs.map((it) => h("tr", {}, h("th", { scope: "row", dir: "auto", text: `${it.first} – ${it.second}` }), led(it.first_led, it.first_leading),
+      led(it.second_led, it.second_leading), number(share(it.first_preferred.value)),
+      h("td", { class: "num", text: share(it.adjusted), title: it.unadjusted || null })))),
+    ...(why.length ? [h("p", { class: "cq-quiet", text: `Not adjusted. ${why.join("; ")}.`, dir: "auto" })] : [])];
+}

@@ -1,0 +1,66 @@
+// The keys of the survey: the list that "?" shows, and who gets them.
+import { dialogOpen, typing } from "../shared/common.js";
+import { SIDES, TIE } from "./answer.js";
+/** @import { Side, Survey } from "../shared/types.js" */
+
+/** @type {(page: Survey) => string[][]} */
+export const keysOf = (page) => [
+  ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],
+  ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
+  ["←  →", `${page.set_names[0]} is better, ${page.set_names[1]} is better`],
+  ...(page.allow_tie ? [["=", page.questions.tie]] : []),
+  ["i  t", "The results have nothing to do with the image, the text"],
+  ["r", "To the reason, where one is asked for; Esc leaves it"],
+  ["Enter", "Save and go on"],
+  ["y  n", "Where you are asked whether you meant it: keep it, change it"],
+  ["Backspace", "Back; with Shift forward. Nothing is saved by it"],
+  ["z", "The pictures large; arrows lead from one to the next"],
+  ["o", "All questions"], ["d", "Guidelines"], ["?", "These keys"],
+];
+
+const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summary"; // Enter is theirs
+
+/**
+ * @param {{ here(): boolean, asking(): boolean, save(): void, leaving(): boolean, meant(yes: boolean): void, step(by: number): void, sheet(): void, map(): void,
+ *   zoom(): void, rate(rating: number): void, active(side: Side): void, prefer(side: Side | "tie"): void, flip(to: "image" | "text"): void,
+ *   reason(): void, leaveReason(): void }} does ``leaving``: whether keys come too soon for what is shown next
+ */
+export function listen(does) {
+  document.addEventListener("keydown", (event) => {
+    if (dialogOpen() || event.isComposing || event.defaultPrevented || !does.here()) return;
+    /** @param {() => unknown} action */
+    const mine = (action) => { event.preventDefault(); action(); };
+    const { key } = event;
+    /** @param {() => unknown} action */
+    const inTime = (action) => mine(() => does.leaving() || action());
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "Enter") mine(() => event.repeat || does.save());
+      return;
+    }
+    if (event.altKey) return;
+    if (typing(event.target)) {
+      if (key === "Escape") mine(does.leaveReason);
+      else if (key === "Enter" && !event.shiftKey) mine(() => event.repeat || does.save());
+      return;
+    }
+    if (key === "Enter") {
+      if (!(/** @type {Element} */ (event.target)).closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
+      return;
+    }
+    if (event.repeat) return;
+    if (key === "Backspace") return mine(() => does.step(event.shiftKey ? 1 : -1));
+    if (does.asking() && (key === "y" || key === "n" || key === "Escape")) return mine(() => does.meant(key === "y"));
+    if (/^[1-5]$/.test(key)) return inTime(() => does.rate(Number(key)));
+    /** @type {Record<string, Side | "tie">} */
+    const preferences = { ArrowLeft: "A", "[": "A", ArrowRight: "B", "]": "B", "=": TIE, 0: TIE }, preferred = preferences[key];
+    if (preferred && !event.shiftKey) return inTime(() => does.prefer(preferred));
+    const side = SIDES[["a", "b"].indexOf(key)];
+    if (side) return inTime(() => does.active(side));
+    /** @type {Record<string, () => void>} */
+    const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason };
+    if (answers[key]) return inTime(answers[key]);
+    /** @type {Record<string, () => void>} */
+    const simple = { z: does.zoom, o: does.map, d: does.sheet };
+    if (simple[key]) mine(simple[key]);
+  });
+}

@@ -1,0 +1,50 @@
+"""What is wrong with a data set's files: each fault names file, record and remedy.
+
+A reader is written once. With ``ValidationIssues()`` the first fault is raised, which is what loading
+wants; with ``ValidationIssues(collect=True)`` the reader goes on without the faulty record, which is
+what ``cirque datasets check`` wants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cir_core.errors import DatasetError
+from cir_core.support.texts import shortened
+
+_LONGEST = 2_000  # characters of what a fault says; what it quotes is cut where it is composed
+KEPT = 1_000  # faults listed; a broken export has the same one on every line
+
+
+@dataclass(frozen=True)
+class Fault:
+    """``record``: "record 3" of an array (from 0), "line 12" of lines (from 1), "key 'a'", or ""
+    for the file as a whole. ``problem`` and ``remedy`` are sentences without their full stop."""
+
+    file: str
+    record: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        where = f"{self.file}, {self.record}" if self.record else self.file
+        return f"{where}: {self.problem}. {self.remedy}."
+
+
+class ValidationIssues:
+    def __init__(self, *, collect: bool = False) -> None:
+        self.found: list[Fault] = []
+        self.count = 0
+        self._collect = collect
+
+    def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
+        """Note a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
+        named = f"record {record}" if isinstance(record, int) else record
+        fault = Fault(str(file), shortened(named, _LONGEST), shortened(problem, _LONGEST).rstrip("."),
+                      shortened(remedy, _LONGEST).rstrip("."))
+        if not self._collect:
+            raise DatasetError(str(fault))
+        self.count += 1
+        if len(self.found) < KEPT:
+            self.found.append(fault)

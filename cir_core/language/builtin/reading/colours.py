@@ -1,0 +1,128 @@
+"""Which colour is meant of what: the cloth, the pattern, the trim, or a single piece."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from cir_core.language.builtin.reading.reader import Item
+
+JOINERS = frozenset({"and", "&", ",", "with", "plus", "w", "wit", "having", "featuring"})
+_PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic"})
+
+
+@dataclass(frozen=True)
+class ColourRun:
+    """The colours from one place on, sorted out. ``end`` is the place after them."""
+
+    colours: tuple[str, ...]
+    end: int
+    colour: str = ""
+    second: str = ""
+    of: str = ""                   # "pattern" or "trim" when the last colour is said of one
+    piece: str = ""                # "white sleeves": a piece whose colour has no slot
+    piece_at: int | None = None    # the place of a piece that says nothing more
+
+
+def colour_run(
+    items: Sequence[Item], place: int, negated: Collection[int], joiners: Collection[str] = JOINERS
+) -> ColourRun:
+    """The colours that start at ``place``: "red", "red and white", "red with white (stripes)".
+
+    ``joiners`` are the words that may stand between them. Two colours side by side
+    ("red/white") need none, unless ``joiners`` is empty: "not red white" is about red only.
+    """
+    colours = [_colour(items, place)]
+    end = place + 1
+    while joiners and len(colours) < 3:
+        skip = 0
+        if _kind(items, end) in ("and", "with"):
+            if items[end].text not in joiners:
+                break
+            skip = 2 if _kind(items, end) == "with" and _kind(items, end + 1) == "a" else 1
+        while _kind(items, end + skip) == "shade":
+            skip += 1
+        if not _colour(items, end + skip):
+            break
+        colours.append(_colour(items, end + skip))
+        end += skip + 1
+    found = tuple(colours)
+    owner, owner_at = _owner_after(items, end)
+    last = found[-1]
+    if owner == "piece":
+        rest = (*found[:-1], "", "")
+        piece_item = items[owner_at]
+        says_more = piece_item.kind == "value"
+        return ColourRun(found, end, rest[0], rest[1], "", f"{last} {piece_item.text}",
+                         None if says_more else owner_at)
+    if owner == "pattern" and _is_print(items[owner_at]) and not _after_with(items, place):
+        owner = ""
+    if not owner and len(found) == 1:
+        owner = _owner_before(items, place, negated)
+    if owner == "second" or (owner and len(found) == 1):
+        first = found[0] if len(found) > 1 else ""
+        return ColourRun(found, end, first, last, owner)
+    return ColourRun(found, end, found[0], found[1] if len(found) > 1 else "", owner)
+
+
+def _owner_after(items: Sequence[Item], place: int) -> tuple[str, int]:
+    """What the colour before ``place`` belongs to: "red polka dots", "a red belt", "red sleeves"."""
+    words = [word for item in items[place : place + 4] for word in item.words]
+    if words[:4] in (["as", "the", "second", "colour"], ["as", "a", "second", "colour"]):
+        return "second", place
+    for look in range(place, min(place + 3, len(items))):
+        item = items[look]
+        if item.kind == "part" and item.sense.group in ("sleeves", "neckline"):
+            return "piece", look
+        if item.kind == "part" and item.sense.group == "trim":
+            return "second", look
+        if item.value_of("neckline"):
+            return ("piece", look) if item.text.endswith("collar") else ("", look)
+        if item.value_of("trim"):
+            return "trim", look
+        if item.value_of("pattern"):
+            before_noun = _kind(items, look + 1) == "head" or bool(_value(items, look + 1, "category"))
+            return ("pattern" if item.sense.is_noun and not before_noun else ""), look
+        is_bare_part = item.kind == "part" and item.sense.group == "colour"
+        if not is_bare_part and not (item.kind == "word" and look == place):
+            break
+    return "", place
+
+
+def _owner_before(items: Sequence[Item], place: int, negated: Collection[int]) -> str:
+    """For "stripes in white", "the belt is red": what the colour at ``place`` follows."""
+    look = place - 1
+    small = ("in", "a", "the", "shade")
+    while look >= 0 and (items[look].kind in small or items[look].text in ("is", "are")):
+        look -= 1
+    if _kind(items, place - 1) == "with" and place > 1 and (place - 2) not in negated:
+        before = _value(items, place - 2, "pattern")
+        return "pattern" if before not in ("", "plain") else ""  # "striped with navy"
+    if look < 0 or look in negated or items[look].kind != "value" or not items[look].sense.is_noun:
+        return ""
+    if items[look].value_of("trim"):
+        return "trim"
+    return "pattern" if items[look].value_of("pattern") else ""
+
+
+def _after_with(items: Sequence[Item], place: int) -> bool:
+    look = place - 1
+    while _kind(items, look) in ("a", "the", "shade"):
+        look -= 1
+    return _kind(items, look) == "with" or (look >= 0 and items[look].text in ("has", "have", "add"))
+
+
+def _is_print(item: Item) -> bool:
+    return bool(_PRINTS & set(item.words))
+
+
+def _kind(items: Sequence[Item], place: int) -> str:
+    return items[place].kind if 0 <= place < len(items) else ""
+
+
+def _value(items: Sequence[Item], place: int, group: str) -> str:
+    return (items[place].value_of(group) or "") if 0 <= place < len(items) else ""
+
+
+def _colour(items: Sequence[Item], place: int) -> str:
+    return _value(items, place, "colour")

@@ -1,0 +1,163 @@
+"""Edits of a description: records, and their effect on attribute slots. Pure functions.
+
+    >>> apply_edits({"category": "dress", "sleeves": "short"}, parse_edits("longer sleeves, in red"))
+    {'category': 'dress', 'sleeves': 'elbow', 'colour': 'red'}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from cir_core.garments.lexicon import BY_KEY, NONE
+from cir_core.language.builtin.reading.ladders import END_WORDS, step
+
+Slots = Mapping[str, str]
+Operation = Literal["set", "drop", "step", "simpler", "sleeved"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One change. ``drop`` takes away ``value`` (any if empty); ``sleeved`` asks for sleeves at all."""
+
+    operation: Operation
+    group: str = ""
+    value: str = ""
+    direction: int = 0     # of a step; two rungs are +2 or -2
+    of_trim: bool = False  # a second colour that was said of the trim
+
+
+@dataclass(frozen=True)
+class Edits:
+    """What a modification text asks for."""
+
+    edits: tuple[Edit, ...] = ()
+    noun: str = ""                   # another kind of garment, outside the lexicon: "skirt"
+    extras: tuple[str, ...] = ()     # phrases outside the vocabulary, to be kept as typed
+    unwanted: tuple[str, ...] = ()   # words outside the vocabulary that should go
+    notes: tuple[str, ...] = ()
+
+
+def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
+    """``slots`` (group to value) after ``edits``; the input is left alone."""
+    return apply_with_notes(slots, edits)[0]
+
+
+def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Like :func:`apply_edits`, with remarks on edits that had no or an uncertain effect."""
+    new, notes = dict(slots), []
+    wanted = {edit.group: edit.value for edit in edits.edits if edit.operation == "set"}
+    second = [edit for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour"]
+    on_trim = bool(second) and second[-1].of_trim
+    dropped = {(edit.group, edit.value) for edit in edits.edits if edit.operation == "drop"}
+    if _means_second_colour(slots, wanted, dropped):
+        wanted["second_colour"] = wanted.pop("colour")
+    for group, value in sorted(dropped):
+        if group not in wanted:
+            notes += _drop(new, group, value)
+    for group, value in wanted.items():
+        new[group] = value
+    for edit in dict.fromkeys(edits.edits):
+        target = "colour" if edit.group == "shade" else edit.group
+        if edit.operation == "step" and target not in wanted:
+            notes += _step(new, edit)
+        elif edit.operation == "sleeved" and "sleeves" not in wanted:
+            notes += _sleeved(new)
+        elif edit.operation == "simpler":
+            notes += _simplify(new, wanted)
+    if edits.noun:
+        new.pop("category", None)
+    notes += _settle_second_colour(slots, new, wanted, on_trim)
+    return new, tuple(dict.fromkeys(notes))
+
+
+def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]]) -> bool:
+    """"Green instead of white", said of a garment whose second colour is white."""
+    second = slots.get("second_colour", NONE)
+    return (
+        "colour" in wanted and "second_colour" not in wanted and second != NONE
+        and ("colour", second) in dropped and slots.get("colour") != second
+    )
+
+
+def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
+    if group == "colour" and value and new.get("second_colour", NONE) == value:
+        new["second_colour"] = NONE
+        return []
+    current = new.get(group)
+    if value and current is not None and current != value:
+        return [] if group == "category" else [f"there was no '{_phrase(group, value)}' to take away"]
+    if group == "sleeves":
+        if value == "sleeveless":
+            return _sleeved(new)
+        if value in ("", "straps"):
+            new[group] = "sleeveless"
+            return []
+    default = {"pattern": "plain", "trim": NONE, "second_colour": NONE, "fit": "regular"}.get(group)
+    if group == "neckline" and value in ("collar", "turtleneck"):
+        default = "crew"
+    if default is not None:
+        if current == default and group in ("pattern", "trim"):
+            return [f"there was no {group} to take away"]
+        new[group] = default
+        return []
+    new.pop(group, None)
+    return [f"the {group} is left open"] if current else []
+
+
+def _step(new: dict[str, str], edit: Edit) -> list[str]:
+    group = "colour" if edit.group == "shade" else edit.group
+    sign = 1 if edit.direction > 0 else -1
+    for taken in range(abs(edit.direction)):
+        following = step(edit.group, new.get(group), sign)
+        if following is None:
+            return [END_WORDS[edit.group, sign]] if taken == 0 else []
+        new[group] = following
+    return []
+
+
+def _sleeved(new: dict[str, str]) -> list[str]:
+    if new.get("sleeves") in ("sleeveless", "straps"):
+        new["sleeves"] = "short"
+        return ["no length was given, so the sleeves are taken as short"]
+    return []
+
+
+def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
+    if new.get("pattern") != "plain" and "pattern" not in wanted:
+        new["pattern"] = "plain"
+    elif new.get("trim", NONE) != NONE and "trim" not in wanted:
+        new["trim"] = NONE
+    elif not wanted:
+        return ["it is as simple as this vocabulary can say"]
+    return []
+
+
+def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_trim: bool) -> list[str]:
+    """Keep the second colour where something can show it: the pattern, or the trim of a plain garment."""
+    notes: list[str] = []
+    named = "second_colour" in wanted
+    pattern = new.get("pattern")
+    if on_trim and pattern is None:
+        pattern = new["pattern"] = "plain"
+    if on_trim and pattern != "plain":
+        notes.append(f"the {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be said "
+                     "beside a pattern")
+        new["second_colour"] = old.get("second_colour", NONE)
+    elif not named and "pattern" in old and (pattern == "plain") != (old["pattern"] == "plain"):
+        new["second_colour"] = NONE  # it belonged to the pattern that is gone, or to the trim alone
+    if pattern == "plain" and new.get("trim", NONE) == NONE and new.get("second_colour", NONE) != NONE:
+        if named and "pattern" not in wanted:
+            del new["pattern"]  # "red and white" is not plain, but how it is not was left open
+        else:
+            new["second_colour"] = NONE
+    if new.get("second_colour", NONE) == new.get("colour"):
+        new["second_colour"] = NONE
+    if new.get("second_colour") == NONE and "second_colour" not in old:
+        del new["second_colour"]
+    return notes
+
+
+def _phrase(group: str, value: str) -> str:
+    return BY_KEY[group][value].phrase

@@ -1,0 +1,66 @@
+"""A turn's query on its way: what was asked, and what became of it before the gallery is ranked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cir_core.language.tasks import CaptionAnswer
+from cir_core.methods.base_query import NAMES, BaseQuery, Words
+from cir_core.methods.feedback import ComposedQuery, update_query, wanted_and_unwanted
+from cir_core.methods.history import aggregate
+from cir_core.methods.references import Previous, Reference
+from cir_core.methods.timings import StageTimer
+from cir_core.types.composition import Composition, Marks
+from cir_core.types.records import Matrix, MethodSettings
+
+
+@dataclass(frozen=True)
+class PreparedTurn:
+    """Reference and text, put into words as the method wants them; nothing is encoded yet."""
+
+    reference: Reference
+    text: str                        # cleaned; "" where the reference says it all
+    caption: CaptionAnswer | None    # None where the method needs none
+    words: Words
+    stages: StageTimer
+
+    @property
+    def said(self) -> str:
+        return self.caption.caption if self.caption else ""
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A query that is ready to be ranked by. Where ``composition`` has a soft filter, the score
+    is that of :func:`cir_core.methods.soft_filter.soft_score` over it, else the product with
+    ``query.vector``."""
+
+    caption: str
+    merged: str
+    notes: tuple[str, ...]
+    query: ComposedQuery
+    composition: Composition
+    excluded: tuple[str, ...]
+    stages: StageTimer
+
+
+def apply_history(
+    base: BaseQuery, reference: Reference, previous: Previous | None, marks: Marks, method: MethodSettings,
+    features_of: Callable[[Sequence[str]], Matrix],
+) -> ComposedQuery:
+    """This turn's own query and those before it as one, by the method's history step."""
+    if previous is None:
+        return ComposedQuery(base.vector, base.terms)
+    name = NAMES[method.base]
+    if method.history != "feedback":
+        return aggregate(previous.features, base.vector, how=method.history, decay=method.decay, latest_name=name)
+    seen = [hit.image_id for hit in previous.hits[: method.feedback_depth]]
+    wanted, unwanted = wanted_and_unwanted(reference.image_id, marks, seen)
+    picked = np.concatenate([reference.features[None], features_of(wanted[1:])])
+    return update_query(
+        previous.vector, picked, features_of(unwanted), base.vector,
+        alpha=method.alpha, beta=method.beta, gamma=method.gamma, text_name=name,
+    )

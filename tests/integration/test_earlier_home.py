@@ -1,0 +1,125 @@
+"""A home folder that the version before the modules got rooms made: it opens, and its scripts go on working.
+
+``tests/fakes/earlier/home.tar.xz`` has that folder (a gallery, search sessions, a comparison and a vote, a validity
+study with judgements, a draft and a decision, a preference study, accounts) and what that version answered to requests
+about it. Texts may be worded better since; keys, numbers, ids and names may not change.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.integration.processes import App
+
+pytestmark = [pytest.mark.slow, pytest.mark.sqlite]
+PACKED = Path(__file__).parents[1] / "fakes" / "earlier" / "home.tar.xz"
+PASSWORD = "a long enough password"
+# Whose values are ids, names and states. All other strings are sentences, or differ with time.
+FIXED = {"id", "item", "name", "kind", "key", "role", "study", "protocol", "session_id", "target", "text", "reference",
+         "person", "why", "state", "page", "method", "parameter_name", "component"}
+LOGGED = 7   # acts in the audit log of the folder
+CHANGING = {"stamp", "number", "looked_at"}   # of the audit log and of reports, from which every look or sign-in counts
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("earlier")
+    with tarfile.open(PACKED) as archive:
+        archive.extractall(folder, filter="data")
+    gallery = folder / "home" / "galleries" / "shop" / "gallery.json"
+    header = json.loads(gallery.read_text("utf-8"))
+    gallery.write_text(json.dumps(header | {"source": str(folder / "home" / "photos")}), "utf-8")   # it was moved
+    return folder
+
+
+@pytest.fixture(scope="module")
+def url(unpacked: Path) -> Iterator[str]:
+    app = App(unpacked / "home", unpacked / "log", GALLERY="shop")
+    try:
+        yield app.url
+    finally:
+        app.end()
+
+
+@pytest.fixture(scope="module")
+def people(url: str) -> Iterator[Mapping[str, httpx.Client]]:
+    """Signed in, by name."""
+    with httpx.Client(base_url=url, timeout=60) as ada, httpx.Client(base_url=url, timeout=60) as bob:
+        found = {"ada": ada, "Bob": bob}
+        for name, person in found.items():
+            assert person.post("/sign-in", json={"name": name, "password": PASSWORD}).status_code == 200
+        yield found
+
+
+def packed(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Of the audit log, what is in the folder: the sign-ins that asked for these answers came after it."""
+    if not answer["path"].startswith("/log/"):
+        return answer
+    return answer | {"body": {"acts": [act for act in answer["body"]["acts"] if act["number"] <= LOGGED]}}
+
+
+def differences(before: Any, now: Any, at: str = "", key: str = "") -> Iterator[str]:
+    if isinstance(before, dict):
+        if not isinstance(now, dict):
+            yield f"{at} was an object"
+            return
+        for name, value in before.items():
+            if name not in now:
+                yield f"{at}/{name} is gone"
+            else:
+                yield from differences(value, now[name], f"{at}/{name}", name)
+    elif isinstance(before, list):
+        if not isinstance(now, list) or len(now) < len(before):
+            yield f"{at} was a list of {len(before)}"
+            return
+        for place, (one, other) in enumerate(zip(before, now, strict=False)):
+            yield from differences(one, other, f"{at}/{place}", key)
+    elif isinstance(before, str):
+        if not isinstance(now, str) or (key in FIXED and before != now):
+            yield f"{at} was {before!r} and is {now!r}"
+    elif key not in CHANGING and (
+            now != pytest.approx(before) if isinstance(before, float) else now != before):
+        yield f"{at} was {before!r} and is {now!r}"
+
+
+def test_answers_have_the_same_keys_and_values(unpacked: Path, people: Mapping[str, httpx.Client]) -> None:
+    asked = json.loads((unpacked / "answers.json").read_text("utf-8"))
+    wrong = []
+    for one in asked:
+        answer = people[one["person"]].get(one["path"])
+        place = f"{one['person']} {one['path']}"
+        if answer.status_code != one["status"] or answer.headers["content-type"].split(";")[0] != one["type"]:
+            wrong.append(f"{place}: {answer.status_code}, {answer.headers['content-type']}")
+        elif "json" in one["type"]:
+            now = packed(one | {"body": answer.json()})["body"]
+            wrong += differences(packed(one)["body"], now, place)
+        elif one["body"] is not None and answer.text != one["body"]:
+            wrong.append(f"{place}: another text")
+    assert len(asked) > 30 and not wrong, "\n".join(wrong)
+
+
+def test_a_session_is_shown_and_continued_and_an_item_judged(
+    unpacked: Path, people: Mapping[str, httpx.Client]
+) -> None:
+    ada, bob = people["ada"], people["Bob"]
+    [exported] = [one for one in json.loads((unpacked / "answers.json").read_text("utf-8"))
+                  if one["path"].startswith("/export/")]
+    session = exported["path"].removeprefix("/export/").removesuffix(".json")
+    found = ada.post("/gradio_api/run/search", json={"data": ["white-40", None, "in blue", session, 3, "", [], []]})
+    assert found.status_code == 200, found.text
+    turn = found.json()["data"][0]
+    assert turn["session_id"] == session and len(turn["hits"]) == 3
+    assert ada.get("/" + turn["hits"][0]["picture"]).headers["content-type"].startswith("image/")
+    workspace = bob.get("/study/at", params={"study": "Validity"}).json()
+    assert workspace["item"] is not None and workspace["draft"]["answer"]["note"] == "a draft"
+    saved = bob.post("/study/save", json={
+        "study": "Validity", "item": workspace["item"]["id"], "answer": workspace["draft"]["answer"],
+        "token": "a-token-of-today"})
+    assert saved.status_code == 200 and saved.json()["saved"]["revision"] == 1

@@ -1,0 +1,136 @@
+"""What pyproject.toml declares, what the lock files hold and what a wheel contains."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from shutil import copy, copytree, ignore_patterns
+from zipfile import ZipFile
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("cir_core", "annotation", "storage", "web", "cli")
+SHIPPED = (*PACKAGES, "assets")
+OWN = {*SHIPPED, "app", "benchmarks", "tests"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = {name: [Requirement(line) for line in lines] for name, lines in PROJECT["optional-dependencies"].items()}
+#: Declared without an import in the product, and why.
+NOT_IMPORTED = {
+    "faiss-cpu": "chosen for approximate indexes to come; tests and benchmarks compare with it",
+    "psycopg": "SQLAlchemy loads it by the name in a database URL",
+    "scikit-learn": "chosen for projections and text statistics to come; tests and benchmarks compare with it",
+    "torchvision": "open_clip and transformers' image processors run on it; the latter do not ask for it",
+}
+
+
+def declared(*extras: str) -> dict[str, Requirement]:
+    """Requirements by canonical name. The product's own, or those of ``extras``, also where these name other extras."""
+    found: dict[str, Requirement] = {}
+    for one in [one for extra in extras for one in EXTRAS[extra]] or map(Requirement, PROJECT["dependencies"]):
+        found |= declared(*one.extras) if one.name == PROJECT["name"] else {canonicalize_name(one.name): one}
+    return found
+
+
+def locked(name: str) -> dict[str, str]:
+    """Versions by canonical name."""
+    lines = re.findall(r"^([\w.-]+)==([\w.!+]+)", (ROOT / name).read_text("utf-8"), re.MULTILINE)
+    return {canonicalize_name(package): version for package, version in lines}
+
+
+def imported(folders: Iterable[str]) -> dict[str, Path]:
+    """Distributions that Python files below ``folders`` import, also lazily and by ``import_module``, and where."""
+    of_module = packages_distributions()
+    found: dict[str, Path] = {}
+    for path in (path for folder in folders for path in sorted(ROOT.glob(f"{folder}/**/*.py"))):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            names = []
+            if isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                names = [node.module]
+            elif (isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "import_module"
+                  and isinstance(node.args[0], ast.Constant)):
+                names = [str(node.args[0].value)]
+            for top in {name.partition(".")[0] for name in names} - OWN - sys.stdlib_module_names:
+                assert top in of_module, f"{path} imports {top}, which no installed distribution has"
+                found |= {canonicalize_name(name): path for name in of_module[top]}
+    return found
+
+
+def test_what_the_product_imports_is_declared_and_the_reverse():
+    known, used = declared() | declared("all"), imported(SHIPPED)
+    assert {name: path for name, path in used.items() if name not in known} == {}
+    assert known.keys() - used.keys() == NOT_IMPORTED.keys()
+
+
+def test_what_tests_and_benchmarks_import_is_declared():
+    known = declared() | declared("test")
+    used = imported(["tests", "benchmarks", ".ci"])
+    assert {name: path for name, path in used.items() if name not in known} == {}
+
+
+def test_all_is_every_extra_of_the_product():
+    assert set().union(*(one.extras for one in EXTRAS["all"])) == EXTRAS.keys() - {"all", "test"}
+
+
+def test_the_lock_files_hold_what_is_declared_and_the_products_no_test_tools():
+    product, added = locked("requirements.lock"), locked("requirements-test.lock")
+    assert product.keys().isdisjoint(added)
+    for known, lock in ((declared() | declared("all"), product), (declared("test"), product | added)):
+        assert {name: lock.get(name) for name, one in known.items()
+                if name not in lock or not one.specifier.contains(lock[name])} == {}
+    assert {"hypothesis", "mypy", "playwright", "pytest", "pytest-xdist", "ruff"} <= added.keys()
+
+
+@pytest.mark.parametrize("name", ["requirements.lock", "requirements-test.lock"])
+def test_lock_files_name_no_index(name):
+    text = (ROOT / name).read_text("utf-8")
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    assert not [line for line in lines if not re.match(r"[\w.-]+==|-r requirements\.lock$", line)]
+    assert "://" not in text
+
+
+def test_messages_and_pages_install_extras_from_the_checkout():
+    places = [path for folder in SHIPPED for path in (ROOT / folder).rglob("*")
+              if path.suffix in {".py", ".js", ".html", ".json", ".toml", ".md"}]
+    named = set()
+    for path in [*places, ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        for command in re.findall(r"\S*pip install\b.*", path.read_text("utf-8")):
+            found = re.search(r"\.venv/bin/pip install -e '\.\[(\w+)\]'", command)
+            assert found, f"{path}: {command}"
+            named.add(found[1])
+    assert {"mcp", "embed", "postgres"} <= named <= EXTRAS.keys()
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """Names of the files in a wheel, made of a copy: setuptools leaves folders behind."""
+    folder = tmp_path_factory.mktemp("wheel")
+    for name in (*SHIPPED, "benchmarks"):
+        copytree(ROOT / name, folder / name, ignore=ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "app.py", "README.md", "LICENSE"):
+        copy(ROOT / name, folder)
+    done = subprocess.run([sys.executable, "-c", "from setuptools.build_meta import build_wheel as b; b('dist')"],
+                          cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    [path] = (folder / "dist").glob("cirque_workbench-*.whl")
+    with ZipFile(path) as archive:
+        return set(archive.namelist())
+
+
+def test_a_wheel_has_every_file_of_the_product_and_no_benchmarks(wheel):
+    there = {str(path.relative_to(ROOT)) for folder in SHIPPED for path in (ROOT / folder).rglob("*")
+             if path.is_file() and path.suffix != ".pyc"}
+    packed = {name for name in wheel if ".dist-info/" not in name}
+    assert packed == there | {"app.py"}
+
+
+def test_a_wheel_says_that_its_packages_are_typed(wheel):
+    assert {f"{name}/py.typed" for name in PACKAGES} <= wheel

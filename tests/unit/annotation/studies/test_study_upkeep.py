@@ -1,0 +1,166 @@
+"""A study gets another name, or goes with all that belongs to it; others are as they were."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from sqlalchemy import func, select
+
+from annotation.records import Decision, Draft, Judgement, StudyEvent
+from annotation.studies import service as service_module
+from annotation.studies.image_snapshots import studies_folder
+from annotation.studies.lifecycle import remove_study, rename_study
+from annotation.studies.service import StudyService
+from annotation.validity.answers import Validity
+from cir_core.errors import StorageError, StudyError, UnknownStudy
+from cir_core.types.ids import new_id
+from storage.mapping import tables
+from storage.studies.store import SqlStudyStore
+from tests.fakes.databases import engine_of
+from tests.fakes.studies import make_study, valid
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+OF_STUDIES = (tables.studies, tables.study_images, tables.study_items, tables.study_seats, tables.assignments,
+              tables.judgements, tables.drafts, tables.study_events, tables.decisions)
+
+
+@pytest.fixture
+def store(tmp_path):
+    engine = engine_of(tmp_path)
+    yield SqlStudyStore(engine)
+    engine.dispose()
+
+
+def a_judgement(study, item_id, name="Ada", answer=None):
+    return Judgement(new_id(), study.study_id, item_id, name, 0, new_id(), "circus/1", answer or valid(), 1.0, NOW)
+
+
+def lived_in(store, home, name):
+    """A study with something in every table: two revisions, a draft, an event, a decision."""
+    study = make_study(store, home, name=name, items=3, pictures=12, panel=4)
+    store.join(study.study_id, "Ada", NOW, lambda work: ())
+    first, second = (one.item_id for one in store.overview(study.study_id, "Ada")[:2])
+    for answer in (valid(), valid(note="b")):
+        store.save(a_judgement(study, first, answer=answer), unsure=False)
+    store.save_draft(study.study_id, Draft(second, "Ada", {"note": "?"}, 1.0, NOW))
+    store.note(StudyEvent(new_id(), study.study_id, "Ada", "consent", new_id(), {}, NOW))
+    store.decide(Decision(new_id(), study.study_id, first, "Bo", 0, new_id(), valid(), "so", NOW))
+    return study
+
+
+def rows(store, study=None):
+    with store.engine.connect() as connection:
+        return {table.name: connection.execute(select(func.count()).select_from(table).where(
+            table.c.study_id == study.study_id if study else True)).scalar_one() for table in OF_STUDIES}
+
+
+def files(home, study):
+    folder = studies_folder(home)
+    return {path.name for path in folder.rglob("*") if study.study_id in str(path.relative_to(folder))}
+
+
+def test_a_removed_study_leaves_nothing_and_others_stay(store, tmp_path):
+    gone, kept = (lived_in(store, tmp_path, name) for name in ("Gone", "Kept"))
+    before = rows(store, kept)
+    assert all(before.values()) and rows(store, gone) == before and len(files(tmp_path, gone)) == 25
+    remove_study(store, tmp_path, gone)
+    assert not any(rows(store, gone).values()) and rows(store, kept) == rows(store) == before
+    assert files(tmp_path, gone) == set() and len(files(tmp_path, kept)) == 25
+    assert [one.study_id for one in store.studies()] == [kept.study_id]
+    for again in (lambda: remove_study(store, tmp_path, gone), lambda: store.rename(gone.study_id, "New"),
+                  lambda: store.study("Gone"), lambda: store.save(a_judgement(gone, "x"), unsure=False)):
+        with pytest.raises(UnknownStudy):
+            again()
+    assert make_study(store, tmp_path, name="gone").name == "gone", "its name is free"
+
+
+def test_pictures_whose_study_went_before_them_are_cleared_with_the_next_one(store, tmp_path, monkeypatch):
+    """Killed between the two, a removal must not leave pictures that nothing will ever find."""
+    one, two = (make_study(store, tmp_path, name=name, items=2, pictures=4, panel=1) for name in ("one", "two"))
+    with monkeypatch.context() as patch:
+        patch.setattr("annotation.studies.lifecycle.clear_pictures",
+                      lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            remove_study(store, tmp_path, one)
+    assert files(tmp_path, one), "the study is gone, its pictures are not"
+    remove_study(store, tmp_path, two)
+    assert list(studies_folder(tmp_path).iterdir()) == []
+
+
+def test_where_the_database_is_away_everything_stays(store, tmp_path, monkeypatch):
+    study = lived_in(store, tmp_path, "one")
+    before, pictures = rows(store), files(tmp_path, study)
+
+    def away(study_id):
+        raise StorageError("The database is away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "remove", away)
+        with pytest.raises(StorageError):
+            remove_study(store, tmp_path, study)
+    assert rows(store) == before
+    other = make_study(store, tmp_path, name="two", items=1, pictures=2, panel=0)
+    remove_study(store, tmp_path, other)     # which clears what was left
+    assert files(tmp_path, study) == pictures
+
+
+def test_who_is_saving_while_a_study_is_removed_is_told(store, tmp_path):
+    study = make_study(store, tmp_path, items=30, seats=1, pictures=2, panel=0)
+    store.join(study.study_id, "Ada", NOW, lambda work: ())
+    ids, told, begun = [one.item_id for one in store.overview(study.study_id, "Ada")], [], threading.Event()
+
+    def judge():
+        try:
+            for item_id in ids * 20:
+                store.save(a_judgement(study, item_id, answer=valid(note=new_id())), unsure=False)
+                begun.set()
+        except Exception as error:
+            told.append(error)
+
+    thread = threading.Thread(target=judge)
+    thread.start()
+    begun.wait(20)
+    store.remove(study.study_id)
+    thread.join()
+    assert [type(error) for error in told] == [UnknownStudy]
+    assert not any(rows(store).values())
+
+
+def test_another_name(store, tmp_path):
+    study, other = (make_study(store, tmp_path, name=name, items=1, pictures=2, panel=0) for name in ("one", "two"))
+    assert rename_study(store, study, " Straße 1 ") == replace(study, name="Straße 1") == store.study("STRASSE 1")
+    assert store.study("straße 1").study_id == study.study_id
+    with pytest.raises(UnknownStudy, match="'one'"):
+        store.study("one")
+    study = rename_study(store, store.study("straße 1"), "STRASSE 1")
+    assert study.name == "STRASSE 1", "its own, written otherwise"
+    for name, says in (("TWO", "'two' already"), ("", "cannot be called"), ("a\nb", "cannot be called"),
+                       ("x" * 81, "cannot be called"), ("a\ud800", "cannot be called")):
+        with pytest.raises(StudyError, match=says):
+            rename_study(store, study, name)
+    with pytest.raises(StudyError, match="with the name 'two' already"):
+        store.rename(study.study_id, "two")      # also where it was taken since one looked
+    assert [one.name for one in store.studies()].count("STRASSE 1") == 1 and store.study("two") == other
+
+
+def test_a_running_server_learns_of_both_within_a_second(store, tmp_path, monkeypatch):
+    """A study of the same name, made after the first one went, is not taken for it."""
+    clock = [100.0]
+    monkeypatch.setattr(service_module.time, "monotonic", lambda: clock[0])
+    service = StudyService(store, {"validity": Validity()})
+    first = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
+    assert service.join("one", "Ada").study.study_id == first.study_id
+    rename_study(store, first, "old")
+    second = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
+    clock[0] += 1.5
+    assert service.join("one", "Ada").study.study_id == second.study_id
+    assert service.workspace("old", "Ada").study == replace(first, name="old")
+    remove_study(store, tmp_path, second)
+    clock[0] += 1.5
+    with pytest.raises(UnknownStudy, match="No study 'one' here"):
+        service.workspace("one", "Ada")
+    third = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
+    assert service.join("one", "Ada").study.study_id == third.study_id

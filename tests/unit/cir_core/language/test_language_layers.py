@@ -1,0 +1,394 @@
+"""Cache, breaker, fallback, routing, and how the settings put them together."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+from PIL import Image
+
+from cir_core.errors import (
+    LanguageModelError,
+    LanguageModelUnavailable,
+    SettingsError,
+    Stopped,
+    StorageError,
+    UnsupportedTask,
+)
+from cir_core.language.builtin import BuiltinLanguageModel
+from cir_core.language.connect import connected, language_models
+from cir_core.language.observer import Observer
+from cir_core.language.tasks import (
+    A,
+    CaptionAnswer,
+    CaptionTask,
+    JudgeTask,
+    MergeAnswer,
+    MergeTask,
+    Picture,
+    Task,
+)
+from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
+from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
+from cir_core.language.wrappers.conditions import Conditions, conditions_of
+from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.routed import RoutedLanguageModel
+from cir_core.methods.observer import PartWatch, TurnObserver
+from cir_core.settings import Settings
+from cir_core.types.composition import Usage
+from tests.fakes.answer_cache import DictCache
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ScriptedLanguageModel
+
+MERGE = MergeTask("a red dress", "make it blue")
+
+
+class Asked:
+    """A model that does what ``act`` does, counts how often, and reports usage."""
+
+    name, sees = "served@host", True
+
+    def __init__(self, act: Callable[[Task[Any]], Any]) -> None:
+        self.act, self.times = act, 0
+
+    def complete(self, task: Task[A], watch: Observer | None = None) -> A:
+        self.times += 1
+        if watch is not None:
+            watch.spent(Usage(1, 0, 100, 10, None, (self.name,)))
+        return cast(A, self.act(task))
+
+
+def raises(error: Exception) -> Callable[[Task[Any]], Any]:
+    def act(task: Task[Any]) -> Any:
+        raise error
+    return act
+
+
+def blue(task: Task[Any]) -> MergeAnswer:
+    return MergeAnswer(query="a blue dress")
+
+
+AWAY = LanguageModelUnavailable("host cannot be reached. Check that it runs.")
+
+
+def test_the_second_time_is_free_and_the_same():
+    inner, cache = Asked(blue), DictCache()
+    model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", 512, 0.0))
+    first, second = Observer(), Observer()
+    assert model.complete(MERGE, first) == model.complete(MERGE, second) == blue(MERGE)
+    assert inner.times == 1
+    assert first.usage == Usage(1, 0, 100, 10, None, ("served@host",))
+    assert second.usage == Usage(cached=1, models=("served@host",))
+    assert cache.puts == [{"model": "served@host", "role": "merge", "prompt_version": "1.1", "prompt_tokens": 100,
+                           "completion_tokens": 10}]
+
+
+def test_tokens_are_kept_when_nobody_watches():
+    cache = DictCache()
+    CachedLanguageModel(Asked(blue), cache).complete(MERGE)
+    assert cache.puts[0]["prompt_tokens"] == 100
+
+
+def test_an_answer_that_something_was_in_the_way_of_is_not_kept():
+    inner, cache = Asked(lambda task: MergeAnswer(query="a blue dress", notes=("sent smaller",))), DictCache()
+    model = CachedLanguageModel(inner, cache)
+    assert model.complete(MERGE).notes == model.complete(MERGE).notes == ("sent smaller",)
+    assert inner.times == 2 and cache.rows == {}
+
+
+def test_a_cached_answer_needs_no_server():
+    inner, cache = Asked(blue), DictCache()
+    CachedLanguageModel(inner, cache).complete(MERGE)
+    inner.act = raises(AWAY)
+    assert CachedLanguageModel(BreakerLanguageModel(inner), cache).complete(MERGE) == blue(MERGE)
+    with pytest.raises(LanguageModelUnavailable):
+        CachedLanguageModel(inner, cache).complete(replace(MERGE, caption="other"))
+
+
+@pytest.mark.parametrize("damaged", ["", "{", '{"caption": "x"}', '{"query": ""}'])
+def test_a_damaged_row_is_asked_again(damaged):
+    inner, cache = Asked(blue), DictCache()
+    cache.rows[answer_key(inner.name, MERGE, Conditions())] = damaged
+    assert CachedLanguageModel(inner, cache).complete(MERGE) == blue(MERGE)
+    assert inner.times == 1
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_answer(caplog: pytest.LogCaptureFixture):
+    class FullDisk:
+        def get(self, key: str) -> str | None:
+            raise StorageError("the disk is full")
+
+        def put(self, key: str, answer: str, **about: Any) -> None:
+            raise StorageError("the disk is full")
+
+    inner = Asked(blue)
+    model = CachedLanguageModel(inner, FullDisk())
+    assert model.complete(MERGE) == model.complete(MERGE) == blue(MERGE)
+    assert inner.times == 2 and "could not be kept" in caplog.text
+
+
+def test_the_key_knows_everything_an_answer_depends_on():
+    red, green = Image.new("RGB", (4, 4), "red"), Image.new("RGB", (4, 4), "green")
+    task = CaptionTask(Picture.of(red), "dress")
+    usual = Conditions("1.1", 512, 0.0)
+    keys = {
+        answer_key("m@h", task, usual), answer_key("m@i", task, usual),
+        answer_key("m@h", task, replace(usual, prompt_version="1.2")),
+        answer_key("m@h", task, replace(usual, image_edge=256)),
+        answer_key("m@h", task, replace(usual, temperature=0.5)),
+        answer_key("m@h", replace(task, domain="shirt"), usual),
+        answer_key("m@h", replace(task, sample=1), usual),
+        answer_key("m@h", replace(task, picture=Picture.of(green)), usual),
+        answer_key("m@h", replace(task, picture=Picture.of(red.resize((2, 8)))), usual),
+        answer_key("m@h", replace(task, picture=Picture(digest="d")), usual),
+        answer_key("m@h", MERGE, usual),
+    }
+    assert len(keys) == 11
+    assert answer_key("m@h", CaptionTask(Picture.of(red.copy()), "dress"), usual) in keys
+
+
+def test_a_digest_spares_the_pixels():
+    def unread() -> Image.Image:
+        raise AssertionError("the digest names the content")
+
+    answer_key("m", CaptionTask(Picture(digest="d", load=unread)), Conditions())
+
+
+def test_a_caption_of_the_manifest_is_the_answer():
+    model = CachedLanguageModel(Asked(raises(AssertionError("not to be asked"))), DictCache())
+    assert model.complete(CaptionTask(Picture(" a coat"))) == CaptionAnswer(caption=" a coat")
+
+
+@pytest.mark.parametrize("given", [{}, {"llm_sees": False}])
+def test_with_any_settings_a_caption_of_the_manifest_is_the_answer(given):
+    for served in ({}, SERVED):
+        model = language_models(settings(**served, **given), DictCache())(FakeEncoder())
+        watch = Observer()
+        answer = model.complete(CaptionTask(Picture(" a coat")), watch)
+        assert answer == CaptionAnswer(caption=" a coat") and watch.usage == Usage()
+
+
+def test_an_answer_under_other_conditions_is_kept_under_them():
+    """Images are sent smaller from now on: the remark tells of it, and the answer is as good as the next one."""
+    edge = [512]
+
+    def smaller(task: Task[Any]) -> MergeAnswer:
+        edge[0] = 256
+        return MergeAnswer(query="a blue dress", notes=("sent smaller",))
+
+    inner, cache = Asked(smaller), DictCache()
+    model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", edge[0]))
+    assert model.complete(MERGE).notes == model.complete(MERGE).notes == ("sent smaller",)
+    assert inner.times == 1 and list(cache.rows) == [answer_key("served@host", MERGE, Conditions("1.1", 256))]
+
+
+def test_conditions_are_those_of_the_model_that_is_asked():
+    told = Conditions("3.1", 512)
+    kept = CachedLanguageModel(Asked(blue), DictCache(), lambda task: told)
+    for model in (kept, FallbackLanguageModel(kept, BuiltinLanguageModel()),
+                  RoutedLanguageModel(BuiltinLanguageModel(), {"merge": kept}), RoutedLanguageModel(kept, {})):
+        assert conditions_of(model, MERGE) == told
+    assert conditions_of(BuiltinLanguageModel(), MERGE) == Conditions()
+
+
+def test_somebody_follows_who_looks_at_partial_answers():
+    class Follows(Observer):
+        def partial(self, role, fields):
+            pass
+
+    seen: list[bool] = []
+
+    class Noting(Asked):
+        def complete(self, task, watch=None):
+            seen.append(watch.follows)
+            return super().complete(task, watch)
+
+    model = CachedLanguageModel(Noting(blue), DictCache())
+    for number, watch in enumerate((None, Observer(), TurnObserver(), PartWatch(TurnObserver()), Follows())):
+        model.complete(replace(MERGE, caption=str(number)), watch)
+    assert seen == [False, False, False, False, True]
+
+
+def test_watching_and_stopping_pass_through_the_cache():
+    class Growing(Observer):
+        def partial(self, role, fields):
+            seen.append((role, fields))
+            self.stop()
+
+    class Streaming(Asked):
+        def complete(self, task, watch=None):
+            watch.partial("merge", {"query": "a"})
+            assert watch.stopped
+            watch.stop()
+            raise Stopped("stopped")
+
+    seen: list[Any] = []
+    cache = DictCache()
+    with pytest.raises(Stopped):
+        CachedLanguageModel(Streaming(blue), cache).complete(MERGE, Growing())
+    assert seen == [("merge", {"query": "a"})] and cache.rows == {}
+
+
+def test_the_built_in_model_answers_for_a_server_that_is_away_and_says_so():
+    watch = Observer()
+    answer = FallbackLanguageModel(Asked(raises(AWAY)), BuiltinLanguageModel()).complete(MERGE, watch)
+    assert answer.query == BuiltinLanguageModel().complete(MERGE).query
+    note = answer.notes[-1]
+    assert "built-in" in note and "served@host" in note and "cannot be reached" in note
+    assert watch.usage.models == ("served@host", BuiltinLanguageModel.name)
+
+
+def test_a_role_it_cannot_fill_ends_in_the_servers_error():
+    model = FallbackLanguageModel(Asked(raises(AWAY)), BuiltinLanguageModel())
+    with pytest.raises(LanguageModelUnavailable, match=r"host cannot be reached.*cannot fill the role 'judge'"):
+        model.complete(JudgeTask())
+
+
+def test_when_both_fail_both_are_named():
+    class BuiltIn(Asked):
+        name = "built-in"
+
+    broken = BuiltIn(raises(LanguageModelError("The images show no difference.")))
+    with pytest.raises(LanguageModelUnavailable, match=r"host cannot be reached.*no difference"):
+        FallbackLanguageModel(Asked(raises(AWAY)), broken).complete(MERGE)
+
+
+@pytest.mark.parametrize("error", [Stopped("s"), LanguageModelError("key"), UnsupportedTask("u"), ValueError("defect")])
+def test_other_errors_are_not_covered_up(error):
+    model = FallbackLanguageModel(BreakerLanguageModel(Asked(raises(error))), ScriptedLanguageModel())
+    for _ in range(2):
+        with pytest.raises(type(error)):
+            model.complete(MERGE)
+
+
+def test_the_breaker_asks_again_after_its_rest():
+    now = [0.0]
+    inner = Asked(raises(AWAY))
+    model = BreakerLanguageModel(inner, rest=30, clock=lambda: now[0])
+
+    def times_after(seconds: float) -> int:
+        now[0] += seconds
+        with pytest.raises(LanguageModelUnavailable, match="cannot be reached"):
+            model.complete(MERGE)
+        return inner.times
+
+    # Asked at 0, which fails; at 29 not; at 31 again, which fails; at 32 not.
+    assert [times_after(s) for s in (0, 29, 2, 1)] == [1, 1, 2, 2]
+    inner.act = blue
+    now[0] += 30
+    assert model.complete(MERGE) == blue(MERGE) == model.complete(MERGE)
+    assert inner.times == 4
+
+
+def test_one_request_tries_while_the_others_fail_at_once():
+    now = [0.0]
+    inner = Asked(raises(AWAY))
+    model = BreakerLanguageModel(inner, rest=30, clock=lambda: now[0])
+    with pytest.raises(LanguageModelUnavailable):
+        model.complete(MERGE)
+    now[0] = 31
+    trying, go_on = threading.Event(), threading.Event()
+
+    def slow(task: Task[Any]) -> MergeAnswer:
+        trying.set()
+        assert go_on.wait(5)
+        return blue(task)
+
+    inner.act = slow
+    thread = threading.Thread(target=model.complete, args=(MERGE,))
+    thread.start()
+    assert trying.wait(5)
+    with pytest.raises(LanguageModelUnavailable, match="asked again in"):
+        model.complete(MERGE)
+    go_on.set()
+    thread.join()
+    assert inner.times == 2
+    inner.act = blue
+    assert model.complete(MERGE) == blue(MERGE)
+
+
+def test_the_note_is_given_each_time():
+    inner = Asked(raises(AWAY))
+    model = FallbackLanguageModel(BreakerLanguageModel(inner), BuiltinLanguageModel())
+    assert all("served@host" in model.complete(MERGE).notes[-1] for _ in range(3))
+    assert inner.times == 1
+
+
+def test_routes():
+    captioner = ScriptedLanguageModel("a coat")
+    model = RoutedLanguageModel(Asked(blue), {"caption": captioner})
+    assert model.name == "served@host + scripted/1 (caption)" and model.sees
+    assert model.complete(CaptionTask()).caption == "a coat"
+    assert model.complete(MERGE).query == "a blue dress"
+    assert not RoutedLanguageModel(ScriptedLanguageModel(), {"caption": captioner}).sees
+
+
+def settings(**values: Any) -> Settings:
+    return Settings(**values)
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(f"CIRQUE_{name.upper()}", raising=False)
+
+
+SERVED = {"llm_base_url": "http://127.0.0.1:9/v1", "llm_model": "m", "llm_api_key": "sk-1234567890"}
+
+
+def test_without_a_server_the_built_in_model_works_alone():
+    assert isinstance(language_models(settings(llm_api_key="unused"), DictCache())(FakeEncoder()), BuiltinLanguageModel)
+
+
+def test_with_a_server_the_built_in_model_steps_in():
+    for_encoder = language_models(settings(**SERVED, llm_retries=0), DictCache())
+    model = for_encoder(FakeEncoder())
+    assert model.name == "m@127.0.0.1:9" and model.sees
+    # Nothing listens on port 9.
+    assert "127.0.0.1:9 cannot be reached" in model.complete(MERGE).notes[-1]
+
+
+def test_measurements_can_do_without_the_fallback():
+    model = language_models(settings(**SERVED, llm_retries=0), DictCache(), fallback=False)(FakeEncoder())
+    with pytest.raises(LanguageModelUnavailable, match="cannot be reached"):
+        model.complete(MERGE)
+
+
+def test_a_model_that_does_not_see_leaves_captions_to_the_built_in_one():
+    model = language_models(settings(**SERVED, llm_sees=False), DictCache())(FakeEncoder())
+    assert model.name == f"m@127.0.0.1:9 + {BuiltinLanguageModel.name} (caption)" and not model.sees
+
+
+def test_every_setting_of_the_server_arrives():
+    given = {"llm_temperature": 0.5, "llm_timeout": 7.0, "llm_connect_timeout": 3.0, "llm_retries": 1,
+             "llm_concurrency": 2, "llm_image_edge": 64, "llm_sees": False, "llm_prompt_price": 0.15,
+             "llm_completion_price": 0.6}
+    model = connected(settings(**SERVED, **given))
+    assert model is not None
+    assert {f"llm_{name}": getattr(model.server, name) for name in
+            (key.removeprefix("llm_") for key in given)} == given
+    assert model.server.key == "sk-1234567890" and model.server.base_url == SERVED["llm_base_url"]
+
+
+def test_half_a_connection_is_a_mistake():
+    for half, missing in (("llm_base_url", "CIRQUE_LLM_MODEL"), ("llm_model", "CIRQUE_LLM_BASE_URL")):
+        with pytest.raises(SettingsError, match=missing):
+            language_models(settings(**{half: SERVED[half]}), DictCache())
+
+
+@pytest.mark.parametrize("captioner", ["blip", "blip:", "clip:/path"])
+def test_captioners_that_are_none(captioner):
+    with pytest.raises(SettingsError, match="CIRQUE_CAPTIONER"):
+        language_models(settings(captioner=captioner), DictCache())
+
+
+def test_a_captioner_that_is_not_there(tmp_path):
+    with pytest.raises(LanguageModelError, match="nowhere"):
+        language_models(settings(captioner=f"blip:{tmp_path / 'nowhere'}", device="cpu"), DictCache())
+
+
+def test_the_key_is_not_in_the_settings_text():
+    assert "sk-1234567890" not in repr(settings(**SERVED)) + str(settings(**SERVED))

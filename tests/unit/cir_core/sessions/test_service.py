@@ -1,0 +1,225 @@
+"""Sessions: the searcher and a store behind one door."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from cir_core.errors import ImageUnreadable, SearchError, StorageError, UnknownImage, UnknownSession
+from cir_core.gallery.indexing import index_folder
+from cir_core.images.uploads import UploadFolder
+from cir_core.language.tasks import CaptionAnswer
+from cir_core.sessions.export import session_to_circled
+from cir_core.sessions.pool import SearcherPool
+from cir_core.sessions.service import SearchService
+from cir_core.types.composition import Adjustment, Marks
+from cir_core.types.records import UPLOAD_PREFIX, MethodSettings, SoftFilter
+from tests.fakes.colours import NAME, colour_gallery
+from tests.fakes.encoder import FakeEncoder
+from tests.fakes.language import ReplayingLanguageModel, ScriptedLanguageModel
+from tests.fakes.store import InMemorySessionStore
+
+
+@pytest.fixture
+def service(tmp_path):
+    colour_gallery(tmp_path)
+    home = tmp_path / "home"
+    pool = SearcherPool(home, lambda encoder: ScriptedLanguageModel("green"), lambda spec: FakeEncoder())
+    return SearchService(pool, InMemorySessionStore(), UploadFolder(home / "uploads", max_megapixels=4))
+
+
+def test_the_history_that_leaves_the_results_is_that_of_the_whole_branch(service):
+    session = service.start(NAME, method=MethodSettings(exclude="history"))
+    parent, references = None, ("r0g3b0", "r3g0b0", "r0g0b3")
+    for number, reference in enumerate(references, 1):
+        turn = service.run_turn(session.session_id, "red", reference_id=reference, parent_id=parent)
+        assert turn.excluded_ids == references[:number]
+        parent = turn.turn_id
+    # A branch from the first turn has the first reference behind it, and nothing of the others.
+    first = service.session(session.session_id).turns[0]
+    other = service.run_turn(session.session_id, "red", reference_id="r1g1b1", parent_id=first.turn_id)
+    assert other.excluded_ids == ("r0g3b0", "r1g1b1")
+
+
+def test_three_turns_and_a_branch(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    two = service.run_turn(session.session_id, "blue", reference_id=one.hits[0].image_id, parent_id=one.turn_id)
+    other = service.run_turn(session.session_id, "red", reference_id=one.hits[1].image_id, parent_id=one.turn_id)
+    session = service.session(session.session_id)
+    assert [turn.number for turn in session.turns] == [1, 2, 2]
+    assert two.branch_id == one.branch_id != other.branch_id
+    assert [t.turn_id for t in session.path_to(other.turn_id)] == [one.turn_id, other.turn_id]
+
+
+def test_a_session_goes_on_from_what_is_stored_alone(service):
+    """A new process has only the stored turn; it must compute the same next turn."""
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    again = SearchService(service._pool, service._store, service._uploads)
+    a = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    b = again.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    np.testing.assert_array_equal(a.vector, b.vector)
+    assert a.hits == b.hits and a.reference_id == "r0g3b0"
+
+
+def test_an_upload_is_a_reference(service):
+    upload = service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0)), "mine.png")
+    assert upload.startswith(UPLOAD_PREFIX)
+    session = service.start(NAME, method=MethodSettings(base="image-only"))
+    turn = service.run_turn(session.session_id, "", reference_id=upload, k=3)
+    assert turn.hits[0].image_id.endswith("g0b0")
+    assert service.image_path(NAME, upload).is_file()
+    assert service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0))) == upload  # same pixels, one file
+
+
+def test_a_model_that_sees_is_given_the_upload(service, tmp_path):
+    pixels = []
+
+    def caption(task):
+        pixels.append((task.picture.load().size, task.picture.load().getpixel((0, 0)), task.picture.digest))
+        return CaptionAnswer(caption="a plain colour")
+
+    language = ReplayingLanguageModel({"caption": [caption]}, sees=True)
+    pool = SearcherPool(tmp_path / "home", lambda encoder: language, lambda spec: FakeEncoder())
+    service = SearchService(pool, service._store, service._uploads)
+    session = service.start(NAME)
+    upload = service.add_upload(Image.new("RGB", (40, 30), (255, 0, 0)))
+    other = service.add_upload(Image.new("RGB", (40, 30), (0, 0, 255)))
+    for reference_id in (upload, other, upload, "r0g3b0"):
+        service.run_turn(session.session_id, "red", reference_id=reference_id)
+    assert pixels[:2] == [((40, 30), (255, 0, 0), upload), ((40, 30), (0, 0, 255), other)]
+    assert len(pixels) == 3 and pixels[2][:2] == ((8, 8), (0, 255, 0))
+
+
+def test_marks_are_of_the_turn_before_and_stay_with_the_turn(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    picked, more, less = (one.hits[i].image_id for i in (0, 1, 2))
+    marks = Marks((more,), (less,))
+    two = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id, marks=marks)
+    plain = service.run_turn(session.session_id, "blue", reference_id=picked, parent_id=one.turn_id)
+    assert service.session(session.session_id).turn(two.turn_id).composition.marks == marks
+    assert plain.composition.marks == Marks() and not np.array_equal(two.vector, plain.vector)
+    with pytest.raises(UnknownImage, match="'nope'"):
+        service.run_turn(session.session_id, "red", parent_id=one.turn_id, marks=Marks(("nope",)))
+    assert len(service.session(session.session_id).turns) == 3
+
+
+@pytest.mark.parametrize("history", ["average", "weighted", "latest"])
+def test_aggregated_turns_go_on_from_what_is_stored(service, history):
+    session = service.start(NAME, method=MethodSettings(base="text-only", history=history))
+    turn, weights = None, {"average": (1, 1, 1), "weighted": (0.64, 0.8, 1), "latest": (0, 0, 1)}[history]
+    for text in ("red", "blue", "green"):
+        turn = service.run_turn(session.session_id, text, reference_id="r0g3b0", parent_id=turn and turn.turn_id)
+    total = np.array(weights) @ FakeEncoder().encode_texts(["red", "blue", "green"])
+    np.testing.assert_allclose(turn.vector, total / np.linalg.norm(total), atol=1e-6)
+
+
+def test_what_cannot_be_done_says_why_and_stores_nothing(service):
+    session = service.start(NAME)
+    with pytest.raises(SearchError, match="Choose a reference image first"):
+        service.run_turn(session.session_id, "red")
+    with pytest.raises(UnknownImage):
+        service.run_turn(session.session_id, "red", reference_id="nope")
+    with pytest.raises(UnknownImage, match="Upload it again"):
+        service.run_turn(session.session_id, "red", reference_id=UPLOAD_PREFIX + "0" * 32)
+    with pytest.raises(UnknownImage):
+        service.run_turn(session.session_id, "red", reference_id="upload:../../etc/passwd")
+    with pytest.raises(SearchError, match="not part of this session"):
+        service.run_turn(session.session_id, "red", reference_id="r0g3b0", parent_id="elsewhere")
+    with pytest.raises(UnknownSession):
+        service.run_turn("unknown", "red", reference_id="r0g3b0")
+    with pytest.raises(ImageUnreadable):
+        service.add_upload(b"not an image")
+    service._uploads.folder.write_text("in the way")
+    with pytest.raises(StorageError, match="cannot be kept"):
+        service.add_upload(Image.new("RGB", (4, 4)))
+    assert service.session(session.session_id).turns == ()
+
+
+def test_a_gallery_indexed_anew_does_not_mix_into_an_old_session(service, tmp_path):
+    session = service.start(NAME)
+    other_encoder = replace(session.protocol, encoder=replace(session.protocol.encoder, revision="0" * 16))
+    other_images = replace(session.protocol, gallery_digest="0" * 16, gallery_size=63)
+    for name, card, sentence in (("a", other_encoder, "Start a new session"), ("b", other_images, "63 images")):
+        stale = service._store.create_session(replace(session, session_id=name, protocol=card))
+        with pytest.raises(SearchError, match=sentence):
+            service.run_turn(stale.session_id, "red", reference_id="r0g3b0")
+        assert service.session(name).turns == ()
+
+
+def test_a_caption_is_of_one_encoder(service, tmp_path):
+    """Two galleries of the same files: what one encoder saw is not what the other sees."""
+    index_folder(tmp_path / "photos", name="other", encoder=FakeEncoder(40, spec="other"), home=tmp_path / "home")
+    asked = []
+
+    class Captioner(ScriptedLanguageModel):
+        def complete(self, task, watch=None):
+            asked.append(task.role)
+            return super().complete(task)
+
+    pool = SearcherPool(tmp_path / "home", lambda encoder: Captioner("green"),
+                        lambda spec: FakeEncoder(40 if spec == "other" else 32, spec=spec))
+    service = SearchService(pool, service._store, service._uploads)
+    for gallery in (NAME, "other", "other"):
+        session = service.start(gallery)
+        service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    assert asked.count("caption") == 2 and asked.count("merge") == 3
+
+
+def test_without_a_text_nothing_is_repeated(service):
+    session = service.start(NAME, method=MethodSettings(base="image-only"), target_id="r3g0b0")
+    one = service.run_turn(session.session_id, "", reference_id="r0g3b0")
+    two = service.run_turn(session.session_id, "", reference_id="r3g3b0", parent_id=one.turn_id)
+    assert service.trace(service.session(session.session_id), two.turn_id).repeats == ()
+    assert [name for name, _ in two.hits[0].parts] == ["history", "picked", "not picked", "image"]
+
+
+def test_find_a_target(service):
+    challenge = service.deal(NAME, seed=3)
+    assert challenge.target_id != challenge.reference_id
+    assert service.deal(NAME, seed=3) == challenge
+    session = service.start(NAME, target_id=challenge.target_id)
+    one = service.run_turn(session.session_id, "red", reference_id=challenge.reference_id)
+    two = service.run_turn(session.session_id, "red", parent_id=one.turn_id)
+    trace = service.trace(service.session(session.session_id), two.turn_id)
+    assert trace.ranks == (one.target_rank, two.target_rank)
+    assert [(repeat.turn, repeat.earlier) for repeat in trace.repeats] == [(2, 1)]
+    assert service.scores([session.session_id]) is None  # not finished: it does not count yet
+    service.reveal_target(session.session_id)
+    scores = service.scores([session.session_id])
+    assert scores is not None and scores.sessions == 1
+    # What is searched after the end changes neither the scores nor the plot.
+    for parent in (two.turn_id, one.turn_id, None):
+        after = service.run_turn(session.session_id, "green", reference_id=challenge.target_id, parent_id=parent)
+        assert after.target_rank is None
+        assert service.scores([session.session_id]) == scores
+    assert service.trace(service.session(session.session_id), after.turn_id).ranks == trace.ranks
+
+
+def test_export_is_circled_form_with_a_card(service):
+    session = service.start(NAME)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    service.run_turn(session.session_id, "blue", reference_id="r3g3b0", parent_id=one.turn_id)
+    session = service.session(session.session_id)
+    (record,) = session_to_circled(session)
+    assert all(turn["target_rank"] is None for turn in record["cirque"]["turns"])
+    assert record["num_turns"] == len(record["turns"]) == 2
+    assert record["turns"][1] == {"turn": 2, "reference_image_id": "r3g3b0", "relative_caption": "blue"}
+    assert record["session_id"] == "colours_all_0000" and record["ground_truth_ids"] == []
+    assert record["cirque"]["protocol"]["digest"] == session.protocol.digest
+    assert session_to_circled(session, first=3)[0]["session_id"] == "colours_all_0003"
+
+
+def test_a_kept_weight_goes_on_with_the_branch(service):
+    method = MethodSettings(soft_filter=SoftFilter(1.0))
+    service._pool._language_for = lambda encoder: ReplayingLanguageModel({})
+    session = service.start(NAME, method=method)
+    one = service.run_turn(session.session_id, "red", reference_id="r0g3b0")
+    kept = service.save_adjusted(session.session_id, one.turn_id, Adjustment(soft_filter=SoftFilter(0.25)))
+    on = service.run_turn(session.session_id, "blue", parent_id=kept.turn_id)
+    old = service.run_turn(session.session_id, "blue", parent_id=one.turn_id)
+    assert on.composition.soft_filter == SoftFilter(0.25) and on.protocol_digest == kept.protocol_digest
+    assert old.composition.soft_filter == SoftFilter(1.0) and old.protocol_digest == session.protocol.digest

@@ -1,0 +1,349 @@
+"""How a database is opened, its transactions, and what is said when it cannot be used."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import stat
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event, func, select
+
+from cir_core.errors import StorageError
+from cir_core.settings import Settings
+from storage.engine import database
+from storage.engine.database import open_database, reading, writing
+from storage.engine.write_lock import FairWriteLock
+from storage.mapping import tables
+from storage.migrations.run import migrate
+from storage.opening import open_home_database
+from storage.sessions.llm_cache import SqlAnswerCache
+from storage.sessions.store import SqlSessionStore
+from tests.fakes.databases import open_migrated
+from tests.fakes.turns import a_session, turn_maker
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "home" / "cirque.db"
+
+
+@pytest.fixture
+def engine(path):
+    engine = open_database(f"sqlite:///{path}")
+    with writing(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE t (x INTEGER PRIMARY KEY, y TEXT)")
+    yield engine
+    engine.dispose()
+
+
+def insert(connection, y="y"):
+    connection.exec_driver_sql("INSERT INTO t (y) VALUES (?)", (y,))
+
+
+def count(engine):
+    with reading(engine) as connection:
+        return connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one()
+
+
+def test_every_pooled_connection_is_set_up(engine):
+    expected = {"journal_mode": "wal", "foreign_keys": 1, "synchronous": 2, "busy_timeout": 10_000}
+    with ExitStack() as stack:
+        for connection in [stack.enter_context(reading(engine)) for _ in range(12)]:
+            found = {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in expected}
+            assert found == expected
+
+
+def test_the_folder_is_made_and_the_files_are_the_owners_alone(engine, path):
+    with writing(engine) as connection:
+        insert(connection)
+        names = {file.name for file in path.parent.iterdir()}
+        assert "cirque.db-wal" in names
+        for file in path.parent.iterdir():
+            assert stat.S_IMODE(file.stat().st_mode) == 0o600, file
+
+
+def test_writers_begin_immediate_and_readers_do_not(engine):
+    said = []
+    event.listen(engine, "before_cursor_execute", lambda c, cursor, statement, *rest: said.append(statement))
+    with reading(engine) as connection:
+        connection.exec_driver_sql("SELECT 1")
+    with writing(engine) as connection:
+        insert(connection)
+    with reading(engine) as connection:  # on the same pooled connection: the option does not stick
+        connection.exec_driver_sql("SELECT 2")
+    assert [s for s in said if s.startswith("BEGIN")] == ["BEGIN", "BEGIN IMMEDIATE", "BEGIN"]
+
+
+def test_the_write_lock_is_held_from_the_start(engine, path):
+    with writing(engine):  # nothing has been written yet
+        other = sqlite3.connect(path, timeout=0)
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            other.execute("INSERT INTO t (y) VALUES ('other')")
+        other.close()
+        assert count(engine) == 0  # readers go on
+
+
+def test_a_second_writer_waits_for_the_first(engine):
+    order, first_is_in = [], threading.Event()
+
+    def first():
+        with writing(engine) as connection:
+            first_is_in.set()
+            time.sleep(0.3)
+            insert(connection)
+            order.append("first")
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    first_is_in.wait()
+    with writing(engine) as connection:
+        order.append("second")
+        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 1
+    thread.join()
+    assert order == ["first", "second"]
+
+
+def test_a_reader_sees_one_state(engine):
+    with reading(engine) as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
+        with writing(engine) as writer:
+            insert(writer)
+        assert connection.exec_driver_sql("SELECT count(*) FROM t").scalar_one() == 0
+    assert count(engine) == 1
+
+
+def test_what_raises_is_undone(engine):
+    with pytest.raises(KeyError), writing(engine) as connection:
+        insert(connection)
+        raise KeyError
+    assert count(engine) == 0
+    with writing(engine) as connection:  # and the lock is free
+        insert(connection)
+    assert count(engine) == 1
+
+
+def test_locked_for_too_long(path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
+    engine = open_database(f"sqlite:///{path}")
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StorageError, match="in use by another program"), writing(engine):
+            pass
+        other.execute("ROLLBACK")
+    with writing(engine):  # and nothing is left behind
+        pass
+    engine.dispose()
+
+
+def test_another_thread_writes_for_too_long(path, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
+    engine = open_database(f"sqlite:///{path}")
+    said = []
+
+    def wait():
+        with pytest.raises(StorageError) as refused, writing(engine):
+            pass
+        said.append(str(refused.value))
+
+    with writing(engine):
+        thread = threading.Thread(target=wait)
+        thread.start()
+        thread.join()
+    assert len(said) == 1 and "is busy with other requests. Try again in a moment" in said[0]
+    with writing(engine):  # the one that gave up is not waited for
+        pass
+    engine.dispose()
+
+
+def test_one_writing_transaction_inside_another_is_refused_at_once(engine):
+    with pytest.raises(AssertionError, match="wait for itself"), writing(engine), writing(engine):
+        pass
+    with writing(engine) as connection:
+        insert(connection)
+    assert count(engine) == 1
+
+
+def test_writers_take_turns_in_the_order_they_came():
+    turns, order, threads = FairWriteLock(), [], []
+
+    def write(number):
+        with turns.turn(10) as came:
+            order.append((number, came))
+
+    with turns.turn(10):
+        for number in range(8):
+            threads.append(threading.Thread(target=write, args=(number,)))
+            threads[-1].start()
+            while len(turns._waiting) <= number:
+                time.sleep(0.001)
+    for thread in threads:
+        thread.join()
+    assert order == [(number, True) for number in range(8)]
+
+
+def test_a_turn_is_handed_on_whatever_happens():
+    turns = FairWriteLock()
+    for _ in range(2):
+        with pytest.raises(KeyError), turns.turn(0.01) as came:
+            assert came
+            raise KeyError
+
+
+def test_not_a_database(tmp_path):
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear reader, " * 500)
+    before = letter.read_bytes()
+    with pytest.raises(StorageError, match=r"is not a database. Move the file away") as refused:
+        open_database(f"sqlite:///{letter}")
+    assert isinstance(refused.value.__cause__, Exception) and "sqlite3" not in str(refused.value)
+    assert letter.read_bytes() == before
+
+
+def test_a_folder_and_a_file_in_the_way(tmp_path):
+    with pytest.raises(StorageError, match="is a folder"):
+        open_database(f"sqlite:///{tmp_path}")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StorageError, match=r"cannot be created.*CIRQUE_HOME"):
+        open_database(f"sqlite:///{tmp_path}/file/cirque.db")
+
+
+@contextmanager
+def as_nobody():
+    """File permissions do not hold root back."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_file_or_folder_that_cannot_be_written():
+    folder = Path(tempfile.mkdtemp())  # not tmp_path: nobody else may look into that
+    try:
+        folder.chmod(0o777)
+        with as_nobody():
+            database_url = f"sqlite:///{folder}/cirque.db"
+            engine = open_database(database_url)
+            migrate(engine)
+            engine.dispose()
+            (folder / "cirque.db").chmod(0o400)
+            with pytest.raises(StorageError, match=r"cannot be written. Make the file and its folder"):
+                open_database(database_url)
+            with pytest.raises(StorageError, match="cannot be written"), writing(engine) as connection:
+                connection.exec_driver_sql("DELETE FROM sessions")
+            with pytest.raises(StorageError, match="cannot be written"):
+                SqlAnswerCache(engine).put("0" * 64, "{}", model="m", role="r", prompt_version="1",
+                                           prompt_tokens=1, completion_tokens=1)
+            assert SqlAnswerCache(engine).get("0" * 64) is None
+            engine.dispose()
+        folder.chmod(0o555)
+        with as_nobody(), pytest.raises(StorageError, match="cannot be created"):
+            open_database(f"sqlite:///{folder}/new.db")
+    finally:
+        folder.chmod(0o700)
+        shutil.rmtree(folder)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX permissions")
+def test_a_folder_that_may_not_be_entered():
+    folder = Path(tempfile.mkdtemp())
+    try:
+        (folder / "home").mkdir()
+        (folder / "home").chmod(0o777)
+        (folder / "closed").mkdir(mode=0o700)
+        folder.chmod(0o755)
+        if os.geteuid() != 0:
+            (folder / "closed").chmod(0)
+        settings = Settings(home=folder / "home", database_url=f"sqlite:///{folder}/closed/cirque.db")
+        with as_nobody(), pytest.raises(StorageError, match=r"cannot be created: Permission denied\."):
+            open_home_database(settings)
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_full_disk_loses_nothing_and_recovers(path):
+    """A limit on the file's pages fails as a full disk does."""
+    engine = open_database(f"sqlite:///{path}")
+    migrate(engine)
+    store = SqlSessionStore(engine)
+    session = store.create_session(a_session())
+    with reading(engine) as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    limit = f"PRAGMA max_page_count = {pages + 10}"
+    engine.dispose()
+    event.listen(engine, "connect", lambda connection, record: connection.execute(limit))
+    made = []
+    with pytest.raises(StorageError, match=r"no room left on its disk. Free some space"):
+        for _ in range(100):
+            make = turn_maker(session.session_id, None, n_hits=60)
+            made.append(store.add_turn(session.session_id, None, make))
+    assert made and store.session(session.session_id).turns == tuple(made)
+    store.close()
+    roomy = SqlSessionStore(open_database(f"sqlite:///{path}"))
+    roomy.add_turn(session.session_id, None, turn_maker(session.session_id, None, n_hits=60))
+    assert len(roomy.session(session.session_id).turns) == len(made) + 1
+    roomy.close()
+
+
+def test_uploads_on_a_full_disk(path):
+    store = SqlSessionStore(open_migrated(f"sqlite:///{path}"))
+    with reading(store.engine) as connection:
+        pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
+    store.engine.dispose()
+    limit = f"PRAGMA max_page_count = {pages + 2}"
+    event.listen(store.engine, "connect", lambda connection, record: connection.execute(limit))
+    made = 0
+    with pytest.raises(StorageError, match=r"no room left on its disk. Free some space"):
+        for made in range(1000):
+            store.add_upload(f"upload:{made:032x}", 640, 480, "x" * 80)
+    with reading(store.engine) as connection:
+        assert connection.execute(select(func.count()).select_from(tables.uploads)).scalar_one() == made > 0
+    store.close()
+
+
+def test_a_damaged_database(path):
+    engine = open_database(f"sqlite:///{path}")
+    migrate(engine)
+    engine.dispose()
+    with closing(sqlite3.connect(path)) as connection:
+        pages = connection.execute("SELECT rootpage FROM sqlite_master WHERE tbl_name = 'sessions'").fetchall()
+    sound = path.read_bytes()
+    content = bytearray(sound)
+    for page, in pages:  # the table and its indexes; pages are numbered from 1
+        content[(page - 1) * 4096:page * 4096] = os.urandom(4096)
+    path.write_bytes(content)
+    engine = open_database(f"sqlite:///{path}")
+    with pytest.raises(StorageError, match=r"damaged.*restore a backup"):
+        SqlSessionStore(engine).sessions()
+    engine.dispose()
+    path.write_bytes(sound[:4096] + os.urandom(len(sound) - 4096))  # the list of tables is hit as well
+    with pytest.raises(StorageError, match=r"damaged.*restore a backup"):
+        open_database(f"sqlite:///{path}")
+
+
+@pytest.mark.parametrize(("url", "says"), [
+    ("no url", "not a database URL"),
+    ("sqlite://", "in memory"),
+    ("sqlite:///:memory:", "in memory"),
+    ("nosuch://host/name", "No driver"),
+])
+def test_urls_that_cannot_be_used(url, says):
+    with pytest.raises(StorageError, match=says):
+        open_database(url)
+
+
+def test_a_wrong_statement_is_a_defect_not_a_storage_error(engine):
+    with pytest.raises(Exception, match="binding") as raised, writing(engine) as connection:
+        insert(connection, y=object())
+    assert not isinstance(raised.value, StorageError)
