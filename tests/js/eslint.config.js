@@ -16,6 +16,4 @@ export default [
   },
   { files: ["assets/js/**/*.js"], languageOptions: { globals: globals.browser } },
   { files: ["tests/js/**/*.js"], languageOptions: { globals: globals.node } },
-  // The search screen is being rewritten as ES modules: delete this line when it is one.
-  { ignores: ["assets/js/search/**"] },
 ];

@@ -91,7 +91,7 @@ function howMade({ kind, view, change }) {
 /** @param {Looking} of */
 function ruleList({ view, change }) {
   /** @type {(of: Element) => HTMLInputElement[]} */
-  const limits = (of) => /** @type {HTMLInputElement[]} */ ([...of.querySelectorAll("input[type=number]")]);
+  const limits = (of) => [...of.querySelectorAll("input[type=number]")];
   const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
   const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
   for (const input of lines.flatMap((it) => limits(it.element))) input.required = true;

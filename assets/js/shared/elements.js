@@ -1,7 +1,7 @@
 // Elements from plain values, and the small things every screen needs. Text is always set as
 // text: nothing here is parsed as HTML.
 
-/** @import { Child, Props } from "./types.js" */
+/** @import { Child, From, On, Props } from "./types.js" */
 
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
@@ -33,6 +33,10 @@ function put(element, props, children) {
 export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
 /** @type {(text: string) => HTMLElement} */
 export const kbd = (text) => h("kbd", { text, "aria-hidden": "true" });
+
+// document.addEventListener: for what the server draws anew, and for keys.
+/** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */
+export const on = (name, hears, capture) => document.addEventListener(name, /** @type {EventListener} */ (hears), capture);
 
 // A button whose state can be told from its look and by ear.
 /** @type {(element: Element, on: unknown) => void} */

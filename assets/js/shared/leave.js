@@ -3,7 +3,7 @@ import { ApiProblem, api } from "./calls.js";
 import { tell } from "./dialogs.js";
 import { at } from "./elements.js";
 
-/** @type {Promise<void> | null} */
+/** @type {Promise<unknown> | null} */
 let leaving = null;
 export const leave = () => (leaving ??= go().finally(() => { leaving = null; }));
 

@@ -3,8 +3,23 @@
 // --- elements --------------------------------------------------------------------------------
 
 export type Child = Node | string | number | false | null | undefined | readonly Child[];
-/** Elements made by `h` hold elements only, so that is what their events come from. */
-export type On<E extends Event, Own extends Element = HTMLElement> = E & { readonly target: HTMLElement; readonly currentTarget: Own };
+/** An event that a person causes: it comes from an element. */
+export type On<E extends Event, Own extends EventTarget = HTMLElement, Target = HTMLElement> = E & { readonly target: Target; readonly currentTarget: Own }
+  & (E extends FocusEvent ? { readonly relatedTarget: HTMLElement | null } : unknown);
+/** What a selector finds: "#how details[open]" a details element, one without a tag any element of HTML. */
+export type Found<S extends string> = S extends `${infer One},${infer Other}` ? Found<One> | Found<Other>
+  : S extends `${string} ${infer Last}` ? Found<Last>
+  : S extends `${infer Tag}[${string}` | `${infer Tag}#${string}` | `${infer Tag}.${string}` | `${infer Tag}:${string}` ? Found<Tag>
+  : S extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[S] : HTMLElement;
+/** What such an event comes from. A list or a text area has what is asked of a field here, too. */
+export type From<Name> = Name extends "input" | "change" ? HTMLInputElement : Name extends "submit" | "reset" ? HTMLFormElement : HTMLElement;
+declare global {
+  interface ParentNode {
+    querySelector<S extends string>(selector: S): Found<S> | null;
+    querySelectorAll<S extends string>(selector: S): NodeListOf<Found<S>>;
+  }
+  interface Element { closest<S extends string>(selector: S): Found<S> | null }
+}
 type Handlers = { [K in keyof HTMLElementEventMap as `on${K}`]?: ((event: On<HTMLElementEventMap[K]>) => unknown) | null };
 export type Props = Handlers & { [name: string]: unknown };
 /** A part of a screen that its owner puts somewhere. */
@@ -138,6 +153,18 @@ export interface Forecast {
   hours_per_person: number; items_per_person: number; hours_total: number; judgements: number; rate_width: number; valid_rate: number;
   kappa_width: number | null; kappa: number; kappa_reason: string; doubly_judged: number; items: number;
 }
+
+// --- search ----------------------------------------------------------------------------------------
+
+/** What the top panel says is shown. */
+export type ShownTurn = Partial<Record<"beat" | "session" | "turn" | "reference" | "gallery" | "problem" | "notice" | "loaded", string>>;
+/** A result: web/templates/search/parts/tile.html. */
+export interface Tile extends HTMLElement {
+  dataset: { image: string; rank: string; score: string; value: string; thumb: string; full: string; parts: string; touched?: string; signed?: string };
+}
+export interface Drawn { action: string; failed: boolean }
+/** `shape` has the last word on the values when they are sent. */
+export interface Change { [name: string]: unknown; shape?(values: object): object }
 
 // --- analysis --------------------------------------------------------------------------------------
 

@@ -98,7 +98,7 @@ export async function oneView(screen, name) {
     const named = (it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
     draw();
     if (document.activeElement === document.body) {
-      /** @type {HTMLElement[]} */ ([...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")]).find((it) => named(it) === focus)?.focus({ preventScroll: true });
+      [...head.querySelectorAll("a, button"), ...people.querySelectorAll("a, button")].find((it) => named(it) === focus)?.focus({ preventScroll: true });
     }
     await results.again();
   }

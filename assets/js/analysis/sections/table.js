@@ -39,7 +39,7 @@ export function createTable({ address, pair, opens }) {
       opening ? h("td", { class: "num" }, behindOf(pairs[place], place, texts[place])) : null)));
     more.hidden = rows.length <= FIRST_ROWS + SPARE;
     more.textContent = all ? "Show fewer rows" : `Show all ${count(rows.length)} rows`;
-    if (focus) /** @type {HTMLElement | null} */ (element.querySelector(`[data-focus="${CSS.escape(focus)}"]`))?.focus({ preventScroll: true });
+    if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
   /** @param {Drawn} of */
