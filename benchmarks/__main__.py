@@ -1,7 +1,7 @@
-"""``make bench``: what cirque adds to the work itself, as ratios within one run.
+"""``make bench``: cirque's overhead over bare baselines, as ratios within one run.
 
 Absolute times depend on the machine; each figure here is divided by a bare baseline that
-is timed in turn with it (A B A B ...), and the median of the pairs is printed.
+is timed alternately with it (A B A B ...), and the median of the pairs is printed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import tempfile
 from pathlib import Path
 
-# Set before torch is imported: idle worker threads that spin would slow down the other
+# Set before torch is imported: spinning idle worker threads would slow down the other
 # half of every pair on a machine with few cores.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
@@ -27,7 +27,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--pairs", type=int, default=21)
     parser.add_argument("--quick", action="store_true",
-                        help="start, agreement, studies, bounds: seconds, to see that they run")
+                        help="start, agreement, studies, bounds: a few seconds each, as a smoke test")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cirque-bench-") as folder:
         if "turns" in options.what:

@@ -1,9 +1,9 @@
-"""Reports on how far people agree: time and memory, and intervals against a plain loop over the libraries.
+"""Agreement reports: time and memory, and bootstrap intervals against a plain loop over the libraries.
 
-Annotator files in CIRCUS's form are imported; a report is read from the store and written as JSON, in a process of
-its own for each size. A report of a tiny study loads the libraries first, so that the memory of the first report of
-the size is that report's. Of the loop a few draws are timed, and what they give is compared with ours: the draws alone,
-without reading, points and JSON.
+Annotator files in CIRCUS's format are imported; a report is read from the store and written as JSON, in a separate
+process per size. A report of a tiny study loads the libraries first, so that the memory of the first report of
+the size is that report's. Of the loop a few replicates are timed and compared with ours: the bootstrap alone,
+without reading, point estimates and JSON.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from annotation.analysis.records import Options, Selection, StudyAnswers
-from annotation.analysis.statistics.agreement_bootstrap import AgreementDraws, agreement_draws
+from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
 from annotation.analysis.statistics.bootstrap import weights
 from annotation.analysis.statistics.matrix import Ratings
 from benchmarks.memory import own_memory, peak_memory
@@ -35,7 +35,7 @@ _TINY = "libraries"
 
 @dataclass(frozen=True)
 class Size:
-    """``small`` and ``large``: people and items. ``looped`` draws of the libraries are timed."""
+    """``small`` and ``large``: people and items. ``looped`` replicates of the libraries are timed."""
 
     small: tuple[int, int] = (9, 50)
     large: tuple[int, int] = (12, 5_000)
@@ -74,7 +74,7 @@ def _against_the_loop(home: Path, name: str, size: Size) -> None:
     tables = _tables(_load(home, name))
     people = tables[0].codes.shape[1]
     pairs = tuple(combinations(range(people), 2))
-    _draws(tables, pairs, 1)   # loads what is loaded once
+    _draws(tables, pairs, 1)   # warm-up
     before = own_memory()
     started = perf_counter()
     with peak_memory(before) as above:
@@ -97,7 +97,7 @@ def _draws(tables: Sequence[Ratings], pairs: Sequence[tuple[int, int]], draws: i
 
 
 def _loop(tables: Sequence[Ratings], pairs: Sequence[tuple[int, int]], draws: int) -> list[list[list[float]]]:
-    """Fleiss, alpha, then kappas and shares of the same answers; for each table a list for each draw."""
+    """Fleiss, alpha, then kappas and shares of the same answers; per table one list per replicate."""
     import evalica
     import pandas as pd
     from sklearn.metrics import cohen_kappa_score
@@ -138,7 +138,7 @@ def _load(home: Path, name: str) -> StudyAnswers:
 
 
 def _make(home: Path, name: str, people: int, items: int) -> None:
-    """Write annotator files and import them. An item has a truth, and each person sees it wrongly now and then."""
+    """Write annotator files and import them. An item has a true answer, which each person sometimes misses."""
     from annotation.validity.circus import read_circus_users
     from annotation.validity.circus.form import FLAGS
     from annotation.validity.create import import_circus_study
@@ -164,7 +164,7 @@ def _make(home: Path, name: str, people: int, items: int) -> None:
 
 
 def _child(home: Path, name: str, repeats: int, draws: int) -> None:
-    """Milliseconds of a tiny report that loads the libraries, and of each one then; memory of the first of these."""
+    """Milliseconds of a tiny report that loads the libraries, and of each later one; memory of the first later one."""
     from annotation.analysis.validity.report import validity_report
     from annotation.analysis.validity.report_json import validity_json
 

@@ -1,8 +1,8 @@
-"""The baseline of ``benchmarks.studies``: a Gradio app whose one event commits one row, and nothing else.
+"""Baseline of ``benchmarks.studies``: a Gradio app whose one event commits one row.
 
     python -m benchmarks.bare_event FOLDER
 
-One connection that is shared under a lock: nobody waits in SQLite's busy handler, which makes it the
+One connection shared under a lock: no thread waits in SQLite's busy handler, which makes it the
 fastest plain way to commit from Gradio's threads. Durability is that of cirque's own database.
 """
 

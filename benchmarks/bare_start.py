@@ -1,4 +1,4 @@
-"""The baseline of ``benchmarks.start``: a Gradio app with one event that does nothing.
+"""Baseline of ``benchmarks.start``: a Gradio app with one event that does nothing.
 
     python -m benchmarks.bare_start PORT
 """

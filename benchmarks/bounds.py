@@ -1,7 +1,7 @@
-"""Memory of the real server under what is meant to fill it: large pictures at one time, endless replies of a model.
+"""Peak memory of the real server under attack: large simultaneous uploads, endless language model replies.
 
-Resident memory is read from /proc every 20 ms: Linux only. Growth is above what it was before, after a warm-up; "later"
-is above the same, some time after the last request. Figures are MB of 2**20 bytes and hold on any machine.
+Resident memory is read from /proc every 20 ms: Linux only. Growth is relative to the warmed-up state; "later"
+is the same, some time after the last request. Figures are MB of 2**20 bytes and comparable across machines.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _HEADER = "| What | Before | Growth | Later | Slowest /healthz | Answers |\n|---
 
 @dataclass(frozen=True)
 class Size:
-    """``edge``: pixels of each side of ``uploads`` pictures sent at one time; ``later``: seconds."""
+    """``edge``: pixels per side of ``uploads`` simultaneous images; ``later``: seconds."""
 
     edge: int = 7746   # 60 megapixels
     uploads: int = 20
@@ -45,7 +45,7 @@ QUICK = Size(edge=4472, uploads=8, later=5.0)   # 20 megapixels
 
 
 class Watch:
-    """Samples a process's memory and times ``/healthz`` beside it, until it is left."""
+    """Context manager that samples a process's memory and times ``/healthz``."""
 
     def __init__(self, server: Server) -> None:
         self._server, self._over = server, threading.Event()
@@ -80,7 +80,7 @@ def run(folder: Path, size: Size = FULL) -> None:
     print(f"\nBounds of memory: {size.uploads} uploads of {size.edge**2 / 1e6:.0f} megapixels at one time")
     print(_HEADER)
     for loaded in (False, True):
-        # The server loads the models of the gallery it opens with by itself; of one that is not there it loads none.
+        # The server loads the models of its initial gallery at start; if that does not exist it loads none.
         environment = environment_of(home, CIRQUE_GALLERY="atelier" if loaded else "none")
         with running(_SERVE, environment, folder / "bounds.log") as server:
             if loaded:
@@ -88,7 +88,7 @@ def run(folder: Path, size: Size = FULL) -> None:
             for kind in ("PNG RGB", "PNG RGBA", "PNG L", "JPEG RGB"):
                 pictures = [_picture(kind, size.edge, number) for number in range(size.uploads)]
                 name = f"{kind}, {len(pictures[0]) // 1000} kB each, models {'loaded' if loaded else 'not loaded'}"
-                _upload(server, _picture(kind, 300, 255))   # libraries that the first one loads
+                _upload(server, _picture(kind, 300, 255))   # warm-up: loads libraries
                 calls = [partial(_upload, server, picture) for picture in pictures]
                 print(_line(name, server, calls, size), flush=True)
     print("\nA search while the language model's server replies without end")
@@ -134,7 +134,7 @@ def _upload(server: Server, picture: bytes) -> str:
 
 
 def _search(server: Server, method: str = "") -> str:
-    """How a named call ended: "fell back" where the built-in model had to answer."""
+    """Outcome of a named call: "fell back" if the built-in model had to answer."""
     call, image = f"{server.address}/gradio_api/call/search", _any_image(server)
     body = json.dumps({"data": [image, None, "in red", "", 5, method, [], []]}).encode()
     request = urllib.request.Request(call, body, {"Content-Type": "application/json"})
@@ -165,7 +165,7 @@ def _make_gallery(home: Path) -> None:
 
 @contextmanager
 def _endless(kind: str) -> Iterator[str]:
-    """The address of a chat server whose replies have no end; after 4 GB it gives up."""
+    """The address of a chat server with endless replies; it stops after 4 GB."""
     words = {
         "body": (b'{"id": "', b"x" * 65536), "error": (b'{"error": {"message": "', b"x" * 65536),
         "line of a stream": (b"data: ", b"x" * 65536),

@@ -1,8 +1,8 @@
-"""Sixteen people over loopback from one process, with as little work of its own as possible.
+"""Load driver: sixteen users over loopback from one process, with minimal overhead.
 
-The driver shares the processor with the server it measures. So it speaks HTTP/1.1 by hand over
-connections that stay open, reads no more of an answer than it must, and tells how much time it took
-itself. Answers are read whole; there is no cache and no pipelining.
+The driver shares the processor with the server it measures. So it implements HTTP/1.1 itself over
+keep-alive connections, parses no more of a response than it must, and reports its own processor
+time. Bodies are read whole; there is no cache and no pipelining.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Act = Callable[[], Awaitable[None]]
 
 @dataclass
 class Timings:
-    """Milliseconds of each action, over ``seconds`` of wall time. Grows with every slice."""
+    """Milliseconds of each action, over ``seconds`` of wall time. Accumulates over slices."""
 
     people: int
     milliseconds: list[float] = field(default_factory=list)
     seconds: float = 0.0
-    driver_seconds: float = 0.0     # of processor time that the driver itself took
+    driver_seconds: float = 0.0     # processor time of the driver itself
 
     @property
     def rate(self) -> float:
-        """Actions per second, of all people together."""
+        """Actions per second, of all users together."""
         return len(self.milliseconds) / self.seconds if self.seconds else 0.0
 
     def quantile(self, share: float) -> float:
@@ -37,15 +37,15 @@ class Timings:
 
 
 class Refused(RuntimeError):
-    """The server answered otherwise than with 200; the whole answer is in the text."""
+    """A response other than 200; the message contains all of it."""
 
 
 class _HungUp(Refused):
-    """The connection was closed before anything was answered."""
+    """The connection was closed before any response."""
 
 
 class Connection(asyncio.Protocol):
-    """One connection that is kept open. One request at a time."""
+    """One keep-alive connection. One request at a time."""
 
     def __init__(self, address: str, cookie: str = "") -> None:
         parts = urlsplit(address)
@@ -70,7 +70,7 @@ class Connection(asyncio.Protocol):
         return self._send(b"GET " + path.encode() + b" HTTP/1.1\r\n" + self._common + b"\r\n")
 
     def post(self, path: bytes, body: bytes, kind: bytes = b"application/json") -> Awaitable[bytes]:
-        """The body of the answer to what ``kind`` says the body is. Raises :class:`Refused`."""
+        """The response body. ``kind`` is the content type of ``body``. Raises :class:`Refused`."""
         return self._send(b"POST %b HTTP/1.1\r\n%bContent-Type: %b\r\nContent-Length: %d\r\n\r\n%b"
                           % (path, self._common, kind, len(body), body))
 
@@ -79,7 +79,7 @@ class Connection(asyncio.Protocol):
             await self.open()
         try:
             return await self._sent(request)
-        except _HungUp:   # servers close what was idle for a while; browsers ask again, on a new connection
+        except _HungUp:   # servers close idle connections; retry on a new one, as browsers do
             await self.open()
             return await self._sent(request)
 
@@ -105,7 +105,7 @@ class Connection(asyncio.Protocol):
                                                 + body[:2000].decode("utf-8", "replace")))
 
     def _body(self, end: int) -> bytes | None:
-        """The body once it is complete; chunked ones as they come, with the lengths of their pieces."""
+        """The body once it is complete; chunked ones still with their chunk lengths."""
         head = bytes(self._buffer[:end]).lower()
         start = head.find(b"\r\ncontent-length:")
         if start >= 0:
@@ -121,7 +121,7 @@ class Connection(asyncio.Protocol):
 
 
 def dechunked(body: bytes) -> bytes:
-    """A body that came in pieces, without their lengths."""
+    """Decode a chunked body."""
     whole, at = bytearray(), 0
     while (end := body.find(b"\r\n", at)) >= 0 and (length := int(body[at:end], 16)):
         whole += body[end + 2:end + 2 + length]
@@ -130,13 +130,13 @@ def dechunked(body: bytes) -> bytes:
 
 
 class Lanes:
-    """A browser's connections to one server: six that fetch side by side."""
+    """A browser's connections to one server: six in parallel."""
 
     def __init__(self, connections: Sequence[Connection]) -> None:
         self._connections = connections
 
     async def fetch(self, paths: Iterable[str]) -> None:
-        """All of ``paths``, each read to its end."""
+        """Fetch all of ``paths``, reading each to its end."""
         left = list(paths)[::-1]
 
         async def lane(connection: Connection) -> None:
@@ -147,7 +147,7 @@ class Lanes:
 
 
 async def drive(acts: Sequence[Act], seconds: float, into: Timings) -> None:
-    """Everybody acts again and again, flat out, until the time is over; adds to ``into``."""
+    """Repeat all ``acts`` concurrently without pause until the time is over; adds to ``into``."""
     processor, started = time.process_time(), time.perf_counter()
     until = started + seconds
 

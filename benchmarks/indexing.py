@@ -1,4 +1,4 @@
-"""Indexing a folder, thumbnails, hashes and journal included, against bare loops."""
+"""Indexing a folder, with thumbnails, hashes and journal, against bare loops."""
 
 from __future__ import annotations
 

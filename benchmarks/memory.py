@@ -1,4 +1,4 @@
-"""Memory of this process while something runs."""
+"""Measure this process's memory during a task."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import psutil
 
 
 def own_memory(mapped: int = 0) -> int:
-    """Bytes, without the pages of mapped files. ``mapped``: what those are where the system does not say."""
+    """Private memory in bytes, without mapped files. ``mapped``: their size, where the system does not report it."""
     memory = psutil.Process().memory_info()
     return int(memory.rss - getattr(memory, "shared", mapped))
 
 
 @contextmanager
 def peak_memory(before: int, mapped: int = 0) -> Iterator[Callable[[], float]]:
-    """Gives the most memory of our own above ``before``, in MB."""
+    """Yields a function that returns the peak of private memory above ``before``, in MB."""
     peak, over = before, threading.Event()
 
     def watch() -> None:

@@ -10,7 +10,7 @@ from cir_core.encoders.base import Encoder
 
 
 def vit_b_32(folder: Path) -> Encoder:
-    """Built once per run in ``folder``, loaded through the adapter every model uses."""
+    """Built once per run in ``folder``, loaded through the regular adapter."""
     import open_clip
     import torch
     from safetensors.torch import save_file

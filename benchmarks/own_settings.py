@@ -1,5 +1,5 @@
-"""What a measured app is set to. Of the settings of the shell it gets none: their database may be one in which people
-work, their language model one that costs money."""
+"""Settings of measured apps, isolated from the shell's CIRQUE_ variables: those may refer to a production
+database, or to a language model that costs money."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cir_core.settings import Settings
 
 
 class _Given(Settings):
-    """What it is given, and defaults."""
+    """Explicit values and defaults only."""
 
     @classmethod
     def settings_customise_sources(
@@ -26,16 +26,16 @@ class _Given(Settings):
 
 
 def settings_of(home: Path, **values: Any) -> Settings:
-    """For this process."""
+    """Settings for this process."""
     return _Given(home=home, **values)
 
 
 def environment_of(home: Path, **variables: str) -> dict[str, str]:
-    """For a process of its own. It listens on this machine alone and at a free port, unless ``variables`` say other."""
+    """Environment for a subprocess. It listens on localhost at a free port, unless ``variables`` override that."""
     return {**without_settings(os.environ), "CIRQUE_HOME": str(home), "CIRQUE_HOST": "127.0.0.1", "CIRQUE_PORT": "0",
             **variables}
 
 
 def without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """All but cirque's own variables, which count in small letters, too."""
+    """``environment`` without cirque's variables, in any case."""
     return {name: value for name, value in environment.items() if not name.upper().startswith("CIRQUE_")}

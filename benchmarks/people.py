@@ -1,4 +1,4 @@
-"""Who works at the two servers of ``benchmarks.studies``, over connections that stay open."""
+"""Simulated users of the two servers of ``benchmarks.studies``, over keep-alive connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOO_FEW = "Everything is answered before the time is over. Lay out more of it (_
 
 
 class Judge:
-    """One signed-in person with the connections of one browser."""
+    """One signed-in annotator with the connections of one browser."""
 
     _named = b"save_judgement"
 
@@ -39,18 +39,18 @@ class Judge:
             connection.close()
 
     async def by_route(self) -> None:
-        """What the screen does: save, and the next item comes with the answer."""
+        """Like the screen: save, which returns the next item."""
         body = {**self._judgement(), "seen_revision": 0, "then": "next"}
         self._desk = orjson.loads(await self._save.post(b"/study/save", orjson.dumps(body)))["desk"]
 
     async def by_call(self) -> None:
-        """What a script does: the named call, in the form of the baseline."""
+        """Like a script: the named call, in the form of the baseline."""
         body = {"data": list(self._judgement().values()), "session_hash": self._session}
         answer = orjson.loads(await self._save.post(b"/gradio_api/run/" + self._named, orjson.dumps(body)))
         self._desk = answer["data"][0]["desk"]
 
     async def cycle(self, thumbnails: int) -> None:
-        """Save, next, and every picture of it: reference and target, one zoomed, ``thumbnails``."""
+        """Save, next, and all its images: reference and target, one zoomed, ``thumbnails``."""
         await self.by_route()
         item = self._desk["item"]
         shown = [item["reference"]["large"], item["target"]["large"], item["panel"][0]["large"]]
@@ -73,8 +73,8 @@ class Judge:
 
 
 class Rater(Judge):
-    """One signed-in person who fills in one survey after another. To open the next one, once in
-    ``QUESTIONS`` ratings, is part of the act that needs it."""
+    """One signed-in annotator who fills in one survey after another. Opening the next one, once in
+    ``QUESTIONS`` ratings, is timed as part of the rating that needs it."""
 
     _named = b"save_rating"
 
@@ -107,7 +107,7 @@ class Rater(Judge):
 
 
 class Clerk:
-    """One person at the baseline. Sends what a judge sends, and a session as Gradio's own clients do."""
+    """One user of the baseline. Sends the same data as a judge, and a session as Gradio's own clients do."""
 
     def __init__(self, address: str) -> None:
         self.connection = Connection(address)

@@ -23,7 +23,7 @@ _MAPPED = SIZE * DIM * 4
 def run(folder: Path) -> None:
     features, queries = _vectors(folder)
     index = FlatIndex(features, range(SIZE))  # type: ignore[arg-type]
-    # Targets from anywhere: most of them lie where scores are densest, so that many images are too
+    # Targets from anywhere: most of them are where scores are densest, so that many images are too
     # close for a single-precision product to decide.
     targets = [(int(row),) for row in np.random.default_rng(1).integers(SIZE, size=ASKED)]
     print(f"\nRanks of {ASKED:,} queries, one target each, over {SIZE:,} x {DIM} memory-mapped vectors.")
@@ -47,7 +47,7 @@ def run(folder: Path) -> None:
 
 
 def _vectors(folder: Path) -> tuple[Matrix, Matrix]:
-    """Unit vectors around 100 centres, those of the gallery in a file as a gallery's are."""
+    """Unit vectors around 100 centres, memory-mapped like a gallery's."""
     rng = np.random.default_rng(0)
     centres = rng.standard_normal((100, DIM), dtype=np.float32)
 

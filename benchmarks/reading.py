@@ -33,7 +33,7 @@ def run(folder: Path) -> None:
 
 
 def _write(root: Path) -> tuple[Path, Path]:
-    """Ids, paths and texts as long as those of the largest data set that comes in this form."""
+    """Ids, paths and texts as long as those of the largest data set in this format."""
     query_file = root / "query" / "train" / "mbeir_lasco_task7_train.jsonl"
     pool = root / "cand_pool" / "lasco_task7_train.jsonl"
     qrels = root / "qrels" / "train.tsv"
@@ -59,8 +59,8 @@ def _image(i: int) -> str:
 
 
 def _measured(what: str, *paths: Path) -> tuple[float, float]:
-    """Seconds and peak MiB as the process itself reports them."""
-    from benchmarks.own_settings import environment_of  # not in the process that is measured
+    """Seconds and peak MiB as reported by the process itself."""
+    from benchmarks.own_settings import environment_of  # not in the measured process
 
     done = subprocess.run([sys.executable, "-m", "benchmarks.reading", what, *map(str, paths)],
                           check=True, capture_output=True, text=True, env=environment_of(paths[0].parent))
@@ -85,7 +85,7 @@ def _child(what: str, query_file: Path, pool: Path) -> None:
 def _peak() -> float:
     """This process's peak resident memory in MiB."""
     status = Path("/proc/self/status")
-    if status.exists():  # getrusage would count what the parent held when it started this process
+    if status.exists():  # getrusage would include the parent's memory at the fork
         return next(int(line.split()[1]) for line in status.read_text().splitlines() if line[:6] == "VmHWM:") / 2**10
     import resource
 

@@ -1,4 +1,4 @@
-"""Moving λ or editing a chip of a finished turn, against the product and the encoding it needs."""
+"""Reranking a finished turn (λ or a chip changed), against the product and encoding it needs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _weight(i: int) -> Adjustment:
 
 
 def _chip(i: int) -> Adjustment:
-    # A text that was never encoded: one that was costs no encoding.
+    # A text that is not cached: otherwise there would be no encoding.
     return Adjustment(constraints=replace(CHIPS, prescriptive=(f"a dress {TEXTS[i % len(TEXTS)]}, number {i}",)))
 
 
@@ -58,7 +58,7 @@ def _rerank(gallery: Gallery, encoder: Encoder, change: Callable[[int], Adjustme
         searcher.adjust(found, METHOD, change(i), k=60)
 
     def bare(i: int) -> None:
-        # The calls of the adjustment before this one: the same number, texts of the same length.
+        # The calls of the previous adjustment: the same number, texts of the same length.
         for texts in recorded.calls:
             encoder.encode_texts(texts)
         features @ vectors.T
@@ -67,7 +67,7 @@ def _rerank(gallery: Gallery, encoder: Encoder, change: Callable[[int], Adjustme
 
 
 def _ranking(gallery: Gallery, encoder: Encoder, pairs: int) -> Pairs:
-    """Without the encoding, which is most of it: the filtered search and the product."""
+    """Ranking without the encoding, which dominates: the filtered search and the product."""
     index = FlatIndex(gallery.features, gallery.ids)
     features: Matrix = np.asarray(gallery.features)
     constraints = encoder.encode_texts([*CHIPS.prescriptive, *CHIPS.proscriptive])

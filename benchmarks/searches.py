@@ -1,10 +1,10 @@
-"""Searches by the named call, flat out, of a warm app: this checkout alone, or in turn with another one.
+"""Search throughput by the named call on a warm app: this checkout alone, or alternating with another one.
 
     python -m benchmarks.searches --against ../cirque-before --searchers 16 --seconds 20 --rounds 4
 
-Each checkout serves a home that it made itself, with the same gallery and the same people, and both are asked by the
-same clients. Sides change after each slice: ABBA, where A is this checkout. The clients share the processor with the
-app, so the table also says how much of it the app itself took for a search.
+Each checkout serves its own home, with the same gallery and the same users, and both are called by the
+same clients. Sides alternate by slice: ABBA, where A is this checkout. The clients share the processor with the
+app, so the table also shows the app's own processor time per search.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from benchmarks.soak_home import Home
 from benchmarks.soak_people import Searcher
 from benchmarks.soak_table import machine
 
-# Run in each checkout: its own code makes a home that its own server can open.
+# Run in each checkout: its own code creates a home that its own server can open.
 _MAKE = """
 import sys
 from dataclasses import asdict
@@ -43,7 +43,7 @@ print(orjson.dumps({**asdict(home), "folder": str(home.folder), "image_ids": lis
 
 @dataclass
 class Side:
-    """One checkout at work. ``processor``: seconds that its app took while it was measured."""
+    """One measured checkout. ``processor``: processor seconds of its app during measurement."""
 
     name: str
     app: App
@@ -52,7 +52,7 @@ class Side:
     processor: float = 0.0
 
     async def measure(self, seconds: float) -> None:
-        """A slice; its first second is not counted."""
+        """Measure a slice; its first second is not counted."""
         acts = [person.act_once for person in self.people]
         await drive(acts, 1.0, Timings(len(acts)))
         before = self._processor()
@@ -70,7 +70,7 @@ class Side:
 
 
 def make_home(root: Path, folder: Path, searchers: int) -> Home:
-    """A home in ``folder``, made by the code of ``root``. Raises RuntimeError with its words if it cannot."""
+    """Create a home in ``folder`` with the code of ``root``. Raises RuntimeError with its output on failure."""
     environment = environment_of(folder, PYTHONPATH=str(root))
     made = subprocess.run([sys.executable, "-c", _MAKE, str(folder), str(searchers)], cwd=root, env=environment,
                           capture_output=True, text=True, check=False)
@@ -81,7 +81,7 @@ def make_home(root: Path, folder: Path, searchers: int) -> Home:
 
 
 async def compare(roots: Sequence[Path], folder: Path, searchers: int, seconds: float, rounds: int) -> list[Side]:
-    """``rounds`` slices of each of ``roots``, of which the first goes first and last."""
+    """``rounds`` slices of each of ``roots``; the first one runs first and last."""
     sides: list[Side] = []
     try:
         for number, root in enumerate(roots):
@@ -94,7 +94,7 @@ async def compare(roots: Sequence[Path], folder: Path, searchers: int, seconds: 
                 person.brings = 0.0
             sides.append(Side("this checkout" if number == 0 else str(root), app, people))
             await app.start()
-            await people[0].act_once()       # waits for the model
+            await people[0].act_once()       # waits until the model is loaded
         for number in range(rounds):
             for side in sides if number % 2 == 0 else sides[::-1]:
                 await side.measure(seconds)

@@ -1,4 +1,4 @@
-"""Servers as processes of their own, on a port that is free."""
+"""Server processes on a free port."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def lasting_port() -> int:
-    """A free port that nobody is given by chance before it is used: below those that systems hand out."""
+    """A free port outside the system's ephemeral range, so that no other process gets it by chance."""
     for port in random.SystemRandom().sample(range(20_000, 32_000), 200):
         with socket.socket() as tried, suppress(OSError):
             tried.bind(("127.0.0.1", port))
@@ -39,7 +39,7 @@ class Server:
 
 @contextmanager
 def running(command: Sequence[str], environment: Mapping[str, str], log: Path) -> Iterator[Server]:
-    """The server, once it has printed its address. Raises RuntimeError with its log if it does not."""
+    """Start a server and wait for its address. Raises RuntimeError with its log on failure."""
     with log.open("w") as stream:
         process = subprocess.Popen(command, cwd=ROOT, env=dict(environment), stdout=stream, stderr=subprocess.STDOUT)
     try:

@@ -1,11 +1,11 @@
-"""``make soak``: many people at work while the app is killed, and whether all that was acknowledged is there.
+"""``make soak``: load test with repeated kills, checking that every acknowledged write survives.
 
     python -m benchmarks.soak --actions 10000 --annotators 64 --searchers 16
     python -m benchmarks.soak --database postgresql+psycopg://cirque@/soak?host=/run/postgresql
 
-Without a URL it makes a SQLite file; what the shell's CIRQUE_ variables say counts for nothing here. Exits with 0
-when nothing was lost, doubled or changed, nobody was refused without need, and enough was done; with 2 when it could
-not begin.
+Without a URL it creates a SQLite file; the shell's CIRQUE_ variables are ignored. Exits with 0
+if nothing was lost, duplicated or changed, no request was refused unexpectedly, and enough was done; with 2 if it
+could not start.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from cir_core.errors import CirqueError
 
 @dataclass(frozen=True)
 class Size:
-    """``actions``: how many are acknowledged at least, and ``kills`` while people work, unless the ``minutes`` are over
-    before. ``least`` and ``most``: seconds between the app's answering and its next kill. ``slices``: seconds of each
-    of the three parts of the comparison with searches that wait; 0 leaves it out."""
+    """``actions``: minimum of acknowledged actions, and ``kills`` during the load, unless the ``minutes`` are over
+    before. ``least`` and ``most``: seconds between the app's first response and its next kill. ``slices``: seconds of
+    each of the three parts of the comparison with waiting searches; 0 omits it."""
 
     actions: int = 10_000
     annotators: int = 64
@@ -48,12 +48,12 @@ class Size:
 
     @property
     def each(self) -> int:
-        """Answers laid out for each annotator: more than anybody comes to."""
+        """Answers planned per annotator: more than anybody reaches."""
         return 3 * self.actions // self.annotators + round(900 * self.slices / self.annotators) + 200
 
 
 def soak(folder: Path, size: Size, database: str = "") -> Soaked:
-    """All of it; ``folder`` must be empty, and so must ``database``, if one is named."""
+    """Run the whole soak; ``folder`` must be empty, and so must ``database``, if given."""
     home = make_home(folder / "home", annotators=size.annotators, searchers=size.searchers, each=size.each,
                      database=database)
     ledgers = folder / "ledgers"
@@ -99,8 +99,8 @@ async def _soak(home: Home, ledgers: Path, size: Size) -> Soaked:
 
 
 async def _work(app: App, people: Sequence[Client], size: Size) -> float:
-    """Everybody works while the app is killed, until enough is acknowledged; how long that took. What somebody has
-    begun they end, for a call that is cut off says nothing. Then the app is killed once more, and stays so."""
+    """Run all clients while the app is killed, until enough is acknowledged; returns the seconds. Pending calls are
+    finished first, since an aborted call proves nothing. Then the app is killed once more, and not restarted."""
     began, over = time.monotonic(), asyncio.Event()
     trouble = asyncio.create_task(app.trouble(over, random.Random(size.seed), size.least, size.most))
     working = [asyncio.create_task(person.work(over)) for person in people]
@@ -112,7 +112,7 @@ async def _work(app: App, people: Sequence[Client], size: Size) -> float:
             break
     seconds = time.monotonic() - began
     over.set()
-    await trouble        # raises what kept the app from coming up again
+    await trouble        # raises if the app did not restart
     await asyncio.gather(*working)
     await asyncio.gather(*(person.unless_refused(person.leave_draft()) for person in people
                            if isinstance(person, Annotator) and not person.complaint))

@@ -1,4 +1,4 @@
-"""The app as a process that is killed again and again, always at the same port."""
+"""App process that is killed and restarted repeatedly, always on the same port."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from benchmarks.driver import Connection, Refused
 from benchmarks.own_settings import environment_of
 from benchmarks.servers import ROOT, lasting_port
 
-_PATIENCE = 120.0    # seconds until it must answer
+_PATIENCE = 120.0    # seconds until it must respond
 
 
 class App:
     """``python app.py`` of the checkout ``root`` over ``home`` and ``database`` (none: the file in ``home``). ``up`` is
-    set while it answers, ``warm`` once its model is loaded, too; ``age`` is another number after each start and each
-    end, so that a client can tell whether its call met one."""
+    set while it responds, ``warm`` once its model is loaded; ``age`` changes at each start and each
+    end, so that a client can detect that its call was interrupted."""
 
     def __init__(self, home: Path, database: str = "", root: Path = ROOT) -> None:
         self._home, self._database, self._root = home, database, root
@@ -39,8 +39,8 @@ class App:
         self._watching: asyncio.Task[None] | None = None
 
     async def start(self, **changes: str) -> None:
-        """Returns when it answers, which is before its model is loaded. ``changes``: settings of this run. Raises
-        RuntimeError with its log otherwise."""
+        """Start and wait for the first response, which is before its model is loaded. ``changes``: settings of this
+        run. Raises RuntimeError with its log on failure."""
         log = self._home / f"app-{self.age}.log"
         began = time.monotonic()
         with log.open("w") as stream:
@@ -61,7 +61,7 @@ class App:
         return self._process.pid
 
     def kill(self) -> None:
-        """kill -9."""
+        """Send SIGKILL."""
         assert self._process is not None
         self._note_memory()
         self.age += 1
@@ -71,7 +71,7 @@ class App:
         self._process.wait()
 
     async def stop(self) -> None:
-        """As a service manager does."""
+        """Stop as a service manager does."""
         if self._process is None or self._process.poll() is not None:
             return
         self._note_memory()
@@ -85,8 +85,8 @@ class App:
             self._process.wait()
 
     async def trouble(self, over: asyncio.Event, rng: random.Random, least: float, most: float) -> None:
-        """Kill and start, after between ``least`` and ``most`` seconds of work each time, until it is ``over``. Those
-        count from the app's first answer, and every second time from when its model is loaded."""
+        """Kill and restart, after between ``least`` and ``most`` seconds of work each time, until it is ``over``. They
+        count from the app's first response, and every second time from when its model is loaded."""
         for number in itertools.count():
             if number % 2:
                 await self._warm_or(over)
@@ -99,12 +99,12 @@ class App:
 
     @property
     def ended(self) -> str:
-        """Why it is not there though nobody ended it; empty if it is, or somebody did."""
+        """Why the app is down unexpectedly; empty if it is up or was stopped on purpose."""
         status = None if self._process is None or not self.up.is_set() else self._process.poll()
         return "" if status is None else f"the app ended by itself, with status {status}; see its log"
 
     def said(self) -> str:
-        """What all its runs wrote."""
+        """Logs of all its runs."""
         return "\n".join(path.read_text(errors="replace") for path in sorted(self._home.glob("app-*.log")))
 
     def _environment(self, changes: Mapping[str, str]) -> dict[str, str]:
@@ -118,7 +118,7 @@ class App:
             wait.cancel()
 
     async def _watch(self, age: int, began: float) -> None:
-        """Ask until the model is loaded, or this process is no more."""
+        """Poll until the model is loaded or the process has ended."""
         connection = Connection(self.address)
         try:
             while self.age == age:

@@ -1,4 +1,4 @@
-"""The database of a soak: that there is nothing in it yet, and which it is, in words."""
+"""Database of a soak: check that it is empty, and describe it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from storage.engine.errors import where
 from storage.mapping import tables
 
 _NAMES = {"sqlite": "SQLite", "postgresql": "PostgreSQL"}
-_SAFE = ("fsync", "synchronous_commit", "full_page_writes")      # settings of a server that outlives a power failure
+_SAFE = ("fsync", "synchronous_commit", "full_page_writes")      # server settings required to survive a power failure
 
 
 def refuse_unless_empty(url: str) -> None:
-    """Raises ``StorageError`` for a database that holds anything. One that is not there yet is not made."""
+    """Raises ``StorageError`` for a database that is not empty. A missing one is not created."""
     path = sqlite_path(parse(url))
     if path is not None and not path.exists():
         return
@@ -31,7 +31,7 @@ def refuse_unless_empty(url: str) -> None:
 
 
 def described(engine: Engine) -> str:
-    """Such as "PostgreSQL 15.18", and which of its safeguards are off."""
+    """Name and version such as "PostgreSQL 15.18", and which of its safeguards are off."""
     with reading(engine) as connection:
         name = connection.dialect.name
         version = ".".join(str(part) for part in connection.dialect.server_version_info or ())
@@ -41,7 +41,7 @@ def described(engine: Engine) -> str:
 
 
 def _held(engine: Engine) -> list[str]:
-    """Tables of others, and our own with rows in them."""
+    """Foreign tables, and our own with rows in them."""
     ours = {*tables.metadata.tables, "alembic_version"}
     with reading(engine) as connection:
         return [name for name in sorted(inspect(connection).get_table_names()) if name not in ours or (

@@ -1,4 +1,4 @@
-"""The home folder of a soak: a small gallery, a validity study, preference studies, and everybody signed in."""
+"""Home folder of a soak: a small gallery, a validity study, preference studies, and signed-in users."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Home:
-    """Who is there, and the secret of each one's sign-in. ``database``: a URL, or empty for the file in ``folder``."""
+    """Users with their session secrets. ``database``: a URL, or empty for the file in ``folder``."""
 
     folder: Path
     database: str
@@ -36,8 +36,8 @@ class Home:
 
 
 def make_home(folder: Path, *, annotators: int, searchers: int, each: int, database: str = "") -> Home:
-    """``each``: how many answers are laid out for every annotator. Half of them judge, the others rate. Raises
-    StorageError where there is something in ``database``."""
+    """``each``: answers planned per annotator. Half of them judge, the others rate. Raises
+    StorageError if ``database`` is not empty."""
     from annotation.accounts.service import PeopleService
     from cir_core.encoders import load_encoder
     from cir_core.gallery.gallery import open_gallery
@@ -69,7 +69,7 @@ def make_home(folder: Path, *, annotators: int, searchers: int, each: int, datab
 
 
 def _make_study(store: object, judges: Sequence[str], each: int) -> None:
-    """Every item goes to two people, where there are two."""
+    """Every item is assigned to two annotators, if there are two."""
     overlap = min(2, len(judges))
     study = Study(
         study_id="soak00study000000000", name=STUDY, kind="validity", protocol="circus/1",

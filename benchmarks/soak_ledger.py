@@ -1,8 +1,8 @@
-"""What clients were told is kept, and whether it is.
+"""Client-side ledger of acknowledged writes, and its comparison with the database.
 
-Each client appends to a file of its own, a line for each acknowledgement, before it goes on. At the end all lines
-are held against the database. A line holds a digest of what was sent: an answer that is there with other contents
-is *changed*, one that is not there *lost*, one that is there twice, or that nobody sent, *doubled*.
+Each client appends to a separate file, a line for each acknowledgement, before it continues. At the end all lines
+are compared with the database. A line has a digest of the data sent: a stored answer with other contents
+is *changed*, a missing one *lost*, one stored twice, or never sent, *doubled*.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ What = Literal["answer", "draft", "turn", "upload", "interrupted"]
 
 @dataclass(frozen=True)
 class Line:
-    """``key`` names what was kept, for everybody: who and which token, a turn's id, an upload's."""
+    """``key`` is a global name of the stored record: annotator and token, a turn's id, an upload's."""
 
     what: What
     key: str
@@ -33,7 +33,7 @@ class Line:
 
 
 class Ledger:
-    """The file of one client."""
+    """Ledger file of one client."""
 
     def __init__(self, path: Path) -> None:
         self._file = path.open("a", encoding="utf-8")
@@ -52,23 +52,23 @@ def read_ledgers(folder: Path) -> list[Line]:
 
 
 def digest_of(content: object) -> str:
-    """The same for equal JSON."""
+    """Equal for equal JSON."""
     return hashlib.sha256(json.dumps(content, sort_keys=True, ensure_ascii=False).encode()).hexdigest()[:24]
 
 
 @dataclass(frozen=True)
 class Stored:
-    """All that a database holds, in the ledger's own form."""
+    """Contents of a database, in the ledger's format."""
 
     lines: Sequence[Line]
     faults: Sequence[str] = ()      # of the database itself
-    database: str = ""              # which it is, in words
+    database: str = ""              # its description
 
 
 @dataclass
 class Verdict:
-    """``cut_off``: turns that are kept though their answer never came, at most one for each search that a kill
-    interrupted. More of them count as doubled."""
+    """``cut_off``: stored turns whose response was never received, at most one per interrupted
+    search. More of them count as doubled."""
 
     acknowledged: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Verdict:
 
 
 def compare(ledger: Iterable[Line], stored: Stored) -> Verdict:
-    """Hold what was acknowledged against what is there."""
+    """Compare acknowledged with stored records."""
     verdict = Verdict(faults=list(stored.faults))
     told: dict[tuple[str, str], Line] = {}
     interrupted = 0
@@ -115,7 +115,7 @@ def compare(ledger: Iterable[Line], stored: Stored) -> Verdict:
 
 
 def stored_in(home: Path, database: str = "") -> Stored:
-    """What ``database`` (none: the file in ``home``) and the folders of ``home`` hold."""
+    """Contents of ``database`` (none: the file in ``home``) and the folders of ``home``."""
     from sqlalchemy import select
 
     from annotation.preference.answers import as_shown

@@ -1,7 +1,7 @@
-"""Who works at the app of a soak while it is killed, and writes down what was acknowledged.
+"""Simulated users of a soak, who record every acknowledgement while the app is killed.
 
-A call that met a kill is made again, with the same token, as soon as the app answers. Any other refusal ends the
-run of that client and is a complaint.
+A call interrupted by a kill is repeated, with the same token, as soon as the app responds. Any other refusal ends
+that client's run and is a complaint.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from benchmarks.soak_ledger import Ledger, Line, digest_of
 from benchmarks.study_home import an_answer
 from benchmarks.survey_home import a_rating
 
-_LONGEST = 90.0      # seconds for one answer: the first search after a start waits for the models
+_LONGEST = 90.0      # seconds for one response: the first search after a start waits for the models
 _TEXTS = ("in red", "striped", "with long sleeves", "longer", "in dark blue", "without a collar")
-_AGAIN, _CHANGE, _LOOK = 0.05, 0.08, 0.1    # shares of saves that are sent twice, followed by a revision, by a look
+_AGAIN, _CHANGE, _LOOK = 0.05, 0.08, 0.1    # shares of saves sent twice, followed by a revision, by a page load
 
 
 class Client(ABC):
-    """One person with one connection. ``milliseconds`` by kind are those of calls that were answered at once."""
+    """One user with one connection. ``milliseconds`` by kind are those of uninterrupted calls."""
 
     def __init__(self, app: App, home: Home, name: str, ledgers: Path, seed: int) -> None:
         self.name, self._app, self._home = name, app, home
@@ -44,7 +44,7 @@ class Client(ABC):
         self.complaint = ""
 
     async def work(self, over: asyncio.Event) -> None:
-        """Until it is ``over``, nothing is left to do, or something is refused."""
+        """Work until it is ``over``, nothing is left to do, or a call is refused."""
         await self.unless_refused(self._work(over))
 
     async def _work(self, over: asyncio.Event) -> None:
@@ -52,14 +52,14 @@ class Client(ABC):
             pass
 
     async def unless_refused(self, work: Awaitable[None]) -> None:
-        """Do ``work``; what is refused in it becomes this client's complaint."""
+        """Do ``work``; a refusal becomes this client's complaint."""
         try:
             await work
         except (Refused, OSError, ValueError, KeyError, AssertionError) as error:
             self.complaint = f"{self.name}: {type(error).__name__}: {error}"
 
     async def act_once(self) -> None:
-        """As :meth:`act`. Raises RuntimeError where nothing is left."""
+        """:meth:`act`. Raises RuntimeError if nothing is left to do."""
         if not await self.act():
             raise RuntimeError(f"{self.name} has nothing left to do. Lay out more (Size.each).")
 
@@ -69,13 +69,13 @@ class Client(ABC):
 
     @abstractmethod
     async def act(self) -> bool:
-        """Do the next thing. False where nothing is left."""
+        """Do the next action. False if nothing is left."""
 
     async def insisting(
         self, kind: str | Callable[[], str], ask: Callable[[], Awaitable[bytes]], *, once: bool = False,
     ) -> bytes:
-        """``ask``, again while kills come between. With ``once`` a call that a kill met is noted as interrupted
-        before it is made again: whether it was done, nobody knows. ``kind`` may depend on when ``ask`` begins."""
+        """``ask``, repeated after kills. With ``once`` an interrupted call is recorded as such
+        before it is repeated: whether it took effect is unknown. ``kind`` may depend on when ``ask`` begins."""
         while True:
             await self._app.up.wait()
             of_kind = kind if isinstance(kind, str) else kind()
@@ -103,13 +103,13 @@ class Client(ABC):
         return self._connection.post(path, orjson.dumps(fields))
 
     def call(self, name: bytes, *arguments: Any) -> Awaitable[bytes]:
-        """A named call that does not queue."""
+        """A named call without queue."""
         body = {"data": arguments, "session_hash": self.name.replace(" ", "")}
         return self._connection.post(b"/gradio_api/run/" + name, orjson.dumps(body))
 
 
 class Annotator(Client):
-    """Answers one item after the other; every second one by the screen's routes, the others by named calls."""
+    """Answers one item after the other; alternates between the screen's routes and named calls."""
 
     kind, named, study = "judgement", b"save_judgement", STUDY
 
@@ -119,7 +119,7 @@ class Annotator(Client):
         self._way = f"{self.kind}, {'route' if self._by_route else 'named call'}"
         self._desk: dict[str, Any] | None = None
         self._number = 0
-        self._before: dict[str, Any] | None = None    # the item answered last
+        self._before: dict[str, Any] | None = None    # the last answered item
 
     async def act(self) -> bool:
         if self._desk is None and not await self.sit_down():
@@ -132,7 +132,7 @@ class Annotator(Client):
         answer = self.answer(item["position"])
         self._desk = await self._save(item, answer, 1)
         if self._before is not None and self._rng.random() < _CHANGE and self.may_change:
-            # A revision of the item before; where the person stands stays as it is.
+            # A revision of the previous item; the position does not change.
             await self._save(self._before, {**self.answer(self._before["position"]), "note": f"again, {self._number}"},
                              2, stay=True)
             item = None
@@ -144,7 +144,7 @@ class Annotator(Client):
     may_change = True
 
     async def sit_down(self) -> bool:
-        """Begin, or go on with the next study; False where there is none."""
+        """Start, or continue with the next study; False if there is none."""
         if self._number:
             return False
         self._desk = orjson.loads(await self.insisting("join", lambda: self.route(b"/study/join", study=self.study)))
@@ -154,7 +154,7 @@ class Annotator(Client):
         return an_answer(position) | {"note": f"{self.name} at {position}, {self._number}"}
 
     async def leave_draft(self) -> None:
-        """A draft for the item that is open; the last thing somebody does."""
+        """Save a draft for the open item; the last action of a client."""
         item = (self._desk or {}).get("item")
         if item is None or self.kind != "judgement":
             return
@@ -178,7 +178,7 @@ class Annotator(Client):
         if line.revision != revision:
             raise AssertionError(f"{token} is revision {line.revision}, not {revision}")
         self.note(line)
-        if self._rng.random() < _AGAIN:    # the same press arrives twice
+        if self._rng.random() < _AGAIN:    # a double click
             again = self._told(await self.insisting(self._way, send))["saved"]
             if (again["repeated"], again["revision"]) != (True, revision):
                 raise AssertionError(f"{token}, sent twice, was answered {again}")
@@ -194,7 +194,7 @@ class Rater(Annotator):
     """Fills in one survey after another."""
 
     kind, named = "rating", b"save_rating"
-    may_change = False      # of a form that is finished nothing may be changed
+    may_change = False      # finished forms cannot be changed
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
@@ -213,11 +213,11 @@ class Rater(Annotator):
 
 
 class Searcher(Client):
-    """Searches by the named call, three turns a session, and now and then brings a picture of their own."""
+    """Searches by the named call, three turns a session, sometimes with an uploaded reference."""
 
     turns, method = 3, ""
-    brings = 0.25         # share of sessions that begin with a picture of their own
-    held_up = False       # on purpose, by a language model that does not answer
+    brings = 0.25         # share of sessions that begin with an upload
+    held_up = False       # on purpose, by a language model that does not respond
 
     def __init__(self, *about: Any) -> None:
         super().__init__(*about)
@@ -239,7 +239,7 @@ class Searcher(Client):
         return True
 
     def begin_session(self) -> None:
-        """The next search is the first of a session."""
+        """Make the next search the first of a session."""
         self._session, self._turn = "", 0
 
     async def search(self) -> dict[str, Any]:
@@ -248,19 +248,19 @@ class Searcher(Client):
         return dict(orjson.loads(await self.insisting(self._kind, lambda: self._searched(text), once=True)))
 
     def _kind(self) -> str:
-        """Of a search that begins now. Cold: the app has not loaded its model yet, and the search waits for that."""
+        """Kind of a search that starts now. Cold: the app has not loaded its model yet, and the search waits for it."""
         if self.held_up:
             return "search, named call, waiting for a silent language model"
         return f"search, named call, {'warm' if self._app.warm.is_set() else 'cold'}"
 
     async def asked(self, text: str) -> str:
-        """The id of a search that has begun."""
+        """Start a search; returns its event id."""
         reference = self._reference if not self._session else ""
         body = orjson.dumps({"data": [reference, None, text, self._session, 10, self.method, [], []]})
         return str(orjson.loads(await self._connection.post(b"/gradio_api/call/search", body))["event_id"])
 
     async def answered(self, event: str) -> bytes:
-        """The answer to it, as JSON. Raises ``Refused`` with the stream's own words."""
+        """Its result, as JSON. Raises ``Refused`` with the stream's message."""
         stream = dechunked(await self._connection.get(f"/gradio_api/call/search/{event}"))
         done, _, rest = stream.rpartition(b"event: complete\ndata: ")
         if not done and not stream.startswith(b"event: complete"):

@@ -1,4 +1,4 @@
-"""What a soak found, as a table."""
+"""Format the results of a soak as a table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import psutil
 from benchmarks.soak_ledger import Verdict
 from benchmarks.soak_waiting import Waiting
 
-_NAMED = 20      # of what was lost, doubled or changed
+_NAMED = 20      # lost, doubled or changed records to list
 
 
 @dataclass(frozen=True)
 class Soaked:
     """``done``: actions acknowledged in the ``seconds`` in which the app was killed; the verdict is about all.
-    ``milliseconds`` by kind of call, of calls that met no kill. ``retried``: calls that met one."""
+    ``milliseconds`` by kind of call, of uninterrupted calls. ``retried``: interrupted calls."""
 
     done: int
     seconds: float
@@ -39,7 +39,7 @@ class Soaked:
     database: str
 
     def problems(self, actions: int) -> list[str]:
-        """Why this run is no proof; empty if it is one."""
+        """Why this run proves nothing; empty if it is valid."""
         found, verdict = [], self.verdict
         for what, names in (("lost", verdict.lost), ("doubled", verdict.doubled), ("changed", verdict.changed),
                             ("damaged", verdict.faults), ("unexpected", self.complaints)):
@@ -52,7 +52,7 @@ class Soaked:
 
 
 def machine() -> str:
-    """The machine and the day, in words."""
+    """Description of the machine, with the date."""
     memory = psutil.virtual_memory().total / 2**30
     return (f"{os.cpu_count()} cores, {memory:.0f} GiB, {platform.system()}, Python {platform.python_version()}, "
             f"{datetime.now(UTC).date().isoformat()}")

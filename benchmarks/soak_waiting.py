@@ -1,4 +1,4 @@
-"""Whether searches that wait for a language model hold up those who judge."""
+"""Whether searches that wait for a language model slow down annotators."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from benchmarks.driver import Timings, drive
 from benchmarks.soak_app import App
 from benchmarks.soak_people import Annotator, Client, Searcher
 
-_METHOD = "cirevl"       # asks a language model for every query
-_GIVE_UP = "600"         # seconds that the app would wait: longer than anybody measures here
+_METHOD = "cirevl"       # calls a language model for every query
+_GIVE_UP = "600"         # timeout of the app in seconds: longer than any measurement
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Waiting:
 
 
 class SilentServer:
-    """Takes every connection and never answers; ``asked`` is how many it holds."""
+    """Accepts every connection and never responds; ``asked`` counts them."""
 
     def __init__(self) -> None:
         self._held: set[asyncio.StreamWriter] = set()
         self._server: asyncio.Server | None = None
 
     async def start(self) -> str:
-        """Its address, as a setting of the app."""
+        """Start; returns its address, as a setting of the app."""
         self._server = await asyncio.start_server(self._hold, "127.0.0.1", 0)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
@@ -41,7 +41,7 @@ class SilentServer:
         return len(self._held)
 
     async def stop(self) -> None:
-        """Hang up on everybody."""
+        """Close all connections."""
         if self._server is not None:
             self._server.close()
             for writer in list(self._held):
@@ -61,7 +61,7 @@ class SilentServer:
 
 @asynccontextmanager
 async def silent_server() -> AsyncIterator[tuple[SilentServer, dict[str, str]]]:
-    """A silent server, and the settings under which the app asks it."""
+    """A silent server, with the settings for the app to use it."""
     server = SilentServer()
     address = await server.start()
     try:
@@ -72,8 +72,8 @@ async def silent_server() -> AsyncIterator[tuple[SilentServer, dict[str, str]]]:
 
 
 async def while_searches_wait(app: App, people: Sequence[Client], seconds: float) -> Waiting:
-    """Annotators save flat out for ``seconds`` alone, as long while every searcher waits, and as long alone again.
-    The app must not run yet."""
+    """Annotators save without pause for ``seconds`` alone, as long while every searcher waits, and as long alone
+    again. The app must not be running yet."""
     annotators = [person for person in people if isinstance(person, Annotator)]
     searchers = [person for person in people if isinstance(person, Searcher)]
     without, waiting = Timings(len(annotators)), Timings(len(annotators))
@@ -85,7 +85,7 @@ async def while_searches_wait(app: App, people: Sequence[Client], seconds: float
         await drive([person.act_once for person in annotators], seconds, waiting)
         if any(search.done() for search in begun) or not server.asked:
             raise RuntimeError("The searches did not wait: they ended, or never asked the language model.")
-    # The server is away now: built-in rules answer, and the searches end.
+    # The server is gone now: built-in rules answer, and the searches end.
     await asyncio.gather(*begun)
     for searcher in searchers:
         searcher.held_up = False
@@ -94,7 +94,7 @@ async def while_searches_wait(app: App, people: Sequence[Client], seconds: float
 
 
 async def begin_searches(searchers: Sequence[Searcher], server: SilentServer) -> list[asyncio.Task[None]]:
-    """A search of every one of ``searchers``, once the first of them wait for the server."""
+    """Start a search by each of ``searchers``; returns once the first of them wait for the server."""
     for searcher in searchers:
         searcher.method, searcher.held_up = _METHOD, True
         searcher.begin_session()
@@ -103,6 +103,6 @@ async def begin_searches(searchers: Sequence[Searcher], server: SilentServer) ->
         if server.asked:
             break
         await asyncio.sleep(0.05)
-    await asyncio.sleep(1.0)      # the others come to their language model, too
+    await asyncio.sleep(1.0)      # for the others to reach their language model
     return begun
 

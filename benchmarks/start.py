@@ -1,7 +1,7 @@
-"""From starting the process to the first answered page, against a bare Gradio app's start.
+"""Time from process start to the first page, against a bare Gradio app.
 
-A first start makes its home folder, its database and its tables; ``cirque demo`` also draws and indexes the sample
-gallery. A restart finds judgements stored.
+A first start creates its home folder, its database and its tables; ``cirque demo`` also renders and indexes the
+sample gallery. A restart has stored judgements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CIRQUE = [sys.executable, "-m", "cli.main"]
 
 @dataclass(frozen=True)
 class Size:
-    """``stored`` judgements; ``pairs`` of starts for each line; ``demo``: also one that draws the sample gallery."""
+    """``stored`` judgements; ``pairs`` of starts per line; ``demo``: also one that renders the sample gallery."""
 
     stored: int = 100_000
     pairs: int = 3

@@ -1,8 +1,8 @@
-"""Judging over HTTP: save and get the next item, against a bare Gradio event that commits one row.
+"""Annotation over HTTP: save and get the next item, against a bare Gradio event that commits one row.
 
-Both servers are processes of their own and run throughout; slices of a few seconds alternate, so that
-both sides meet the same machine. The driver is one more process and shares the processor with them.
-Everybody is signed in, and answers as fast as the server lets them.
+Both servers are separate processes and run throughout; slices of a few seconds alternate, so that
+both have the same conditions. The driver is one more process and shares the processor with them.
+All users are signed in, and answer as fast as the server allows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.servers import Server, running
 from benchmarks.study_home import PANEL, PASSWORD, PEOPLE, Room, make_home
 from benchmarks.survey_home import QUESTIONS, alone, together
 
-_AT_MOST = 1_200       # saves per second that items are laid out for
+_AT_MOST = 1_200       # saves per second for which items are prepared
 TARGET, TARGET_CYCLES = 0.8, 70
 
 
@@ -36,10 +36,10 @@ class Size:
     slices: int = 4
 
     def room(self) -> Room:
-        # Two ways of saving and two cycles for each number of people; of surveys the two ways alone.
+        # Two ways of saving and two cycles per number of people; for surveys the two ways alone.
         line = round(_AT_MOST * self.seconds * self.slices)
         saves, surveys = 4 * line + 50, 2 * line // QUESTIONS + 1
-        several = max(self.people)   # so many share what several people may answer
+        several = max(self.people)   # number of people who share the common items
         return Room(alone=saves, each=saves // several + 100, surveys_alone=surveys, surveys=surveys // several + 3)
 
 

@@ -1,4 +1,4 @@
-"""A home folder with a large study in it, people who judge, and judgements that are stored already."""
+"""Home folder with a large study, annotators, and stored judgements."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.survey_home import alone, make_surveys, together
 PEOPLE = tuple(f"judge {number:02d}" for number in range(1, 17))
 PASSWORD = "sixteen at once"
 STUDY = "bench"
-PICTURES, DISTINCT = 1200, 24       # names of pictures; encodes that differ, the others are the same bytes
+PICTURES, DISTINCT = 1200, 24       # image names; distinct files, the others are links
 PANEL = 20
 _LARGE, _SMALL = (800, 600), (288, 216)
 _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
@@ -25,8 +25,8 @@ _LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Room:
-    """How many items are laid out: ``alone`` for the first person's own, ``each`` for everybody; and how
-    many preference studies."""
+    """Number of prepared items: ``alone`` for the first person only, ``each`` for everybody; and the
+    number of preference studies."""
 
     alone: int
     each: int
@@ -37,8 +37,8 @@ class Room:
 def make_home(home: Path, stored: int, room: Room) -> None:
     """Accounts for ``PEOPLE``, ``STUDY`` with ``stored`` judgements in it, two for each item, and surveys.
 
-    Judgements come before the open items in everybody's order: whoever looks for the next item has
-    all that was answered before it.
+    Judgements precede the open items in everybody's order: a query for the next item has to
+    skip all answered ones.
     """
     from storage.stores import open_stores
 
@@ -63,7 +63,7 @@ def make_home(home: Path, stored: int, room: Room) -> None:
 
 
 def an_answer(number: int) -> dict[str, Any]:
-    """Well-formed for two items of three, as in CIRCUS's own study, roughly."""
+    """A valid answer to two items of three, roughly as in CIRCUS's own study."""
     answer = {"validated": True, "flags": [], "reasons": [], "note": "", "alternatives": [],
               "unsure": False, "panel_opened": bool(number % 4)}
     if number % 3 == 0:
@@ -81,7 +81,7 @@ def _add_people(store: Any) -> None:
 
 
 def an_item(study: Study, number: int) -> Item:
-    """Item ``number``; its pictures are among ``PICTURES``."""
+    """Item ``number``; its images are among ``PICTURES``."""
     tokens = [f"{(number * 7 + step * 53) % PICTURES:024x}" for step in range(PANEL + 2)]
     return Item(
         item_id=f"bench{number:015d}", study_id=study.study_id, number=number, key=f"bench::{number}",
@@ -122,7 +122,7 @@ def _plan(
 
 
 def freeze_pictures(folder: Path, tokens: Sequence[str]) -> None:
-    """Pictures as large as photographs are; files of their own, few different ones."""
+    """Images as large as photographs, in separate files, few of them distinct."""
     import numpy as np
     from PIL import Image
 

@@ -1,4 +1,4 @@
-"""Preference studies of the usual length, many of them: who has filled in one goes on with the next."""
+"""Preference studies of the usual length, many of them: a person who has finished one continues with the next."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from annotation.preference.survey.plan import SurveyLayout, survey_places
 from annotation.preference.survey.texts import newest_survey
 from annotation.records import Item, Seat, Study, StudyEvent, StudyImage, StudyPlan
 
-QUESTIONS, FORMS = 50, 2     # of one person in one study, as HS-FashionIQ's people had
+QUESTIONS, FORMS = 50, 2     # per person and study, as in HS-FashionIQ
 _METHODS = ("cirevl", "slerp", "soft", "text-only")
 _SET = 5
-_SHOWN = 1 + 2 * _SET        # pictures of a question
-_PICTURES = 12 * _SHOWN      # of a study: so that what is next and what is ahead have pictures of their own
+_SHOWN = 1 + 2 * _SET        # images per question
+_PICTURES = 12 * _SHOWN      # per study: so that the next question and the preloaded ones have different images
 
 
 def alone(count: int) -> list[str]:
@@ -29,7 +29,7 @@ def together(count: int) -> list[str]:
 
 
 def make_surveys(store: Any, names: Sequence[str], people: Sequence[str], at: datetime) -> None:
-    """In each study everybody has a seat and has read the guidelines. Nobody has answered anything."""
+    """In each study everybody has a seat and has read the guidelines. There are no answers yet."""
     for name in names:
         study_id = "bench" + name.replace(" ", "0")
         study = Study(
@@ -45,7 +45,7 @@ def make_surveys(store: Any, names: Sequence[str], people: Sequence[str], at: da
 
 
 def a_rating(number: int) -> dict[str, Any]:
-    """A complete answer. It has a reason, which some questions ask for."""
+    """A complete answer, with a reason, which some questions require."""
     better = "AB"[number % 2]
     return {"ratings": {"A": 2, "B": 2} | {better: 4}, "preferred": better,
             "irrelevant": {"image": False, "text": False},

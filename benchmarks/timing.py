@@ -1,4 +1,4 @@
-"""Pairs of timings and their ratio."""
+"""Paired timings and their ratio."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def in_turn(ours: Callable[[int], object], bare: Callable[[int], object], pairs:
     """Time ``ours(i)`` and ``bare(i)`` alternately; the first pair warms up and is dropped."""
     a, b = [], []
     for i in range(pairs + 1):
-        # Which side goes first changes with every pair: neither always finds a warm cache.
+        # The order alternates with every pair, so that neither side always has a warm cache.
         first, second = (ours, bare) if i % 2 else (bare, ours)
         times = {}
         for side in (first, second):

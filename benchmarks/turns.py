@@ -1,4 +1,4 @@
-"""A search turn, storage included, against the encode and faiss calls it cannot do without."""
+"""A search turn, with storage, against the encode and faiss calls it requires."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _turns(folder: Path, gallery: Gallery, encoder: Encoder, index, pairs: int, 
                          parent_id=parent, k=60)
 
     def bare(i: int) -> None:
-        # The calls of the turn before this one: the same number, texts of the same length.
+        # The calls of the previous turn: the same number, texts of the same length.
         for texts in recorded.calls:
             vector = encoder.encode_texts(texts)
         index.search(vector, 60)
@@ -74,7 +74,7 @@ def _turns(folder: Path, gallery: Gallery, encoder: Encoder, index, pairs: int, 
 
 
 class RecordingEncoder:
-    """The encoder, remembering the texts it was given."""
+    """Encoder wrapper that records the texts."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder
@@ -89,7 +89,7 @@ class RecordingEncoder:
 
 
 def synthetic_gallery(folder: Path, size: int, encoder: Encoder) -> Gallery:
-    """A published gallery of random unit vectors: searching looks at nothing else."""
+    """A published gallery of random unit vectors; search needs no images."""
     from benchmarks.synthetic import publish_vectors
 
     name = f"vectors-{size}"

@@ -3,36 +3,36 @@
     CirqueError
     ├── SettingsError            a setting is missing or cannot be used
     ├── ImageUnreadable          an image file or upload that cannot be decoded safely
-    ├── TryLater                 more is asked than may be done now; says how long to wait
+        ├── TryLater                 a temporary refusal; carries the seconds to wait
     │   ├── DecodingBusy         too many large images are being decoded
-    │   └── QuotaExceeded        somebody has uploaded what they may in a day
+        │   └── QuotaExceeded        somebody has used up their uploads for today
     ├── GalleryError             a gallery is missing, damaged or wrongly named
-    │   ├── UnknownImage         an id that the gallery does not hold
+        │   ├── UnknownImage         an id that is not in the gallery
     │   └── EncoderMismatch      a gallery searched with another encoder's vectors
-    ├── EncoderUnavailable       weights that are not on this machine, a bad checkpoint
+        ├── EncoderUnavailable       weights missing on this machine, a bad checkpoint
     ├── LanguageModelError       a language model failed or answered in the wrong form
     │   ├── UnsupportedTask      a role this language model cannot fill
     │   ├── LanguageModelUnavailable   its server cannot be reached or keeps failing
     │   └── Stopped              the person stopped the answer half-way
-    ├── MethodError              a method declaration that cannot be used, an unknown method
-    ├── DatasetError             a benchmark file that does not have its format
-    ├── SearchError              a turn that cannot be run as asked
+        ├── MethodError              an invalid method declaration, an unknown method
+        ├── DatasetError             a malformed benchmark file
+        ├── SearchError              a turn that cannot be run as requested
     │   └── UnknownSession       a session, turn or branch id that is not in the store
-    ├── StudyError               a study that cannot be made or used as asked
+        ├── StudyError               a study that cannot be created or used as requested
     │   ├── UnknownStudy         no study of that name
-    │   ├── UnknownScores        no scores of that name with the study
-    │   ├── UnknownItem          an item that is not there, or not this person's
-    │   │   └── NotJoined        somebody who has no seat in the study
-    │   ├── StudyClosed          answers are no longer taken
-    │   ├── UsedToken            a token that came with another answer before
-    │   ├── GateStands           something comes before the next answer: guidelines, consent, a check
-    │   └── IncompleteJudgement  an answer that lacks something or contradicts itself
-    │       └── NeedsConfirmation   one that may be meant as it is; kept when it is sent again as confirmed
-    ├── LogError                 something that the audit log cannot be asked for
-    ├── AccessError              somebody who may not do this
-    │   └── SignInFailed         a name and password that do not go together, an expired sign-in
-    │       └── TooManyTries     too many wrong passwords; says how long to wait
-    └── StorageError             what was to be kept cannot be: database or uploaded picture
+        │   ├── UnknownScores        the study has no scores of that name
+        │   ├── UnknownItem          an item that does not exist or is not assigned to this person
+        │   │   └── NotJoined        the person has no seat in the study
+        │   ├── StudyClosed          the study no longer takes answers
+        │   ├── UsedToken            a token that was already used for another answer
+        │   ├── GateStands           a step is required before the next answer: guidelines, consent, a check
+        │   └── IncompleteJudgement  an incomplete or contradictory answer
+        │       └── NeedsConfirmation   an unusual answer; saved when it is sent again as confirmed
+        ├── LogError                 an invalid query of the audit log
+        ├── AccessError              permission denied
+        │   └── SignInFailed         wrong name or password, an expired sign-in
+        │       └── TooManyTries     too many wrong passwords; carries the seconds to wait
+        └── StorageError             a failed write: database or uploaded image
 
 Screens and commands catch ``CirqueError`` only; anything else is a defect and keeps
 its traceback.
@@ -44,7 +44,7 @@ from typing import Literal
 
 
 class CirqueError(Exception):
-    """Base of the tree. ``str(error)`` is a sentence for the person at the screen."""
+    """Base of the tree. ``str(error)`` is a sentence for the user."""
 
 
 class SettingsError(CirqueError):
@@ -56,7 +56,7 @@ class ImageUnreadable(CirqueError):
 
 
 class TryLater(CirqueError):
-    """``seconds``: after which it is worth trying again."""
+    """``seconds``: when to try again."""
 
     def __init__(self, message: str, seconds: int = 5) -> None:
         super().__init__(message)
@@ -173,7 +173,7 @@ class SignInFailed(AccessError):
 
 
 class TooManyTries(SignInFailed):
-    """``counted``: which count of wrong passwords makes the wait."""
+    """``counted``: which counter of wrong passwords causes the wait."""
 
     def __init__(self, message: str, seconds: int, counted: Literal["name and address", "address", "name"]) -> None:
         super().__init__(message)
@@ -181,8 +181,8 @@ class TooManyTries(SignInFailed):
 
 
 class StorageError(CirqueError):
-    """Has two sentences. ``str(error)`` is for the log and the command line: which database or folder, what is wrong,
-    and the remedy. ``told`` is for browsers, whose people can neither free a disk nor start a database."""
+    """Has two messages. ``str(error)`` is for the log and the command line: which database or folder, what is wrong,
+    and the remedy. ``told`` is for browsers: their users cannot free a disk or start a database."""
 
     def __init__(self, message: str, told: str = "") -> None:
         super().__init__(message)
@@ -190,7 +190,7 @@ class StorageError(CirqueError):
 
 
 def nothing_saved(reason: str = "") -> str:
-    """What browsers are told while nothing can be kept; ``reason`` in short."""
+    """The message browsers show while nothing can be saved; ``reason`` in short."""
     why = f": {reason}" if reason else ""
-    return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell whoever runs this "
-            "cirque.")
+    return (f"Nothing can be saved at the moment{why}. Nothing that was saved before is lost. Tell the operator of "
+            "this cirque.")

@@ -1,4 +1,4 @@
-"""All settings, read once, here. No other module looks at the environment.
+"""All settings. This is the only module that reads the environment.
 
 Each is an environment variable with the prefix ``CIRQUE_`` (``HOST`` and ``PORT`` are
 also read without it, as hosting platforms set them); ``docs/settings.md`` lists them.
@@ -23,7 +23,7 @@ from cir_core.types.domains import Domain
 
 
 def default_home() -> Path:
-    """Where a person's data goes unless they say otherwise, by platform convention."""
+    """Platform-specific default folder for user data."""
     if sys.platform == "win32":
         return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData/Local")) / "cirque"
     if sys.platform == "darwin":
@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", validation_alias=AliasChoices("CIRQUE_HOST", "HOST"),
                       description="Address the web app listens on.")
     port: int = Field(7860, ge=0, le=65535, validation_alias=AliasChoices("CIRQUE_PORT", "PORT"),
-                      description="Port the web app listens on; 0 takes a free one.")
+                      description="Port the web app listens on; 0 picks a free one.")
     database_url: str = Field("", description="SQLAlchemy URL; empty means SQLite in the home folder.")
     gallery: str = Field("atelier", description="Gallery the search screen opens with.")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:0, mps.")
@@ -47,38 +47,38 @@ class Settings(BaseSettings):
     allow_downloads: bool = Field(False, description="Let encoders fetch weights from a hub.")
     max_image_megapixels: float = Field(64.0, gt=0, description="Larger images are refused before decoding.")
     max_upload_mb: int = Field(25, gt=0, description="Larger uploads are refused.")
-    uploads_per_day: int = Field(1000, ge=0, description="Pictures that a person uploads in a day; 0: any number.")
-    upload_mb_per_day: int = Field(2000, ge=0, description="MB that a person uploads in a day; 0: any amount.")
-    decode_memory_mb: int = Field(400, ge=16, description="Memory for images being decoded at one time.")
-    max_turns: int = Field(6, ge=1, description="Turns a session plans for; a person may go on.")
-    seed: int = Field(20261121, description="Seed of everything that is drawn at random.")
-    sign_in_days: float = Field(14.0, gt=0, le=400, description="Days after its last use that a sign-in ends.")
-    trusted_proxies: str = Field("", description="Addresses of proxies that say who is asking, comma-separated.")
+    uploads_per_day: int = Field(1000, ge=0, description="Images one person may upload a day; 0: no limit.")
+    upload_mb_per_day: int = Field(2000, ge=0, description="MB one person may upload a day; 0: no limit.")
+    decode_memory_mb: int = Field(400, ge=16, description="Memory for decoding images, all together.")
+    max_turns: int = Field(6, ge=1, description="Planned turns of a session; more are allowed.")
+    seed: int = Field(20261121, description="Random seed.")
+    sign_in_days: float = Field(14.0, gt=0, le=400, description="Days of inactivity after which a sign-in expires.")
+    trusted_proxies: str = Field("", description="Addresses of trusted reverse proxies, comma-separated.")
     log: Literal["text", "json"] = Field("text", description="Form of the log on standard error.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "warning", description="The least that is logged; info: every request.")
-    metrics: bool = Field(False, description="Serve numbers for Prometheus at /metrics.")
+        "warning", description="Minimum log level; info logs every request.")
+    metrics: bool = Field(False, description="Serve Prometheus metrics at /metrics.")
     metrics_from: str = Field("", description="Addresses that may read them, comma-separated.")
-    metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token with which anybody may.")
-    grace_seconds: float = Field(8.0, ge=0, le=600, description="How long a stop waits for what has begun.")
-    min_free_mb: float = Field(200.0, ge=0, description="Less room on the disk is a warning of /readyz.")
+    metrics_token: SecretStr = Field(SecretStr(""), description="Bearer token that allows reading them from anywhere.")
+    grace_seconds: float = Field(8.0, ge=0, le=600, description="Time for running requests to finish at shutdown.")
+    min_free_mb: float = Field(200.0, ge=0, description="Free disk space below which /readyz warns.")
     mcp: bool = Field(False, description="Also serve the named calls as MCP tools (extra: mcp).")
-    methods: Path | None = Field(None, description="TOML file with methods of one's own.")
-    domain: Domain = Field("garment", description="What galleries show; prompts are worded by it.")
-    captioner: str = Field("", description="A local model that captions: blip:/path/to/checkpoint.")
-    llm_base_url: str = Field("", description="Address of an OpenAI-compatible server; empty: built-in model.")
+    methods: Path | None = Field(None, description="TOML file with your own methods.")
+    domain: Domain = Field("garment", description="What the images show; determines the wording of prompts.")
+    captioner: str = Field("", description="Local captioning model: blip:/path/to/checkpoint.")
+    llm_base_url: str = Field("", description="URL of an OpenAI-compatible server; empty: built-in model.")
     llm_model: str = Field("", description="Model on that server.")
-    llm_api_key: SecretStr = Field(SecretStr(""), description="Its key, if it asks for one.")
-    llm_temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature of answers.")
+    llm_api_key: SecretStr = Field(SecretStr(""), description="API key, if the server requires one.")
+    llm_temperature: float = Field(0.0, ge=0, le=2, description="Sampling temperature.")
     llm_timeout: float = Field(60.0, gt=0, description="Seconds to wait for the next piece of an answer.")
     llm_connect_timeout: float = Field(5.0, gt=0, description="Seconds to wait for a connection.")
-    llm_retries: int = Field(3, ge=0, le=20, description="Tries after the first one.")
-    llm_concurrency: int = Field(4, ge=1, description="Requests at a time.")
-    llm_image_edge: int = Field(512, ge=32, le=4096, description="Pixels on the longer edge of images sent.")
+    llm_retries: int = Field(3, ge=0, le=20, description="Retries after the first attempt.")
+    llm_concurrency: int = Field(4, ge=1, description="Concurrent requests.")
+    llm_image_edge: int = Field(512, ge=32, le=4096, description="Longer edge of images sent, in pixels.")
     llm_max_reply_mb: float = Field(4.0, gt=0, le=1024, description="Larger replies of that server are dropped.")
-    llm_sees: bool = Field(True, description="Whether the model takes images.")
-    llm_prompt_price: float | None = Field(None, ge=0, description="Price of a million prompt tokens.")
-    llm_completion_price: float | None = Field(None, ge=0, description="Price of a million answer tokens.")
+    llm_sees: bool = Field(True, description="Whether the model accepts images.")
+    llm_prompt_price: float | None = Field(None, ge=0, description="Price per million prompt tokens.")
+    llm_completion_price: float | None = Field(None, ge=0, description="Price per million completion tokens.")
 
     @field_validator("log", "log_level", mode="before")
     @classmethod
@@ -88,7 +88,7 @@ class Settings(BaseSettings):
     @field_validator("trusted_proxies", "metrics_from")
     @classmethod
     def _addresses(cls, value: str) -> str:
-        """"*" is refused: with it every visitor could say that they are somebody else."""
+        """"*" is refused: any visitor could then forge their address."""
         parts = [part.strip() for part in value.split(",") if part.strip()]
         for part in parts:
             try:
@@ -99,7 +99,7 @@ class Settings(BaseSettings):
 
     @property
     def has_display(self) -> bool:
-        """Whether this machine can show a browser window to whoever started cirque."""
+        """Whether a browser window can be opened on this machine."""
         if sys.platform in ("win32", "darwin"):
             return "SSH_CONNECTION" not in os.environ
         return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
@@ -118,13 +118,13 @@ class Settings(BaseSettings):
 
 
 def environment_with(variables: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a program that is started: this process's, and ``variables``."""
+    """The environment for a subprocess: this process's plus ``variables``."""
     return {**os.environ, **variables}
 
 
 @lru_cache(maxsize=1)
 def get_settings() -> Settings:
-    """The process's settings. Raises :class:`SettingsError` naming the variable at fault."""
+    """The process's settings. Raises :class:`SettingsError` naming the invalid variable."""
     try:
         settings = Settings()
     except ValidationError as error:

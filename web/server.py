@@ -31,7 +31,7 @@ from web.accounts.people_routes import people_routes
 from web.accounts.sign_in import sign_in_routes
 from web.analysis.routes import analysis_routes
 from web.http import background, json_api
-from web.http.request_ids import RequestIds
+from web.http.request_ids import with_request_ids
 from web.layout import build_demo
 from web.limits.connections import Connections, TimeoutProtocol, most_connections
 from web.limits.networks import Networks
@@ -95,6 +95,7 @@ def create_app(settings: Settings, services: Services | None = None) -> FastAPI:
     app.add_middleware(DrainMiddleware, doors=doors)
     app.add_middleware(RequestLog, meter=services.meter, templates=templates_of(routers))
     app.add_middleware(SecurityHeaders)
+    app.add_middleware(with_request_ids)
     with warnings.catch_warnings():
         # It tells everybody with several pages that they cannot have what we turn off.
         warnings.filterwarnings("ignore", "SSR mode is not supported", UserWarning)
@@ -156,7 +157,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
     proxies = Networks(settings.trusted_proxies)
     if settings.trusted_proxies:
         asked = ProxyHeadersMiddleware(app, settings.trusted_proxies)   # type: ignore[arg-type, assignment]
-    asked = RequestIds(Forwarded(asked, proxies), proxies)       # both ask who connects: outside of the other
+    asked = Forwarded(asked, proxies)   # asks who connects: outside of the other
     connections = Connections(most_connections(), proxies)
     return uvicorn.Config(asked, http=partial(TimeoutProtocol, connections),   # type: ignore[arg-type]
                           log_config=None, access_log=False, timeout_graceful_shutdown=1, proxy_headers=False,

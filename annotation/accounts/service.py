@@ -15,7 +15,6 @@ from annotation.accounts.roles import as_role
 from annotation.accounts.store import PeopleStore
 from annotation.accounts.throttle import Throttle
 from annotation.accounts.throttle_log import NotedWaits
-from annotation.accounts.visitor_cache import VisitorCache
 from annotation.records import (
     HANDLE,
     LOCAL,
@@ -30,12 +29,14 @@ from annotation.records import (
     name_key,
 )
 from cir_core.errors import AccessError, SignInFailed, TooManyTries
+from cir_core.support.revocable_cache import RevocableCache
 from cir_core.support.texts import quoted, shortened
 
 MAX_INVITATION_DAYS = 365
 MAX_INVITATION_USES = 1000
 _EXTEND_EVERY = timedelta(hours=1)
 _LOOK_FOR_ACCOUNTS_SECONDS = 1.0
+VISITOR_SECONDS, _VISITORS = 3.0, 10_000   # a page with thirty pictures asks the store once
 _WRONG = "This name and password do not go together. Check both and try again."
 _USED_UP = "This invitation cannot be used any more. Ask whoever sent it for a new one."
 
@@ -57,14 +58,15 @@ class PeopleService:
 
     def __init__(
         self, store: PeopleStore, clock: Callable[[], datetime] = lambda: datetime.now(UTC), *,
-        passwords: Passwords | None = None, sign_in_days: float = 14.0, visitor_cache: VisitorCache | None = None,
+        passwords: Passwords | None = None, sign_in_days: float = 14.0,
+        visitor_cache: RevocableCache[str, Person] | None = None,
     ) -> None:
         self._store, self._clock = store, clock
         self._passwords = passwords or Passwords()
         self._lifetime = timedelta(days=sign_in_days)
         self._throttle = Throttle(store)
         self._waits = NotedWaits(store)
-        self._recognised = visitor_cache or VisitorCache()
+        self._recognised = visitor_cache or RevocableCache(_VISITORS, VISITOR_SECONDS)   # by digest
         self._accounts, self._looked = False, float("-inf")
 
     # --- who is asking --------------------------------------------------------------------
@@ -104,7 +106,7 @@ class PeopleService:
         if not self._lifetime - min(_EXTEND_EVERY, self._lifetime / 4) < left <= self._lifetime + _EXTEND_EVERY:
             left = self._lifetime   # also of one that began while the clock was far ahead
             self._store.extend(digest, now + left)
-        self._recognised.put(digest, person, left.total_seconds(), changes)
+        self._recognised.put(digest, person, changes, seconds=left.total_seconds())
         return person
 
     def sign_in(self, name: object, password: object, address: str = "") -> str:
@@ -129,12 +131,12 @@ class PeopleService:
         if checked.renewed is not None:
             # Ends older sign-ins, hence first. The password is the same: nobody has changed anything.
             self._store.change(person.name, password_hash=checked.renewed, by=None)
-            self._recognised.forget()
+            self._recognised.clear()
         return self._begin(person.name, address)
 
     def sign_out(self, secret: str) -> None:
         self._store.end(digest_of(secret))
-        self._recognised.forget()
+        self._recognised.clear()
 
     def _begin(self, name: str, address: str) -> str:
         secret, now = secrets.token_urlsafe(32), self._clock()
@@ -190,7 +192,7 @@ class PeopleService:
             return self._store.change(name, role=role, password_hash=password_hash, active=active, by=by,
                                       at=self._clock())
         finally:
-            self._recognised.forget()
+            self._recognised.clear()
 
     def _check_free(self, name: str) -> None:
         """Before a password is hashed; the store asks again."""

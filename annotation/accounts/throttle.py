@@ -1,5 +1,8 @@
 """Waiting times after wrong passwords. The store counts them, so that all processes on one database count together
-and a restart forgets none."""
+and a restart forgets none.
+
+Own code: limits has windows, no waits that double and none that are forgiven, and stores no counts in SQL.
+"""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 
 from annotation.records import Judgement, Seat, Study, StudyEvent, name_key
 from annotation.studies.imports import is_imported
-from annotation.tables.columns import Column, Table, in_utc
+from annotation.tables.columns import STUDY, Column, Table, in_utc
 
 _EVENT = (
-    Column("study", "text", "name of the study"),
+    STUDY,
     Column("annotator", "text", "who it was"),
     Column("kind", "text", "guidelines (read), consent, check (answered) or finish"),
     Column("at", "time", "when"),
@@ -18,7 +18,7 @@ _EVENT = (
            "it is right; the code at the end"),
 )
 _PERSON = (
-    Column("study", "text", "name of the study"),
+    STUDY,
     Column("seat", "integer", "the person's seat in the plan, from 1"),
     Column("annotator", "text", "who it is"),
     Column("joined_at", "time", "when they took the seat"),

@@ -9,19 +9,19 @@ from typing import Any
 
 from annotation.preference.answers import contradicts
 from annotation.records import Assignment, Item, Judgement, Study, name_key
-from annotation.tables.columns import Column, Table, in_utc
+from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, filled_text, in_utc
 
 Excluded = Mapping[str, Sequence[str]]
 """Judgement id to the rules that take it out (:mod:`annotation.preference.exclusion`)."""
 
 _ITEM = (
-    Column("study", "text", "name of the study"),
+    STUDY,
     Column("item", "text", "the question's key in its source, unique in the study"),
-    Column("dataset", "text", "data set"),
+    DATASET,
     Column("category", "text", "category of the query in the data set"),
-    Column("query_id", "text", "the query's id in the data set"),
-    Column("text", "text", "modification text"),
-    Column("reference_id", "text", "image id of the reference"),
+    QUERY_ID,
+    TEXT,
+    REFERENCE_ID,
     Column("target_ids", "texts", "image ids of the targets"),
 )
 _PERSON = (
@@ -159,7 +159,8 @@ def _joined(
 
 def _of_item(study: Study, item: Item) -> tuple[Any, ...]:
     hidden = item.hidden
-    return (study.name, item.key, hidden["dataset"], _text(hidden.get("category")), _text(hidden.get("query_id")),
+    category, query_id = (filled_text(hidden.get(name)) for name in ("category", "query_id"))
+    return (study.name, item.key, hidden["dataset"], category, query_id,
             item.shown["text"], hidden["reference_id"], list(hidden["target_ids"]))
 
 
@@ -178,7 +179,3 @@ def _times(judgement: Judgement, excluded: Excluded) -> tuple[Any, ...]:
 def _has_target(item: Item, image_ids: Iterable[str]) -> bool | None:
     targets = set(item.hidden["target_ids"])
     return not targets.isdisjoint(image_ids) if targets else None
-
-
-def _text(value: object) -> str | None:
-    return None if value in (None, "") else str(value)

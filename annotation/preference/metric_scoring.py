@@ -13,7 +13,6 @@ import numpy as np
 
 from annotation.records import Item, MetricScores, dataset_of
 from annotation.records.scores import NAME_LIMIT
-from cir_core.datasets.domain import domain_named
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError, Stopped, StudyError
 from cir_core.evaluation.method_runs import Progress, searcher_over, telling_how_far
@@ -25,6 +24,7 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
 from cir_core.methods.soft_filter import soft_score
+from cir_core.registry.kinds import domain_named
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted, shortened

@@ -1,4 +1,7 @@
-"""Names that look the same although they are written with other characters."""
+"""Names that look the same although they are written with other characters.
+
+Own code: confusable-homoglyphs takes digits for letters, and compares no two names.
+"""
 
 from __future__ import annotations
 

@@ -5,13 +5,69 @@ Versions lie side by side. A study keeps the version it was made with; a new stu
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
+from cir_core.support.toml_files import load_toml
 
+Text = Annotated[str, Field(min_length=1)]
 _PROTOCOL = re.compile(r"([a-z][a-z0-9-]*)/([1-9][0-9]{0,5})")
+
+
+class Part(BaseModel):
+    """A part of such a file: strict types, and no field that is not known."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Protocol(Part):
+    """What such a file states of itself."""
+
+    protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
+
+
+_P = TypeVar("_P", bound=Protocol)
+
+
+def load_protocol(folder: Path, protocol: str, what: str, parse: Callable[[str, str], _P]) -> _P:
+    """The content of ``protocol``'s file in ``folder``; ``parse`` gets its text and name.
+
+    Raises ``StudyError`` as :func:`protocol_file` does, for a broken file, and for one that states another protocol
+    than its name does.
+    """
+    path = protocol_file(folder, protocol, what)
+    where = f"{folder.name}/{path.name}"
+    found = parse(path.read_text("utf-8"), where)
+    if found.protocol != protocol:
+        raise StudyError(f"{where}, protocol: it is {quoted(found.protocol)}, and the file's name says "
+                         f"{quoted(protocol)}. Give a new version a file of its own.")
+    return found
+
+
+def parse_toml(
+    model: type[_P], text: str, where: str,
+    prepare: Callable[[dict[str, Any]], dict[str, Any]] = lambda content: content,
+) -> _P:
+    """``text`` as ``model``, once ``prepare`` has filled in what is made of other fields. ``where`` names the file in
+    the ``StudyError`` for what is wrong in it."""
+    try:
+        content = load_toml(text)
+    except ValueError as error:
+        raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
+    try:
+        # By way of JSON: strict types, and arrays are tuples.
+        return model.model_validate_json(json.dumps(prepare(content), default=str))
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise StudyError(f"{where}, {field}: {first['msg']}. Correct the field.") from error
 
 
 def protocol_file(folder: Path, protocol: str, what: str) -> Path:
@@ -41,13 +97,6 @@ def known_protocols(folder: Path) -> list[str]:
     names = (path.stem.rpartition("-") for path in folder.glob("*-*.toml"))
     found = (f"{name}/{version}" for name, _, version in names)
     return sorted((one for one in found if _PROTOCOL.fullmatch(one)), key=_parts)
-
-
-def check_protocol(stated: str, protocol: str, where: str) -> None:
-    """Raises ``StudyError`` where a file states another protocol than its name does."""
-    if stated != protocol:
-        raise StudyError(f"{where}, protocol: it is {quoted(stated)}, and the file's name says {quoted(protocol)}. "
-                         "Give a new version a file of its own.")
 
 
 def _parts(protocol: str) -> tuple[str, int]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import time
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
+
+from cachetools import LRUCache, TTLCache, cached
 
 from annotation.records import (
     AnswerContext,
@@ -27,7 +29,6 @@ from annotation.records import (
 from annotation.studies import input_limits
 from annotation.studies.imports import is_imported
 from annotation.studies.kinds import Kind, NormalizedAnswer
-from annotation.studies.lru_cache import LRUCache
 from annotation.studies.progress import Progress, progress_of
 from annotation.studies.store import StudyStore
 from cir_core.errors import NotJoined, StorageError, StudyClosed, StudyError
@@ -58,8 +59,9 @@ class StudyService:
         self._store, self._kinds, self._clock = store, kinds, clock
         # What never changes is not read again for every save: whose item it is and whether answers
         # are still taken, the store decides anew each time.
-        self._ids: LRUCache[str, tuple[str, float]] = LRUCache(_NAMES_KEPT)
+        self._id_of = cached(TTLCache(_NAMES_KEPT, _NAMES_HOLD), lock=threading.Lock())(self._find)
         self._items: LRUCache[tuple[str, str, str], tuple[Study, Item, Mapping[str, Any]]] = LRUCache(_ITEMS_KEPT)
+        self._items_lock = threading.Lock()
 
     def mine(self, annotator: str) -> list[MyStudy]:
         """Open studies, and closed ones the person has a seat in, the latest first. Imported ones are left
@@ -217,16 +219,15 @@ class StudyService:
         return workspace, progress_of(workspace) if workspace.joined else Progress(0, 0, 0, None, None)
 
     def _study_id(self, study: str) -> str:
-        name = input_limits.checked_study(study)
-        study_id, since = self._ids.get(name) or ("", 0.0)
-        if not study_id or time.monotonic() - since > _NAMES_HOLD:
-            found = self._store.study(name)
-            self._kind(found)
-            if is_imported(found):
-                raise StudyError(f"{found.name} was imported with its answers, and there is nothing to judge in it. "
-                                 "Its results and exports are on the page Studies.")
-            study_id, _ = self._ids.put(name, (found.study_id, time.monotonic()))
-        return study_id
+        return self._id_of(input_limits.checked_study(study))
+
+    def _find(self, name: str) -> str:
+        found = self._store.study(name)
+        self._kind(found)
+        if is_imported(found):
+            raise StudyError(f"{found.name} was imported with its answers, and there is nothing to judge in it. "
+                             "Its results and exports are on the page Studies.")
+        return found.study_id
 
     def _not_joined(self, study_id: str) -> Workspace:
         study = self._store.study(study_id)
@@ -244,7 +245,8 @@ class StudyService:
         """The study's id, the study, the item that this person has before them, their assignment's extra."""
         study_id = self._study_id(study)
         who = (study_id, name_key(annotator), input_limits.checked_item(item_id))
-        found = self._items.get(who)
+        with self._items_lock:
+            found = self._items.get(who)
         if found is None:
             workspace = self._remember(annotator, self._store.workspace(study_id, annotator, item_id=item_id))
             assert workspace.item is not None, "the store gives the item it is asked for, or raises"
@@ -255,10 +257,11 @@ class StudyService:
         extras = {} if workspace.item is None else {workspace.item.item_id: workspace.extra}
         if self._kind(workspace.study).flow is None:   # of what comes next the desk has no extra, and none is needed
             extras |= {item.item_id: {} for item in workspace.ahead}
-        for item in (workspace.item, *workspace.ahead):
-            if item is not None and item.item_id in extras:
-                self._items.put((workspace.study.study_id, name_key(annotator), item.item_id),
-                                (workspace.study, replace(item, hidden={}), extras[item.item_id]))
+        with self._items_lock:
+            for item in (workspace.item, *workspace.ahead):
+                if item is not None and item.item_id in extras:
+                    self._items[workspace.study.study_id, name_key(annotator), item.item_id] = (
+                        workspace.study, replace(item, hidden={}), extras[item.item_id])
         return workspace
 
     def _seen(self, annotator: str, workspace: Workspace) -> Workspace:

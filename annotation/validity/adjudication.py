@@ -12,12 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Any
+
+from cachetools import LRUCache, cached
 
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, name_key, same_person
 from annotation.studies import input_limits
 from annotation.studies.kinds import Kind
-from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from annotation.validity.labels import WHYS, Why, queue
 from annotation.validity.rubric import load_rubric
@@ -89,7 +91,7 @@ class Adjudication:
         self, store: StudyStore, kinds: Mapping[str, Kind], clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._store, self._kinds, self._clock = store, kinds, clock
-        self._known: LRUCache[str, _Fixed] = LRUCache(_REMEMBERED)
+        self._fixed = cached(LRUCache(_REMEMBERED), lambda study: study.study_id, lock=Lock())(self._read)
 
     def cases(self, study_name: str) -> CaseList:
         """The queue of a study. Raises ``UnknownStudy``."""
@@ -161,14 +163,11 @@ class Adjudication:
     def _decision(self, study: Study, item_id: str) -> Decision | None:
         return next((it for it in self._store.decisions(study.study_id) if it.item_id == item_id), None)
 
-    def _fixed(self, study: Study) -> _Fixed:
-        if (known := self._known.get(study.study_id)) is not None:
-            return known
+    def _read(self, study: Study) -> _Fixed:
         items = {item.item_id: item for item in self._store.items(study.study_id)}
         order = sorted(items, key=lambda item_id: _draw(study, item_id))
-        fixed = _Fixed(items, {item_id: number for number, item_id in enumerate(order, 1)},
-                       self._store.images(study.study_id))
-        return self._known.put(study.study_id, fixed)
+        return _Fixed(items, {item_id: number for number, item_id in enumerate(order, 1)},
+                      self._store.images(study.study_id))
 
 
 def nameless(study: Study, item_id: str, judgements: Sequence[Judgement]) -> tuple[NamelessJudgement, ...]:

@@ -8,19 +8,17 @@ judged with is never changed; another wording is another version, in a file besi
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from annotation.studies.protocols import check_protocol, newest_protocol, protocol_file
+from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
 from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
-from cir_core.support.toml_files import load_toml
 
 CIRCUS = "circus"
 """The rubric of validity studies, by its name."""
@@ -29,7 +27,6 @@ INVALID_UNSPECIFIED = "INVALID_UNSPECIFIED"
 UNLABELLED = "UNLABELLED"
 """No verdict: not answered, or left to an adjudicator."""
 
-_Text = Annotated[str, Field(min_length=1)]
 _Code = Annotated[str, Field(pattern=r"^[A-Z][A-Z_]*$")]
 _Key = Annotated[str, Field(pattern=r"^[1-9]$")]
 _Letter = Annotated[str, Field(pattern=r"^[a-z]$")]
@@ -38,55 +35,50 @@ _SCREEN_KEYS = frozenset("djknopruz")   # letters that the screens use for other
 _FOLDER = Path(__file__).resolve().parents[2] / "assets" / "rubrics"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Example(_Part):
+class Example(Part):
     """A query in words, and how it is judged."""
 
-    reference: _Text
-    text: _Text
-    target: _Text
+    reference: Text
+    text: Text
+    target: Text
     verdict: _Code                          # the primary category
     reasons: tuple[str, ...] = ()
-    because: _Text
+    because: Text
 
 
-class SubReason(_Part):
+class SubReason(Part):
     key: _Letter
     code: str = ""                          # the flag's key and this one: "1a"; made when it is loaded
-    name: _Text
+    name: Text
     needs_note: bool = False
 
 
-class Flag(_Part):
+class Flag(Part):
     """One way not to be well-formed. ``severity`` 1 is the most severe; ``key`` is its place in the flow."""
 
     code: _Code
     key: _Key
     severity: int = Field(ge=1)
-    name: _Text
-    question: _Text
-    definition: _Text
+    name: Text
+    question: Text
+    definition: Text
     reasons: tuple[SubReason, ...] = ()
     examples: tuple[Example, ...]
 
 
-class Valid(_Part):
+class Valid(Part):
     code: _Code
     key: _Key
-    name: _Text
-    definition: _Text
+    name: Text
+    definition: Text
     examples: tuple[Example, ...]
 
 
-class Rubric(_Part):
-    protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
-    intro: _Text
-    flow: tuple[_Text, ...] = Field(min_length=1)     # the questions in the order in which they are asked
-    about_severity: _Text
-    about_unsure: _Text
+class Rubric(Protocol):
+    intro: Text
+    flow: tuple[Text, ...] = Field(min_length=1)     # the questions in the order in which they are asked
+    about_severity: Text
+    about_unsure: Text
     unsure_after: int = Field(ge=0)                   # seconds, after which "unsure" is offered
     broad_at: int = Field(ge=1)                       # equally good images that make a query too broad
     valid: Valid
@@ -128,26 +120,12 @@ def newest_rubric(name: str = CIRCUS) -> Rubric:
 
 @lru_cache
 def _load(folder: Path, protocol: str) -> Rubric:
-    path = protocol_file(folder, protocol, "rubric")
-    where = f"rubrics/{path.name}"
-    rubric = parse_rubric(path.read_text("utf-8"), where)
-    check_protocol(rubric.protocol, protocol, where)
-    return rubric
+    return load_protocol(folder, protocol, "rubric", parse_rubric)
 
 
 def parse_rubric(text: str, where: str) -> Rubric:
     """A rubric from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
-    try:
-        content = load_toml(text)
-    except ValueError as error:
-        raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
-    try:
-        # By way of JSON: strict types, and arrays are tuples.
-        rubric = Rubric.model_validate_json(json.dumps(_with_codes(content), default=str))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise StudyError(f"{where}, {field}: {first['msg']}. Correct the field.") from error
+    rubric = parse_toml(Rubric, text, where, _with_codes)
     for field, problem, remedy in _contradictions(rubric):
         raise StudyError(f"{where}, {field}: {problem}. {remedy}.")
     return rubric

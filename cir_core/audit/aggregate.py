@@ -1,7 +1,7 @@
-"""From every retriever's ranks to one label for each query (CIRCUS, "How CIRCUS works", step 3).
+"""Aggregate all retrievers' ranks to one label per query (CIRCUS, "How CIRCUS works", step 3).
 
 A query counts as a shortcut if any retriever finds the target from the text or the image alone,
-so labels get stricter as the pool grows. Those of one retriever are weak evidence.
+so labels get stricter as the pool grows. Labels of a single retriever are weak evidence.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MUST_AGREE: Sequence[tuple[Literal["dataset", "dataset_digest", "pools_digest",
     ("dataset", "the data set"),
     ("dataset_digest", "the data set's queries or images"),
     ("pools_digest", "the images that were ranked"),
-    ("ablation", "how an input was taken away"),
+    ("ablation", "how an input was ablated"),
     ("caption_mode", "the caption mode"),
 )
 
@@ -43,7 +43,7 @@ def aggregate(runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int
         min_support: retrievers that must find the target with both inputs before a query that
             none solves by one input is composition_required (CIRCUS: M = 1).
 
-    Raises ``DatasetError`` naming two runs and what they differ in, or a retriever that is there twice.
+    Raises ``DatasetError`` naming two runs and their difference, or a repeated retriever.
     """
     check_comparable(runs)
     if k < 1:
@@ -65,7 +65,7 @@ def aggregate(runs: Sequence[RetrieverRun], *, k: int = CUTOFF, min_support: int
 
 
 def check_comparable(runs: Sequence[RetrieverRun]) -> None:
-    """Raises ``DatasetError`` unless the runs may stand in one pool."""
+    """Raises ``DatasetError`` unless the runs can be pooled."""
     if not runs:
         raise DatasetError("There is no run to aggregate. Give at least one retriever.")
     names = [run.card.retriever for run in runs]
@@ -81,7 +81,7 @@ def check_comparable(runs: Sequence[RetrieverRun]) -> None:
 
 
 def check_cards(cards: Sequence[RunCard]) -> None:
-    """The part of :func:`check_comparable` that is known before anything is ranked."""
+    """The part of :func:`check_comparable` that needs no ranks."""
     for card in cards[1:]:
         for field, words in _MUST_AGREE:
             if getattr(cards[0], field) != getattr(card, field):
@@ -93,7 +93,7 @@ def check_cards(cards: Sequence[RunCard]) -> None:
 
 
 def label_of(ranks: Mapping[Variant, int], support: int, *, k: int, min_support: int) -> tuple[Label, Detail, Legacy]:
-    """Label, detail and CIRCUS's older category of best ranks; ``support``: retrievers that
+    """Label, detail and CIRCUS's older category from best ranks; ``support``: number of retrievers that
     succeed with both inputs."""
     text, image = ranks["text_only"] <= k, ranks["image_only"] <= k
     if text and image:

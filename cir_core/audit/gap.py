@@ -6,9 +6,9 @@ of means, not a mean of ratios; negative where one input alone does better; not 
 figure is the mean over its retrievers. ``recall_gap`` is another quantity, the difference
 ``R@K(MM) − max(R@K(T), R@K(I))``.
 
-Intervals are 95 % percentile bootstraps over queries: the same drawn queries for every retriever,
-2,000 drawings. The subsets stay as they are: labels are not drawn again. All figures are rounded
-(:func:`~cir_core.audit.measures.rounded`), so that another number of threads gives the same ones.
+Intervals are 95 % percentile bootstraps over queries: the same resampled queries for every retriever,
+2,000 replicates. Subsets are fixed: labels are not recomputed. All figures are rounded
+(:func:`~cir_core.audit.measures.rounded`), so that they do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from cir_core.support.texts import quoted
 GapMeasure = Literal["ndcg", "mrr"]
 GAP_MEASURES: tuple[GapMeasure, ...] = ("ndcg", "mrr")
 _TAKES = {"text-only": "the text", "image-only": "the image"}
-_AT_ONCE = 2**22  # drawn queries held in memory at a time
+_AT_ONCE = 2**22  # resampled queries in memory at a time
 _Array = npt.NDArray[np.float64]
 _BOTH, _TEXT, _IMAGE = (VARIANTS.index(variant) for variant in ("multimodal", "text_only", "image_only"))
 
 
 @dataclass(frozen=True)
 class Gap:
-    """``value`` is None where it is not defined, and ``reason`` says why; the ends of the interval
-    are None too where there are fewer than two queries to draw from."""
+    """``value`` is None if undefined, with a ``reason``; the ends of the interval
+    are also None for fewer than two queries."""
 
     value: float | None
     low: float | None = None
@@ -89,20 +89,20 @@ class GapReport:
 
 
 def composition_gap(multimodal: float, text_only: float, image_only: float) -> float | None:
-    """1 − max(text, image) / multimodal; None where ``multimodal`` is 0."""
+    """1 − max(text, image) / multimodal; None if ``multimodal`` is 0."""
     return None if multimodal == 0 else 1 - max(text_only, image_only) / multimodal
 
 
 def subsets_of(aggregate: Aggregate, validated: Collection[str] | None = None) -> dict[str, tuple[str, ...]]:
-    """Query ids by subset: full, each label, shortcut_free, and what annotators validated.
+    """Query ids by subset: full, each label, shortcut_free, and those validated by annotators.
 
     Args:
         validated: ids that annotators found well-formed. "validated" holds those with a label;
             its halves ("validated_solved" and "validated_unsolved", CIRCUS table 2) only those
             that are composition_required and unresolved here.
 
-    Raises ``DatasetError`` where ``validated`` names a query that is not in the audit, or none that
-    has a label: an empty subset is a mistaken file, not a result.
+    Raises ``DatasetError`` if ``validated`` names a query that is not in the audit, or none that
+    has a label: an empty subset indicates a wrong file, not a result.
     """
     of: dict[str, tuple[str, ...]] = {"full": tuple(label.query_id for label in aggregate.labels)}
     for name in ("shortcut_solvable", "shortcut_free", "composition_required", "unresolved"):
@@ -132,7 +132,7 @@ def gaps(
 ) -> GapReport:
     """Means, gaps and their intervals for every retriever and subset.
 
-    Raises ``DatasetError`` for a query in a subset that a retriever has no ranks for.
+    Raises ``DatasetError`` for a query in a subset that a retriever has not ranked.
     """
     rows: list[RetrieverGaps] = []
     means: list[MeanGap] = []
@@ -176,7 +176,7 @@ def _retriever(name: str, subset: str, queries: int, values: _Array, low: _Array
 
 def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]:
     """Ends of the intervals, ``[retrievers + 1, measures]``, the last row for the mean over
-    retrievers; nan where there is none."""
+    retrievers; nan if undefined."""
     from scipy.stats import bootstrap
 
     retrievers, variants, measures, queries = found.shape
@@ -186,8 +186,8 @@ def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]
     flat = found.reshape(-1, queries)
 
     def statistic(drawn: npt.NDArray[np.int64], axis: int = -1) -> _Array:
-        # How often each query was drawn, times its scores: one matrix product instead of
-        # gathering retrievers × inputs × measures numbers for every drawing.
+        # Resampling counts times scores: one matrix product instead of
+        # gathering retrievers × inputs × measures numbers for every replicate.
         rows = np.arange(len(drawn))[:, None] * queries
         times = np.bincount((drawn + rows).ravel(), minlength=drawn.size).reshape(len(drawn), queries)
         of_drawing = (flat @ times.T / queries).reshape(retrievers, variants, measures, len(drawn))
@@ -203,7 +203,7 @@ def _intervals(found: Scores, seed: int, drawings: int) -> tuple[_Array, _Array]
 
 def _gaps_of(means: _Array) -> _Array:
     """``[retrievers, variants, measures, …]`` to ``[retrievers, measures, …]``. nDCG and reciprocal
-    rank of a full-catalogue rank are over 0, so that no drawing has an undefined gap."""
+    rank of a full-catalogue rank are positive, so that no replicate has an undefined gap."""
     both, best = means[:, _BOTH], np.maximum(means[:, _TEXT], means[:, _IMAGE])
     gap = np.empty_like(both)
     for m, measure in enumerate(MEASURES):
@@ -216,7 +216,7 @@ def _notes(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
 
 
 def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:
-    """Methods that take one input alone: ranks of both are those of it."""
+    """Notes on methods that use one input only: their ranks with both equal those with it."""
     for run in runs:
         method = run.card.identity.get("method")
         if not isinstance(method, Mapping) or method.get("soft_filter") or method.get("reflection"):
@@ -227,7 +227,7 @@ def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:
 
 
 def _of_best_ranks(runs: Sequence[RetrieverRun]) -> tuple[str, ...]:
-    """Where a file held the best target's rank only, nDCG is not that of the other retrievers."""
+    """Notes on files with the best target's rank only: their nDCG differs from the other retrievers'."""
     counts = {
         run.card.retriever: [len(q.rankings["multimodal"].ranks) if q.rankings else 0 for q in run.queries]
         for run in runs

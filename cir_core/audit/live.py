@@ -1,17 +1,18 @@
-"""The shortcut question for the query a person just typed: does it need both image and text?
+"""Live shortcut audit of a search turn: does the query need both image and text?
 
-The text and the image are taken each alone ("drop" of :mod:`cir_core.audit.records`): the
-text through the text encoder, the image by its vector. No language model is asked, so the
-answer is there at once and costs nothing. CIRCUS's labels, for one retriever.
+Text and image are also ranked separately ("drop" of :mod:`cir_core.audit.records`): the
+text through the text encoder, the image by its vector. No language model is called, so the
+result is immediate and free. CIRCUS's labels, for one retriever.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
+
+from cachetools import LRUCache
 
 from cir_core.audit.records import CUTOFF
 from cir_core.methods.references import Reference
@@ -19,30 +20,30 @@ from cir_core.search.searcher import Searcher
 from cir_core.sessions.service import SearchService
 from cir_core.types.records import SearchSession, Turn, Vector
 
-NEARLY = 0.8   # share of the first results from which one input is said to bring them alone
+NEARLY = 0.8   # share of the first results above which one input alone is enough
 _KEPT = 128
 
 Finding = Literal[
-    "either", "text", "image",          # the target, or nearly all results, come by one input alone
-    "both",                             # neither alone does it
-    "neither",                          # with a target: nobody has it among the first ten
+    "either", "text", "image",          # one input alone finds the target, or nearly all results
+    "both",                             # neither alone does
+    "neither",                          # with a target: not in any top ten
 ]
 
 
 @dataclass(frozen=True)
 class Alone:
-    """What one input finds by itself. ``ranks`` are those of the turn's own results."""
+    """Results of one input alone. ``ranks`` are those of the turn's own results."""
 
     best: tuple[str, ...]
-    shared: int                       # how many of ``best`` the turn has among its first ten too
+    shared: int                       # how many of ``best`` are also in the turn's top ten
     ranks: Mapping[str, int]
     target_rank: int | None = None
 
 
 @dataclass(frozen=True)
 class LiveAudit:
-    """``depth`` is how many first results were compared. ``text`` is None for a turn without one.
-    With a target, ``target_rank`` is its rank with both and ``finding`` is about it."""
+    """``depth`` is the number of first results compared. ``text`` is None for a turn without text.
+    With a target, ``target_rank`` is its rank with both inputs and ``finding`` refers to it."""
 
     finding: Finding
     best: tuple[str, ...]
@@ -54,8 +55,8 @@ class LiveAudit:
 
 
 def live_audit(searcher: Searcher, reference: Reference, turn: Turn, target_id: str | None = None) -> LiveAudit:
-    """Audit one stored turn. ``target_id`` must be in the gallery and may be told to the person;
-    a turn that was made after the target was revealed does not count for it."""
+    """Audit one stored turn. ``target_id`` must be in the gallery and may be revealed to the user;
+    it is ignored for a turn made after the target was revealed."""
     if turn.target_rank is None:
         target_id = None
     vectors = [reference.features]
@@ -74,7 +75,7 @@ def _alone(searcher: Searcher, vector: Vector, turn: Turn, best: tuple[str, ...]
     if target_id is not None and target_id not in wanted:
         wanted.append(target_id)
     rows = [searcher.gallery.row_of(image_id) for image_id in wanted]
-    # As in the turn: its references left out, but a target is ranked even if it is one of them.
+    # As in the turn: its references are excluded, but a target is ranked even if it is one of them.
     hidden = [searcher.gallery.row_of(i) for i in turn.excluded_ids if i in searcher.gallery and i != target_id]
     [found] = searcher.index.rank_many(vector[None], [rows], k=CUTOFF, exclude_rows=[hidden])
     ranks = dict(zip(wanted, found.ranks, strict=True))
@@ -100,15 +101,15 @@ def _by_overlap(depth: int, text: Alone | None, image: Alone) -> Finding:
 
 
 class LiveAudits:
-    """Live audits of stored turns, each worked out once. Thread-safe."""
+    """Cache of live audits of stored turns. Thread-safe."""
 
     def __init__(self, service: SearchService) -> None:
         self._service = service
-        self._known: OrderedDict[tuple[str, str | None], LiveAudit] = OrderedDict()
+        self._known: LRUCache[tuple[str, str | None], LiveAudit] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def of(self, session_id: str, turn_id: str) -> tuple[SearchSession, LiveAudit]:
-        """Raises ``UnknownSession``, and ``SearchError`` where the gallery has changed since."""
+        """Raises ``UnknownSession``, and ``SearchError`` if the gallery has changed since."""
         session = self._service.session(session_id)
         path = self._service.going_on(session.gallery, session_id, turn_id)
         turn = path[-1]
@@ -116,13 +117,10 @@ class LiveAudits:
         key = turn_id, target_id
         with self._lock:
             if key in self._known:
-                self._known.move_to_end(key)
                 return session, self._known[key]
         searcher = self._service.searcher(session.gallery)
         reference, _ = self._service.reference(searcher, turn.reference_id)
         audit = live_audit(searcher, reference, turn, target_id)
         with self._lock:
             self._known[key] = audit
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
         return session, audit

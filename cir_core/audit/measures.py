@@ -1,4 +1,4 @@
-"""Recall@K, nDCG and reciprocal rank of every query under every input, from full-catalogue ranks."""
+"""Recall@K, nDCG and reciprocal rank per query and input, from full-catalogue ranks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DIGITS = 9
 
 
 def rounded(value: float) -> float:
-    """``value`` as reports have it: its last bits depend on how many threads added up, and so may
+    """``value`` as reported: its last bits depend on the number of threads, as may
     the sign of a zero."""
     return round(float(value), _DIGITS) + 0.0
 
@@ -30,8 +30,8 @@ def scores(runs: Sequence[RetrieverRun], query_ids: Collection[str], k: int = CU
     """``[retrievers, variants, measures, queries]``, the axes in the order of ``runs``, ``VARIANTS``,
     ``MEASURES`` and the runs' queries.
 
-    With several targets recall asks for the best one (CIRCUS on CIRCO), nDCG takes all.
-    Raises ``DatasetError`` for a query that a retriever has no ranks for.
+    With several targets recall uses the best one (CIRCUS on CIRCO), nDCG all.
+    Raises ``DatasetError`` for a query that a retriever has not ranked.
     """
     wanted = frozenset(query_ids)
     one = lru_cache(maxsize=2**16)(lambda ranks: (float(min(ranks) <= k), ndcg(ranks), reciprocal_rank(ranks)))

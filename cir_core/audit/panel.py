@@ -1,8 +1,8 @@
-"""What the audited retrievers found for one query, all in one list: what annotators are shown.
+"""Candidate panels for annotators: the audited retrievers' results for one query, merged.
 
-CIRCUS shows its annotators the de-duplicated union of the top-10 results of all retrievers, and
-does not say in which order. Its length tells how far the retrievers agree, and so something of a query's
-label; cirque's own studies take as many images for every query instead (:func:`in_turn`).
+CIRCUS shows its annotators the de-duplicated union of the top-10 results of all retrievers, in
+an unspecified order. Its length reveals how far the retrievers agree, and so something about a query's
+label; cirque's own studies use the same number of images for every query instead (:func:`in_turn`).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from itertools import zip_longest
 from cir_core.audit.records import RetrieverRun
 
 DEPTH = 10
-MOST_IN_TURN = 60   # enough for the largest panel of a study, with some to spare for pictures that cannot be read
+MOST_IN_TURN = 60   # enough for the largest panel of a study, with a reserve for unreadable images
 
 
 def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tuple[str, ...]:
     """Union of the retrievers' first ``depth`` images with both inputs, each image once.
 
-    Ordered by the best rank any retriever gives it, so that what is most likely the answer is
-    seen first; then by how many retrievers have it; then by image id, so that neither the order
-    nor the names of the retrievers show.
+    Ordered by the best rank any retriever gives it, so that the likeliest answer is
+    seen first; then by the number of retrievers; then by image id, so that neither the order
+    nor the names of the retrievers are revealed.
 
     Args:
         position: of the query in the runs, from 0.
@@ -39,8 +39,8 @@ def panel(runs: Sequence[RetrieverRun], position: int, depth: int = DEPTH) -> tu
 
 
 def in_turn(runs: Sequence[RetrieverRun], position: int, most: int = MOST_IN_TURN) -> tuple[str, ...]:
-    """The retrievers' images with both inputs in turn, the first of each, then the second, … as deep as they go, each
-    image once: what panels of one size are made of.
+    """The retrievers' images with both inputs, interleaved: the first of each, then the second, …, each
+    image once. Source of panels of a fixed size.
 
     Args:
         position: of the query in the runs, from 0.

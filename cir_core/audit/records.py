@@ -15,17 +15,17 @@ from typing import Any, Literal
 Variant = Literal["multimodal", "text_only", "image_only"]
 VARIANTS: tuple[Variant, ...] = ("multimodal", "text_only", "image_only")
 Ablation = Literal["black", "drop"]
-"""How an input is taken away.
+"""How an input is ablated.
 
-"black" (CIRCUS): the retriever is what it is, and gets an all-black image of the same size
-beside the text, or the empty text beside the image. "drop": the text alone through the text
-encoder, or the image's own vector; only for retrievers that can do without an input.
+"black" (CIRCUS): the retriever is unchanged, and gets an all-black image of the same size
+with the text, or the empty text with the image. "drop": the text alone through the text
+encoder, or the image's own vector; only for retrievers that support a single input.
 """
 Label = Literal["composition_required", "unresolved", "shortcut_solvable"]
 Detail = Literal["composition_required", "unresolved", "both_unimodal", "text_only", "image_only"]
 Legacy = Literal["either", "text_only", "image_only", "multimodal_needed"]
 Rule = Literal["majority", "single-kept"]
-"""Whether a query that several annotators judged is well-formed: more than half of their votes
+"""Rule for well-formedness of a query judged by several annotators: more than half of their votes
 (CIRCUS's page), or the first vote (CIRCUS's code)."""
 CUTOFF = 10
 TOP_K = 20
@@ -34,7 +34,7 @@ TOP_K = 20
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """One query under one variant. ``ranks`` are those of the query's ``target_ids``, in their
-    order; ``top`` holds the best image ids, () where ranks came from a file without them."""
+    order; ``top`` has the best image ids, () if ranks came from a file without them."""
 
     ranks: tuple[int, ...]
     top: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class QueryAudit:
-    """What one retriever did with one query. ``problem`` says why there are no rankings."""
+    """Rankings of one query by one retriever. ``problem`` is the reason if there are none."""
 
     query_id: str
     rankings: Mapping[Variant, Ranking]
@@ -55,14 +55,14 @@ class QueryAudit:
 
 @dataclass(frozen=True)
 class RunCard:
-    """Everything a retriever's ranks depend on; ``digest`` is its address in the store."""
+    """Everything a retriever's ranks depend on; ``digest`` is its key in the store."""
 
     dataset: str                    # Benchmark.name
     dataset_digest: str
     pools_digest: str               # of the ranked image ids, in order
-    retriever: str                  # as shown and as ties between retrievers are broken: by name
+    retriever: str                  # display name, which also breaks ties between retrievers
     identity: Mapping[str, Any]     # method, encoder spec and revision, language model, file hash, …; plain JSON
-    ablation: Ablation | str        # another text is the signature of a file made elsewhere
+    ablation: Ablation | str        # any other text is the signature of an external file
     instruction: str | None         # None: the retriever takes none
     caption_mode: str
     top_k: int = TOP_K
@@ -79,8 +79,8 @@ class RunCard:
 def pools_digest(pools: Mapping[str, Sequence[str] | None]) -> str:
     """16 hex digits over the ranked image ids, in their order, for :attr:`RunCard.pools_digest`.
 
-    A pool that is None (all a gallery holds) must have been looked up before, or runs over two
-    different galleries would seem to agree; left None it counts as "*".
+    Resolve a pool that is None (the whole gallery) before, or runs over two different galleries would
+    seem to agree; None counts as "*".
     """
     sha = hashlib.sha256()
     for name, pool in pools.items():
@@ -92,7 +92,7 @@ def pools_digest(pools: Mapping[str, Sequence[str] | None]) -> str:
 
 @dataclass(frozen=True)
 class RetrieverRun:
-    """A finished run: one entry for each query of the benchmark, in its order."""
+    """A finished run: one entry per query of the benchmark, in its order."""
 
     card: RunCard
     queries: Sequence[QueryAudit] = field(repr=False)
@@ -100,11 +100,11 @@ class RetrieverRun:
 
 @dataclass(frozen=True, slots=True)
 class QueryLabel:
-    """What a pool of retrievers says of one query (CIRCUS's aggregate).
+    """Label of one query by a pool of retrievers (CIRCUS's aggregate).
 
-    ``ranks`` are the best over the retrievers, ``best_retriever`` whose they are (the first by
-    name among equals; a label read from a file made elsewhere may lack one), ``support`` how many
-    retrievers have rank ≤ K under each variant, and under "either_unimodal" at least one of the two.
+    ``ranks`` are the best over the retrievers, ``best_retriever`` the retrievers that have them (ties: the
+    first by name; missing in some external files), ``support`` the number of
+    retrievers with rank ≤ K under each variant, and under "either_unimodal" at least one of the two.
     """
 
     query_id: str

@@ -1,4 +1,4 @@
-"""A finished audit: labels, summary and Composition Gap, and the files it is kept in."""
+"""Report of a finished audit: labels, summary and Composition Gap, with their files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cir_core.audit.circus.circus_files import pools_on_card, write_run
 from cir_core.audit.circus.circus_form import TASK_ID
 from cir_core.audit.circus.traces import write_queries, write_query_index, write_shortcut_free
 from cir_core.audit.gap import GapReport, gaps, subsets_of
-from cir_core.audit.page.page import page
+from cir_core.audit.page import page
 from cir_core.audit.records import CUTOFF, Aggregate, RetrieverRun
 from cir_core.audit.summary import Summary, summarise
 from cir_core.datasets.records import Benchmark
@@ -29,7 +29,7 @@ _AGGREGATED = "aggregated_best_rank_mm"
 
 @dataclass(frozen=True)
 class AuditReport:
-    """``runs`` by retriever name; ``validated`` as handed in, None without annotations."""
+    """``runs`` by retriever name; ``validated`` as passed in, None without annotations."""
 
     dataset: str
     runs: Sequence[RetrieverRun]
@@ -50,10 +50,10 @@ def make_report(
         validated: ids of queries that annotators found well-formed.
         seed: of the intervals.
 
-    Raises ``DatasetError`` for runs that do not belong together, and for validated queries of
+    Raises ``DatasetError`` for runs that do not match, and for validated queries of
     another data set.
     """
-    # The file's own K is not part of what the ranks depend on; the files are written with the labels'.
+    # Ranks do not depend on a file's own K; files are written with the labels' K.
     ordered = sorted(runs, key=lambda run: run.card.retriever)
     ordered = [RetrieverRun(dataclasses.replace(run.card, k=k), run.queries) for run in ordered]
     labels = aggregate(ordered, k=k, min_support=min_support)
@@ -66,19 +66,19 @@ def write_files(
     folder: Path, benchmark: Benchmark, report: AuditReport, *, whole: Benchmark | None = None,
     keep: Collection[Path] = (),
 ) -> tuple[Path, ...]:
-    """Write everything and return the paths: a file for each retriever, the aggregate, every
+    """Write all files and return their paths: one per retriever, the aggregate, every
     query with its panel, the shortcut-free ones as JSONL, CSV and line numbers, ``summary.json``
-    and ``gap.html``. The same report gives the same bytes; files are replaced one by one.
+    and ``gap.html``. Deterministic; files are replaced one by one.
 
-    Files of retrievers that an earlier audit of the data set wrote there, and this one has not, are
-    removed, for they would be taken for part of this pool.
+    Retriever files from an earlier audit of the data set that are not part of this one are
+    deleted, since they would be taken for part of this pool.
 
     Args:
-        whole: the benchmark as its files have it, where ``benchmark`` is a part of it.
-        keep: files that stay, such as those that ranks were read from.
+        whole: the benchmark as in its files, if ``benchmark`` is a part of it.
+        keep: files to leave in place, such as those that ranks were read from.
     """
     whole = whole or benchmark
-    stem = f"retrieval_data_{_safe(benchmark.name)}_task{TASK_ID}"   # CIRCUS's own tools look for these names
+    stem = f"retrieval_data_{_safe(benchmark.name)}_task{TASK_ID}"   # the names CIRCUS's tools expect
     written: list[Path] = []
     for run, name in zip(report.runs, _file_names([run.card.retriever for run in report.runs]), strict=True):
         written.append(folder / f"{stem}_{name}.json")
@@ -97,7 +97,7 @@ def write_files(
         write_query_index(index, whole, "aggregation.label", "shortcut_free", free)
         written.append(index)
     else:
-        index.unlink(missing_ok=True)   # an earlier audit's list would be taken for this one's
+        index.unlink(missing_ok=True)   # an earlier audit's list would be mistaken for this one's
     written.append(folder / "summary.json")
     write_atomically(written[-1], (json.dumps(summary_json(report), sort_keys=True, indent=2) + "\n").encode())
     written.append(folder / "gap.html")
@@ -106,7 +106,7 @@ def write_files(
 
 
 def _remove_others(folder: Path, stem: str, kept: Collection[Path]) -> None:
-    """Removes retriever files of this form that cirque wrote and that are not ``kept``."""
+    """Delete retriever files of this form that cirque wrote and that are not in ``kept``."""
     stay = {path.resolve() for path in kept}
     for path in sorted(folder.glob(f"{stem}_*.json")):
         if path.resolve() not in stay and path.is_file() and pools_on_card(path):
@@ -114,7 +114,7 @@ def _remove_others(folder: Path, stem: str, kept: Collection[Path]) -> None:
 
 
 def summary_json(report: AuditReport) -> dict[str, Any]:
-    """Summary and gaps as plain JSON: what is not defined is null beside its reason."""
+    """Summary and gaps as plain JSON: undefined values are null, with a reason."""
     return {
         "dataset": report.dataset,
         "retrievers": [{**asdict(run.card), "digest": run.card.digest} for run in report.runs],
@@ -130,14 +130,14 @@ def _pool_name(labels: Aggregate) -> str:
 
 
 def _file_names(retrievers: Sequence[str]) -> list[str]:
-    """One for each. A name that is the aggregate's, or another's but for its case, gets a few digits."""
+    """One per retriever. A name equal to the aggregate's, or to another's up to case, gets a few digits."""
     same = Counter(name.lower() for name in retrievers)
     return [_marked(name) if same[name.lower()] > 1 or name.lower().startswith(_AGGREGATED) else _safe(name)
             for name in retrievers]
 
 
 def _safe(name: str) -> str:
-    """A file name. Names that lose something to it get a few digits, so that no two become one."""
+    """A valid file name. Altered names get a few digits, so that no two become equal."""
     return name if _plain(name) == name else _marked(name)
 
 

@@ -1,8 +1,8 @@
-"""Every query of every retriever, three times, into the store. Safe to kill, quick to repeat.
+"""Run an audit: rank every query with every retriever under three variants. Safe to kill, quick to repeat.
 
-Queries go in chunks whose bounds depend on their positions alone. A chunk is stored whole or
-not at all, so a run that was interrupted goes through the same batches as one that was not,
-and its ranks are the same to the last one.
+Queries are processed in chunks whose bounds depend on their positions alone. A chunk is stored whole or
+not at all, so an interrupted run uses the same batches as an uninterrupted one,
+and gets identical ranks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cir_core.evaluation.query_steps import Problem
 from cir_core.support.texts import quoted
 
 CHUNK = 64      # queries
-IN_A_ROW = 20   # problems of a retriever, after which it is no use to go on
+IN_A_ROW = 20   # consecutive problems after which a retriever is given up
 _log = logging.getLogger("cirque.audit")
 
 INPUTS: Mapping[Variant, str] = {
@@ -41,8 +41,8 @@ class AuditProgress:
 
 @dataclass(frozen=True)
 class AuditOutcome:
-    """``failed``: retrievers that could not finish, with the reason; what they have is stored.
-    ``reused``: how many queries of each retriever had been stored before."""
+    """``failed``: retrievers that could not finish, with the reason; their results so far are stored.
+    ``reused``: number of queries per retriever that were stored before."""
 
     runs: tuple[RetrieverRun, ...]
     failed: Mapping[str, str]
@@ -53,15 +53,15 @@ def run_audit(
     benchmark: Benchmark, retrievers: Sequence[Retriever], store: AuditStore, *, chunk: int = CHUNK,
     retry: bool = False, progress: Callable[[AuditProgress], None] | None = None,
 ) -> AuditOutcome:
-    """Rank what is not stored yet. ``retry`` ranks the chunks with problems once more.
+    """Rank all queries that are not stored yet. ``retry`` repeats the chunks with problems.
 
-    A query that fails is stored with its problem; a retriever that cannot go on is left, and
+    A failed query is stored with its problem; a retriever that cannot continue is abandoned, and
     the next one runs. Raises ``SearchError`` for two retrievers of one name, ``StorageError``.
     """
     names = [retriever.name for retriever in retrievers]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them a name of its own: "
+        raise SearchError(f"Two retrievers are called {quoted(twice)}. Give one of them another name: "
                           f"NAME={twice}.")
     runs: list[RetrieverRun] = []
     failed: dict[str, str] = {}
@@ -81,7 +81,7 @@ def run_audit(
 
 
 class _Work:
-    """One retriever's run."""
+    """State of one retriever's run."""
 
     def __init__(
         self, benchmark: Benchmark, retriever: Retriever, store: AuditStore, chunk: int,
@@ -94,7 +94,7 @@ class _Work:
         self._in_a_row = 0
 
     def known(self, retry: bool) -> int:
-        """Look up what is stored; a chunk counts whole or not at all. Returns how many queries."""
+        """Look up stored results; a chunk counts whole or not at all. Returns the number of queries."""
         found = self._store.stored(self._card)
         for first, queries in self._chunks():
             places = range(first, first + len(queries))
@@ -132,7 +132,7 @@ class _Work:
             return self._retriever.rank(queries, variant)
         except ENDS_A_RUN:
             raise
-        except Exception as error:  # also what a model's own code raises: it may be one query's doing
+        except Exception as error:  # including errors of a model's own code: one query may cause them
             if len(queries) == 1:
                 if not isinstance(error, CirqueError):
                     _log.exception("%s failed at query %s", self._retriever.name, queries[0].query_id)

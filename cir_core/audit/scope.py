@@ -1,4 +1,4 @@
-"""What of a benchmark is audited: its first queries, and the images that a gallery holds."""
+"""Scope of an audit: the first queries of a benchmark, and the images in a gallery."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMED = 3
 
 
 def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
-    """The first ``limit`` queries of each pool: of each category, where there are several."""
+    """The first ``limit`` queries of each pool (of each category, if there are several)."""
     if limit is None:
         return benchmark
     seen = Counter[str]()
@@ -28,9 +28,9 @@ def limited(benchmark: Benchmark, limit: int | None) -> Benchmark:
 
 
 def validated_here(validated: Collection[str], benchmark: Benchmark) -> frozenset[str]:
-    """Those of the whole data set's ``validated`` queries that ``benchmark``, a part of it, holds.
+    """Those of the whole data set's ``validated`` queries that are in ``benchmark``, a part of it.
 
-    Raises ``DatasetError`` where it holds none.
+    Raises ``DatasetError`` if there are none.
     """
     here = frozenset(validated) & {query.query_id for query in benchmark.queries}
     if not here:
@@ -40,19 +40,19 @@ def validated_here(validated: Collection[str], benchmark: Benchmark) -> frozense
 
 
 def check_targets(benchmark: Benchmark) -> None:
-    """Raises ``DatasetError`` where nothing can be audited: no queries, or hidden targets."""
+    """Raises ``DatasetError`` if nothing can be audited: no queries, or hidden targets."""
     if not benchmark.queries:
         raise DatasetError(f"{benchmark.name} has no queries. Check which file or split was named.")
     if not any(query.target_ids for query in benchmark.queries):
-        raise DatasetError(f"{benchmark.name} hides its targets, so no rank of them can be told. Audit a split that "
+        raise DatasetError(f"{benchmark.name} hides its targets, so they cannot be ranked. Audit a split that "
                            "has them, such as --split val.")
 
 
 def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
-    """``benchmark`` with pools of just those images that ``gallery`` holds, and a note on those
-    it lacks. A pool that the files do not list is all of the gallery.
+    """``benchmark`` with pools restricted to the images in ``gallery``, and a note on missing
+    ones. A pool that the files do not list becomes the whole gallery.
 
-    Raises ``GalleryError`` where it holds none of a pool.
+    Raises ``GalleryError`` if the gallery has none of a pool's images.
     """
     pools: dict[str, Sequence[str]] = {}
     missing: list[str] = []
@@ -75,5 +75,5 @@ def over_gallery(benchmark: Benchmark, gallery: Gallery) -> Benchmark:
 
 
 def counts(benchmark: Benchmark) -> Mapping[str, int]:
-    """Images of each pool; those of unknown size are left out."""
+    """Number of images per pool, except pools of unknown size."""
     return {name: len(pool) for name, pool in benchmark.pools.items() if pool is not None}

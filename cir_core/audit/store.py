@@ -1,4 +1,4 @@
-"""Where an audit keeps what it has, so that no query is ranked twice."""
+"""Storage interface of audits, so that no query is ranked twice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.audit.records import QueryAudit, RunCard
 
 @dataclass(frozen=True)
 class StoredRun:
-    """One row of "my audits". ``done`` of ``total`` queries are stored, ``problems`` of them
+    """Row of the list of audits. ``done`` of ``total`` queries are stored, ``problems`` of them
     without rankings; ``finished_at`` is None until all are."""
 
     card: RunCard
@@ -24,25 +24,25 @@ class StoredRun:
 
 
 class AuditStore(Protocol):
-    """Runs by :attr:`RunCard.digest`: every audit that asks for the same card shares one run.
+    """Runs by :attr:`RunCard.digest`: audits with the same card share one run.
 
-    All methods raise ``StorageError``; what they wrote is durable when they return.
+    All methods raise ``StorageError``; writes are durable on return.
     """
 
     def begin(self, card: RunCard, total: int) -> None:
-        """Have a run for ``card`` over ``total`` queries; one that is there stays as it is."""
+        """Create a run for ``card`` over ``total`` queries; an existing one is unchanged."""
         ...
 
     def stored(self, card: RunCard) -> Mapping[int, QueryAudit]:
-        """What is there, by the query's position in the benchmark; {} for an unknown card."""
+        """Stored queries by their position in the benchmark; {} for an unknown card."""
         ...
 
     def put(self, card: RunCard, first: int, queries: Sequence[QueryAudit]) -> None:
-        """Store the queries at positions ``first`` and following, in place of what was there."""
+        """Store the queries at positions ``first`` and following, replacing existing ones."""
         ...
 
     def finish(self, card: RunCard) -> None:
-        """Note that every query is stored."""
+        """Mark the run as complete."""
         ...
 
     def runs(self) -> Sequence[StoredRun]:

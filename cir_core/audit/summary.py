@@ -1,4 +1,4 @@
-"""How an audit came out: CIRCUS's table 1 and what it rests on, as plain counts."""
+"""Summary of an audit as plain counts: CIRCUS's table 1 and its basis."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class RetrieverSummary:
 class Summary:
     """``labels`` add up to ``labelled``, ``details`` too; ``labelled`` and ``skipped`` to ``queries``.
 
-    ``support``: input to how many queries were found by 0, 1, 2, … retrievers; "either_unimodal"
-    counts retrievers that find the target by one input or the other.
+    ``support``: input to the number of queries found by 0, 1, 2, … retrievers; "either_unimodal"
+    counts retrievers that find the target by at least one of the inputs.
     """
 
     queries: int
@@ -42,15 +42,15 @@ class Summary:
     min_support: int
 
     def share(self, count: int) -> float | None:
-        """``count`` as a share of the labelled queries; None without any."""
+        """``count`` as a share of the labelled queries; None if there are none."""
         return count / self.labelled if self.labelled else None
 
 
 def summarise(runs: Sequence[RetrieverRun], aggregate: Aggregate) -> Summary:
-    """``runs`` are those that ``aggregate`` was made of."""
+    """Summarise an audit. ``runs`` are those from which ``aggregate`` was computed."""
     labels, details = Counter(q.label for q in aggregate.labels), Counter(q.detail for q in aggregate.labels)
     counted = {name: Counter(q.support.get(name, 0) for q in aggregate.labels) for name in INPUTS}
-    # Support may exceed the retrievers that are named: aggregates made elsewhere hold such labels.
+    # Support may exceed the number of named retrievers: external aggregates have such labels.
     most = max([len(aggregate.retrievers), *(n for counter in counted.values() for n in counter)])
     return Summary(
         queries=len(aggregate.labels) + len(aggregate.skipped),

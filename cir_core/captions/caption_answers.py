@@ -1,4 +1,4 @@
-"""What a language model said about each image, kept by the image's content."""
+"""Language-model captions of images, stored by the images' content hash."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from cir_core.captions.lines import Lines, read_heading
 from cir_core.errors import GalleryError
+from cir_core.support.json_lines import Lines, read_heading
 
 FORMAT = 1
 
 
 @dataclass(frozen=True)
 class CaptionPlan:
-    """What generated captions depend on; answers under different plans are never mixed."""
+    """Everything generated captions depend on; answers under different plans are never mixed."""
 
     model: str
     samples: int            # M
     domain: str
-    encoder_revision: str   # of the features it describes; "" for a model that looks at the images
+    encoder_revision: str   # of the features described; "" for a model that sees the images
     prompt_version: str = ""    # "" for a model without prompts
 
     def differences(self, other: CaptionPlan) -> tuple[str, str]:
-        """What is different, for people: here and in ``other``."""
+        """Readable differences: the values here and in ``other``."""
         words = {"model": "model {}", "samples": "{} samples", "domain": "domain {}",
                  "encoder_revision": "encoder revision {}", "prompt_version": "prompt version {}"}
         mine, theirs = asdict(self), asdict(other)
@@ -37,24 +37,24 @@ class CaptionPlan:
 
 @dataclass(frozen=True)
 class Answers:
-    """``texts[i]`` is the answer to sample i, tidied; "" if it was empty, None if there is none
-    yet. ``problem`` says what went wrong the last time, "" if nothing did."""
+    """``texts[i]`` is the answer to sample i, tidied; "" if empty, None if
+    missing. ``problem`` is the last error, "" if there was none."""
 
     texts: tuple[str | None, ...]
     problem: str = ""
 
     @property
     def missing(self) -> list[int]:
-        """Samples to ask for: all of them again as long as no answer says anything."""
+        """Samples to request: all of them again as long as every answer is empty."""
         every = not any(self.texts)
         return [i for i, text in enumerate(self.texts) if every or text is None]
 
 
 class CaptionAnswers:
-    """Answers by the SHA-256 of the image's file, on disk. Thread-safe, one process at a time."""
+    """Answers by the SHA-256 of the image file, on disk. Thread-safe, one process at a time."""
 
     def __init__(self, path: Path, plan: CaptionPlan) -> None:
-        """Go on with the file at ``path``, or begin it anew if it is of another plan (see :func:`read_plan`)."""
+        """Continue the file at ``path``, or start a new one if it has another plan (see :func:`read_plan`)."""
         self._none = Answers((None,) * plan.samples)
         self._lines = Lines(path, {"format": FORMAT, **asdict(plan)})
         self._lock = threading.Lock()
@@ -71,7 +71,7 @@ class CaptionAnswers:
         return sha256 in self._offsets and sha256 not in self._unfinished
 
     def put(self, sha256: str, answers: Answers) -> None:
-        """Replace what is known of an image. A process killed after this has it."""
+        """Replace the answers for an image. They survive a killed process once this returns."""
         line = {"sha256": sha256, "texts": answers.texts, "problem": answers.problem}
         offset = self._lines.append(line)
         with self._lock:
@@ -91,8 +91,8 @@ class CaptionAnswers:
 def read_plan(path: Path) -> CaptionPlan | None:
     """The plan of the answers at ``path``; None if there are none.
 
-    Raises ``GalleryError`` for answers that do not say what they belong to: they were paid for,
-    so nothing is written over them unasked.
+    Raises ``GalleryError`` for answers without a readable plan: they may have cost money,
+    so they are not overwritten without consent.
     """
     heading = read_heading(path)
     if heading is None and (not path.exists() or path.stat().st_size == 0):

@@ -1,4 +1,4 @@
-"""The captions of a whole gallery, generated, ranked and published. Safe to kill, resumable."""
+"""Build the captions of a whole gallery: generate, rank and publish. Safe to kill, resumable."""
 
 from __future__ import annotations
 
@@ -41,19 +41,19 @@ from cir_core.support.texts import quoted
 @dataclass(frozen=True)
 class CaptionProgress:
     stage: Literal["captions", "ranks"]
-    done: int       # images, those of earlier runs included
+    done: int       # images, including those of earlier runs
     total: int
 
 
 @dataclass(frozen=True)
 class CaptionReport:
-    """What a run did. ``header`` describes the captions whether they were published or not."""
+    """Summary of a run. ``header`` describes the captions whether they were published or not."""
 
     header: CaptionsHeader
-    published: bool                         # not for the first images only
-    asked: int                              # questions to the language model in this run
+    published: bool                         # False if limited to the first images
+    asked: int                              # language model calls in this run
     resumed: int                            # images that needed none
-    problems: tuple[tuple[str, str], ...]   # (image id, why it has no caption or fewer to choose from)
+    problems: tuple[tuple[str, str], ...]   # (image id, why it has no caption or fewer candidates)
     seconds: float
 
 
@@ -62,20 +62,20 @@ def optimise_captions(
     domain: Domain = "garment", workers: int = 1, restart: bool = False, limit: int | None = None,
     progress: Callable[[CaptionProgress], None] | None = None,
 ) -> CaptionReport:
-    """Give every image of ``gallery`` the one of ``samples`` captions that finds it best.
+    """Choose for every image of ``gallery`` the one of ``samples`` captions that retrieves it best.
 
-    ``workers`` images are captioned at a time. With a ``limit`` only the first images of the
-    gallery are, ranked against all of it, and nothing is published. A run that was stopped
-    goes on where it was; ``restart`` forgets what earlier ones generated. After the gallery
-    was indexed again only captions of new images are generated, and all are ranked anew.
+    ``workers`` images are captioned concurrently. With a ``limit`` only the first images of the
+    gallery are, ranked against all of it, and nothing is published. A stopped run resumes
+    where it was; ``restart`` discards what earlier ones generated. After the gallery was
+    indexed again, captions are generated for new images only, and all are ranked anew.
 
     Source: CoRR section 3.4 (M = 30).
 
     Raises:
         EncoderMismatch: the gallery was indexed with another encoder.
-        GalleryError: earlier captions were generated otherwise or cannot be read (and no ``restart``), another
-            process makes captions, no image got one, the gallery changed meanwhile, the disk.
-        LanguageModelUnavailable, UnsupportedTask: nothing is published, answers are kept.
+        GalleryError: earlier captions have another plan or cannot be read (and no ``restart``), another
+        process builds captions, no image got one, the gallery changed meanwhile, the disk.
+        LanguageModelUnavailable, UnsupportedTask: nothing is published, answers are saved.
     """
     started = time.perf_counter()
     gallery.check_encoder(encoder)
@@ -136,7 +136,7 @@ class _Run:
             ) from error
 
     def _unanswered(self) -> list[int]:
-        """A row for each content that is to be asked for: copies of an image share its answers."""
+        """A row for each distinct content without an answer: copies of an image share theirs."""
         rows: dict[str, int] = {}
         for row in range(self.total):
             sha256 = self.gallery.image(row).sha256
@@ -196,7 +196,7 @@ def _check_unchanged(gallery: Gallery) -> None:
     if header is None or (header.digest, header.encoder.revision) != (gallery.digest, gallery.encoder.revision):
         raise GalleryError(
             f"Gallery {quoted(gallery.name)} was indexed again or removed while its captions were made. Run the same "
-            "command again: what the language model said about images that are still there is kept."
+            "command again: the language model's answers for the remaining images are reused."
         )
 
 
@@ -218,11 +218,11 @@ def _nothing(gallery: Gallery, problems: dict[str, str]) -> str:
 
 @contextmanager
 def _disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Images that cannot be read are noted by now: what fails here is our own folder."""
+    """Unreadable images have been noted by now: errors here concern our own folder."""
     try:
         yield
     except OSError as error:
         raise GalleryError(
             f"The captions cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: what was generated is kept."
+            "folder writable, then run the same command again: generated captions are not lost."
         ) from error

@@ -1,4 +1,4 @@
-"""Ranking candidate captions against a gallery, block by block, each block kept on disk."""
+"""Rank candidate captions against a gallery, in blocks that are saved to disk."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 
 from cir_core.captions.captions import Candidate, CaptionChoice, best_captions
-from cir_core.captions.lines import Lines
 from cir_core.encoders.base import Encoder
 from cir_core.gallery.gallery import Gallery
 from cir_core.index.flat import FlatIndex
+from cir_core.support.json_lines import Lines
 
 _TEXTS = 1024  # encoded and ranked at a time
 _Item = tuple[int, Sequence[Candidate]]
@@ -26,9 +26,9 @@ def rank_candidates(
 ) -> dict[str, CaptionChoice]:
     """The best caption of each of ``images`` (row, candidates), by image id.
 
-    What an earlier run chose from the same candidates, among the same images with the same
-    encoder, is read from ``path``; other content there is dropped. ``done`` gets the rows
-    that are behind.
+    Choices of an earlier run from the same candidates, among the same images with the same
+    encoder, are read from ``path``; other content there is dropped. ``done`` receives the number
+    of finished rows.
     """
     features = np.asarray(gallery.features)
     index = FlatIndex(features, gallery.ids)

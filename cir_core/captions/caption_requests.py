@@ -1,4 +1,4 @@
-"""Asking a language model for several captions of every image, a few images at a time."""
+"""Request several captions per image from a language model, for a few images concurrently."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import CaptionTask, Domain, Picture
 
-_PATIENCE = 3  # errors after one another that end the questions about one image
+_PATIENCE = 3  # consecutive errors after which an image is given up
 _SILENT = "got no caption from the language model."
 
 
 class CaptionRequests:
-    """The questions of one run. ``asked`` counts them."""
+    """The requests of one run. ``asked`` counts them."""
 
     def __init__(
         self, gallery: Gallery, language: LanguageModel, answers: CaptionAnswers, domain: Domain
@@ -38,11 +38,11 @@ class CaptionRequests:
         self.asked = 0
 
     def work(self, rows: Sequence[int], workers: int, done: Callable[[], None]) -> None:
-        """Ask for what is missing of the images in ``rows``; ``done`` is called after each.
+        """Request the missing captions of the images in ``rows``; ``done`` is called after each.
 
-        An image that fails is noted with the reason and the next one goes on. Raises
-        ``LanguageModelUnavailable`` and ``UnsupportedTask``; whatever ends the run, answers
-        that came in are kept.
+        A failed image is recorded with the reason and the next one continues. Raises
+        ``LanguageModelUnavailable`` and ``UnsupportedTask``; however the run ends, answers
+        received so far are saved.
         """
         waiting: set[Future[tuple[int, bool]]] = set()
         with ThreadPoolExecutor(workers, thread_name_prefix="caption") as pool:
@@ -71,15 +71,15 @@ class CaptionRequests:
         return still
 
     def _ask(self, row: int) -> tuple[int, bool]:
-        """All that is missing of one image: how many questions that took, and whether it came to
-        its end. Another image that meets the server away stops this one, which is not done then."""
+        """Request everything missing for one image: the number of calls, and whether it
+        completed. It is stopped, incomplete, when another image finds the server unavailable."""
         image = self._gallery.image(row)
 
         @cache  # once for all samples
         def load() -> Image.Image:
             return self._gallery.load_for_encoder(image.image_id)
 
-        # The manifest's caption is one more candidate; in the picture it would be the answer.
+        # The manifest's caption is one more candidate; shown to the model it would give the answer away.
         picture = Picture(
             digest=image.sha256, features=np.asarray(self._gallery.features[row], dtype=np.float32), load=load
         )
@@ -97,7 +97,7 @@ class CaptionRequests:
                 try:
                     answer = self._language.complete(CaptionTask(picture, self._domain, sample), self._watch)
                 except (LanguageModelUnavailable, UnsupportedTask):
-                    self._watch.stop()  # at once: this thread would take the next image
+                    self._watch.stop()  # at once: otherwise this thread would start the next image
                     raise
                 except Stopped:
                     over = False

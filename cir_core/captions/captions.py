@@ -1,9 +1,9 @@
-"""Retrieval-driven caption optimisation: of several captions, the one that finds its image best.
+"""Retrieval-driven caption optimisation: of several captions, choose the one that retrieves its image best.
 
 For one image and its candidate captions, rho is the rank of the image when the caption is
-the query over the whole gallery, s the cosine of the two; the caption that is minimal under
-(rho, -s) is kept. Source: CoRR section 3.4. What the paper leaves open: candidates are
-de-duplicated first, and a tie that is left goes to the one generated first.
+the query over the whole gallery, s the cosine of the two; the caption that minimises
+(rho, -s) is chosen. Source: CoRR section 3.4. What the paper leaves open: candidates are
+de-duplicated first, and remaining ties go to the one generated first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cir_core.index.flat import FlatIndex
 from cir_core.support.texts import MAX_TEXT, clean_text
 from cir_core.types.records import Matrix
 
-_MOST_READ = 4 * MAX_TEXT   # characters: what composing may take for a caption of MAX_TEXT
+_MOST_READ = 4 * MAX_TEXT   # characters that NFC may compose into a caption of MAX_TEXT
 MANIFEST = -1
 """``sample`` of a caption that came from the gallery's manifest."""
 
@@ -28,12 +28,12 @@ MANIFEST = -1
 @dataclass(frozen=True, slots=True)
 class Candidate:
     caption: str
-    sample: int         # which answer of the language model it was, from 0; MANIFEST: none of them
+    sample: int         # index of the language model's answer; MANIFEST if it is none
 
 
 @dataclass(frozen=True, slots=True)
 class CaptionChoice:
-    """The caption an image ends up with, and why."""
+    """The chosen caption of an image, with its rank."""
 
     caption: str
     sample: int
@@ -45,7 +45,7 @@ class CaptionChoice:
 
 @dataclass(frozen=True)
 class RankSummary:
-    """Ranks of images by one caption each. All 0 if there are none."""
+    """Summary of ranks, with one caption per image. All 0 if there are none."""
 
     mean: float
     median: float
@@ -59,12 +59,12 @@ class RankSummary:
 
 
 def tidy_caption(text: str) -> str:
-    """``text`` as it is ranked and published: NFC, one line, at most 1,000 characters; may be empty."""
+    """``text`` normalised for ranking and publishing: NFC, one line, at most 1,000 characters; may be empty."""
     return clean_text(unicodedata.normalize("NFC", text[:_MOST_READ])[:MAX_TEXT], required=False)
 
 
 def distinct_captions(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Without empty and repeated captions; of equal ones the first is kept."""
+    """``candidates`` without empty and repeated captions; of equal ones the first remains."""
     by_caption: dict[str, Candidate] = {}
     for candidate in candidates:
         if candidate.caption:
@@ -76,7 +76,7 @@ def best_captions(
     index: FlatIndex, features: Matrix, encoder: Encoder, images: Sequence[tuple[int, Sequence[Candidate]]]
 ) -> list[CaptionChoice]:
     """The best caption of each of ``images``: a gallery row with its candidates, in the order
-    they were generated, at least one that is not empty.
+    generated, at least one of them not empty.
 
     ``index`` is over ``features`` ``[n, dim]``, the whole gallery; ``encoder`` made them.
     """
@@ -89,7 +89,7 @@ def best_captions(
     encoded = encoder.encode_texts(list(position))
     queries = encoded[[position[text] for text in texts]]
     ranks = index.ranks_of_many(queries, rows)
-    # As the index computes its scores: in double precision, each by itself, then rounded.
+    # As the index computes its scores: in double precision, each separately, then rounded.
     cosines = (queries.astype(np.float64) * features[rows].astype(np.float64)).sum(axis=1).astype(np.float32)
     choices, start = [], 0
     for several in candidates:

@@ -1,14 +1,14 @@
-"""The optimised captions of a gallery: where they live, and how they are read.
+"""Storage of a gallery's optimised captions.
 
     <home>/galleries/<name>/captions/
         captions.jsonl      the published captions, replaced atomically, in three lines:
                             their header, one caption for each image, how each was chosen
-        texts.jsonl         everything a language model said so far (see ``construct``)
-        ranks.jsonl         what was chosen from the same candidates before, so that it is not ranked again
+        texts.jsonl         all answers of the language model so far (see ``caption_answers``)
+        ranks.jsonl         earlier choices by candidates, so that they are not ranked again
         lock
 
-Captions belong to the images they were ranked against: after the gallery was indexed again
-with other images or another encoder they are not used until they are made anew.
+Captions belong to the images they were ranked against: once the gallery is indexed again
+with other images or another encoder, they are ignored until they are built anew.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ class CaptionsHeader:
     """What the published captions depend on, and what choosing them gained."""
 
     captioner: str              # the language model
-    samples: int                # M, captions asked for per image
+    samples: int                # M, captions requested per image
     domain: str
     encoder_revision: str
     gallery_digest: str
     digest: str                 # 16 hex of ids and captions, in gallery order
     created_at: str             # ISO 8601, UTC
     images: int                 # in the gallery
-    captioned: int              # of these, the ones with a caption
-    incomplete: int             # of these, the ones chosen from fewer than M answers
+    captioned: int              # images with a caption
+    incomplete: int             # images whose caption was chosen from fewer than M answers
     distinct: float             # different captions per image, mean
-    before: RankSummary         # by each image's first caption
-    after: RankSummary          # by the chosen one
+    before: RankSummary         # with each image's first caption
+    after: RankSummary          # with the chosen one
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class GalleryCaptions:
         return len(self.texts)
 
     def caption_of(self, image_id: str) -> str | None:
-        """None for an image that has none, or that is not of this gallery."""
+        """The image's caption; None if it has none, or is not in this gallery."""
         return self.texts.get(image_id)
 
 
@@ -95,10 +95,10 @@ _reading = threading.Lock()
 
 
 def read_captions(gallery: Gallery) -> GalleryCaptions | None:
-    """The published captions of ``gallery``; cheap while somebody holds them already.
+    """The published captions of ``gallery``; cheap while another reference to them exists.
 
     None if there are none, or none for these images and this encoder (:func:`why_ignored`
-    says which). Raises ``GalleryError`` if they are damaged.
+    gives the reason). Raises ``GalleryError`` if they are damaged.
     """
     path = captions_path(gallery)
     with _reading:
@@ -124,19 +124,19 @@ def read_captions(gallery: Gallery) -> GalleryCaptions | None:
 
 
 def why_ignored(gallery: Gallery) -> str | None:
-    """Why the captions that are there are not used, for people; None if they are, or there are none."""
+    """Why existing captions are ignored; None if they are used, or there are none."""
     header = _published(gallery)
     if header is None or _fits(header, gallery):
         return None
     what = ("other images" if header.gallery_digest != gallery.digest else "another encoder")
     return (
         f"The captions of gallery {quoted(gallery.name)} were chosen for {what} and are not used. Choose again: "
-        f"cirque captions build {gallery.name} (what the language model said about the same images is kept)"
+        f"cirque captions build {gallery.name} (the language model's answers for the same images are reused)"
     )
 
 
 def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, str]]:
-    """How each caption was chosen, and why images have none or were given fewer answers; both
+    """How each caption was chosen, and why images have none or got fewer answers; both
     by image id, in gallery order. Empty where :func:`read_captions` gives None."""
     path = captions_path(gallery)
     try:
@@ -159,8 +159,8 @@ def read_choices(gallery: Gallery) -> tuple[dict[str, CaptionChoice], dict[str, 
 def write_captions(
     gallery: Gallery, header: CaptionsHeader, choices: Mapping[str, CaptionChoice], problems: Mapping[str, str]
 ) -> CaptionsHeader:
-    """Publish ``choices``. Nothing is written if the same ones are there already; the header
-    is the one that is published now, with the time when it was."""
+    """Publish ``choices``. Nothing is written if they are published already; returns the header
+    now published, with its time."""
     rows = [choices.get(image_id) for image_id in gallery.ids]
     rest: dict[str, Any] = {field: [row and getattr(row, field) for row in rows] for field in _COLUMNS}
     rest["problems"] = list(problems.items())
@@ -172,15 +172,15 @@ def write_captions(
         if old_body == body and replace(published, created_at=header.created_at) == header:
             return published
     except _DAMAGE:
-        pass  # there is nothing, or nothing that can be kept
+        pass  # nothing usable is there
     write_durably(path, _line({"format": FORMAT, **asdict(header)}) + body)
     return header
 
 
 def remove_captions(gallery: Gallery) -> bool:
-    """Delete the captions and everything kept for making them; whether there was anything.
+    """Delete the captions and all their working files; returns whether there were any.
 
-    Raises ``GalleryError`` while they are being made.
+    Raises ``GalleryError`` while they are being built.
     """
     folder = captions_folder(gallery)
     if not folder.is_dir():
@@ -193,9 +193,9 @@ def remove_captions(gallery: Gallery) -> bool:
 
 @contextmanager
 def captions_locked(gallery: Gallery) -> Iterator[None]:
-    """Only one process at a time makes captions. Searching and indexing go on meanwhile.
+    """Exclusive lock for building captions. Searching and indexing continue meanwhile.
 
-    Raises ``GalleryError`` if another one does.
+    Raises ``GalleryError`` if another process holds it.
     """
     folder = captions_folder(gallery)
     folder.mkdir(parents=True, exist_ok=True)
@@ -206,7 +206,7 @@ def captions_locked(gallery: Gallery) -> Iterator[None]:
             holder = (folder / "lock").read_text("ascii").strip()
             raise GalleryError(
                 f"The captions of gallery {quoted(gallery.name)} are being made by another process"
-                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: what it has is kept."
+                f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: its progress is saved."
             ) from error
         yield
 

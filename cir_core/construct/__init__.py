@@ -1,1 +1,1 @@
-"""Things made of a gallery offline, before anybody searches it."""
+"""Data sets constructed from a gallery, offline."""

@@ -1,4 +1,4 @@
-"""Modification texts that do not repeat what was said: CIRCLED's f_diff with its retries."""
+"""Modification texts that do not repeat earlier ones: CIRCLED's f_diff with its retries."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Protocol
 
+from cir_core.evaluation.metrics.consistency import TAU
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import DifferenceAnswer, DifferenceTask
 from cir_core.types.records import Matrix
-
-TAU = 0.8
 
 
 class TextEncoder(Protocol):
@@ -24,12 +23,12 @@ def ask_difference(
     language: LanguageModel, encoder_texts: TextEncoder, task: DifferenceTask, *, tau: float = TAU,
     attempts: int = 3, watch: Observer | None = None,
 ) -> tuple[DifferenceAnswer, tuple[str, ...]]:
-    """What to say so that the reference becomes the target, and remarks about how it was found.
+    """A modification text from reference to target, and notes on how it was found.
 
-    An instruction whose cosine with any text of ``task.history`` is ``tau`` or more is asked
-    for again with the next ``attempt``, ``attempts`` questions in all; the last answer is kept
-    anyway, with a remark. ``task.history`` holds every text of the session so far, T_1 included;
-    without any there is nothing to compare with. ``encoder_texts`` need not be the gallery's
+    An instruction whose cosine with any text of ``task.history`` is ``tau`` or more is requested
+    again with the next ``attempt``, up to ``attempts`` times in all; the last answer is returned
+    anyway, with a note. ``task.history`` holds every text of the session so far, T_1 included;
+    if it is empty there is nothing to compare with. ``encoder_texts`` need not be the gallery's
     encoder (CIRCLED: CLIP ViT-B/32).
 
     Source: CIRCLED, f_diff (section 3), tau = 0.8, three attempts; the published code does not
@@ -51,7 +50,7 @@ def ask_difference(
 
 
 def _closest(encoder_texts: TextEncoder, instruction: str, said: Sequence[str]) -> tuple[float, str]:
-    """The largest cosine with one of ``said``, and which."""
+    """The largest cosine with one of ``said``, and that text."""
     features = encoder_texts.encode_texts([instruction, *said]).astype("float64")
     cosines = features[1:] @ features[0]
     best = int(cosines.argmax())

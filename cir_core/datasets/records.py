@@ -1,4 +1,4 @@
-"""What every benchmark becomes: queries, and the images they are ranked against."""
+"""Common benchmark records: queries, and the images they are ranked against."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from functools import cached_property
 from typing import Literal
 
 CaptionMode = Literal["single", "joined", "clip4cir", "m-beir", "separate", "first"]
-"""How a query's text came of its captions: FashionIQ has two for each query.
+"""How a query's text is made from its captions: FashionIQ has two per query.
 
 "single": there was one. "joined": "a and b". "clip4cir": stripped of ``.?, ``, the first one
 capitalised, joined by " and ". "m-beir": joined by " and ", capitalised, a full stop.
-"separate": each caption is a query of its own (CIRCLED). "first": the first one only.
+"separate": each caption is a separate query (CIRCLED). "first": the first one only.
 """
 
 ImagePaths = Callable[[str], Sequence[str]]
-"""Image id to the paths, relative to a root folder, at which releases keep that image."""
+"""Image id to its possible paths in releases, relative to a root folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkQuery:
     """One single-turn query.
 
-    ``target_ids`` is () where a test split hides it. ``pool`` is the key in
-    :attr:`Benchmark.pools` of what it is ranked against, ``excluded_ids`` what the benchmark
-    takes out before ranking (CIRR: the reference), ``subset_ids`` CIRR's five candidates.
+    ``target_ids`` is () where a test split hides it. ``pool`` is its key in
+    :attr:`Benchmark.pools`, ``excluded_ids`` are removed before ranking
+    (CIRR: the reference), ``subset_ids`` are CIRR's five candidates.
     """
 
     query_id: str
@@ -43,36 +43,36 @@ class BenchmarkQuery:
 
 
 def caption_mode_of(queries: Iterable[BenchmarkQuery]) -> str:
-    """The queries' caption mode as protocol and run cards have it; several are joined by "+"."""
+    """The queries' caption mode as in protocol and run cards; several are joined by "+"."""
     return "+".join(sorted({query.caption_mode for query in queries}))
 
 
 @dataclass(frozen=True)
 class Benchmark:
     """A data set's queries in file order. ``pools``: name to image ids in the order that decides
-    ties; a pool that the files do not list is None, and stands for all a gallery holds."""
+    ties; a pool that the files do not list is None and means the whole gallery."""
 
     kind: str                            # "fashioniq", "cirr", "circo", "mbeir", "lasco", "sample", …
     split: str
     queries: Sequence[BenchmarkQuery]
     pools: Mapping[str, Sequence[str] | None]
     image_paths: ImagePaths
-    notes: tuple[str, ...] = ()          # what the person should know of these files
-    dataset: str = ""                    # its own name where the kind is a form that many have: M-BEIR's "cirr"
-    lines: Mapping[str, int] = field(default_factory=dict)   # where lines were left out: query id to its own, from 0
+    notes: tuple[str, ...] = ()          # remarks on these files for the user
+    dataset: str = ""                    # own name if the kind is a format shared by many: M-BEIR's "cirr"
+    lines: Mapping[str, int] = field(default_factory=dict)   # if lines were dropped: query id to its line, from 0
 
     @property
     def name(self) -> str:
-        """Kind, own name and split, as in "cirr-val" and "mbeir-cirr-test": what its gallery is called."""
+        """Kind, own name and split, as in "cirr-val" and "mbeir-cirr-test": its gallery's default name."""
         return "-".join(part for part in (self.kind, self.dataset.lower(), self.split) if part)
 
     def line_of(self, position: int) -> int:
-        """The query's line in its file, from 0, by which CIRCUS's files know it."""
+        """The query's line in its file, from 0; CIRCUS's files refer to it."""
         return self.lines.get(self.queries[position].query_id, position)
 
     @property
     def image_ids(self) -> Sequence[str]:
-        """Every image that is ranked or referred to, each once, pools first."""
+        """Every image that is ranked or referenced, each once, pools first."""
         ids = dict.fromkeys(image_id for pool in self.pools.values() for image_id in pool or ())
         for query in self.queries:
             ids.setdefault(query.reference_id)
@@ -81,7 +81,7 @@ class Benchmark:
 
     @cached_property
     def digest(self) -> str:
-        """16 hex digits over queries and pools: two copies of the same release agree. ``dataset`` has no part in it."""
+        """16 hex digits over queries and pools: two copies of the same release agree. ``dataset`` is not included."""
         sha = hashlib.sha256(f"{self.kind}\n{self.split}\n".encode())
         for query in self.queries:
             sha.update(json.dumps(dataclasses.astuple(query), ensure_ascii=True).encode() + b"\n")

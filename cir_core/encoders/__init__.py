@@ -1,4 +1,4 @@
-"""Encoders: images and texts to unit vectors of one space.
+"""Encoders: map images and texts to unit vectors in a shared space.
 
 Importing this package loads no model library; :func:`load_encoder` does.
 """

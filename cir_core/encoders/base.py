@@ -1,4 +1,4 @@
-"""The seam between retrieval and models."""
+"""Encoder interfaces."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cir_core.types.records import EncoderIdentity, Matrix
 
 @runtime_checkable
 class Encoder(Protocol):
-    """A dual encoder: images and texts to one space. Safe to call from several threads."""
+    """A dual encoder: images and texts to one space. Thread-safe."""
 
     @property
     def identity(self) -> EncoderIdentity: ...
 
     @property
     def name(self) -> str:
-        """A short name for people, e.g. ``ViT-B-32/openai``."""
+        """A short readable name, e.g. ``ViT-B-32/openai``."""
         ...
 
     @property
@@ -36,15 +36,15 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class ComposingEncoder(Encoder, Protocol):
-    """An encoder that makes the query from reference image and modification text by itself.
+    """An encoder that composes the query from reference image and modification text by itself.
 
-    Its gallery is indexed with its own :meth:`encode_images`, and no language model is asked.
+    Its gallery is indexed with its own :meth:`encode_images`, and no language model is used.
     """
 
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
         """``[n, dim]`` float32, unit rows: query vectors of the i-th image and i-th text together.
 
-        As many texts as images; a blank text asks for the image as it is. Longer texts are
+        As many texts as images; a blank text means the image alone. Longer texts are
         cut at the model's context length.
         """
         ...

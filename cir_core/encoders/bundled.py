@@ -1,4 +1,4 @@
-"""The folder of the encoder that ships with cirque."""
+"""Location of the bundled encoder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _FOLDER = Path("assets/encoders/atelier-clip")
 
 
 def bundled_encoder_dir() -> Path:
-    """Folder of the model that ships with cirque. It may not exist in a damaged install."""
+    """Folder of the model that ships with cirque. It may be missing in a damaged install."""
     package = Path(__file__).resolve().parents[1]
     inside, beside = package / _FOLDER, package.parent / _FOLDER
     return inside if inside.is_dir() else beside

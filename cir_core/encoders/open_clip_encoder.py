@@ -1,4 +1,4 @@
-"""Every open_clip model, loaded the same way: built-in names, hub, folders, checkpoints."""
+"""Load any open_clip model: built-in names, hub, folders, checkpoints."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _HUB_WEIGHTS = (
 
 @dataclass(frozen=True)
 class _Source:
-    """The arguments that make open_clip build the model of a spec."""
+    """Arguments with which open_clip builds the model of a spec."""
 
     model: str
     pretrained: str | None = None
@@ -44,12 +44,12 @@ class _Source:
 
 @dataclass(frozen=True)
 class Backbone:
-    """An open_clip model on the CPU in float32, and what makes its vectors what they are."""
+    """An open_clip model on the CPU in float32, with everything that determines its vectors."""
 
     model: Any
     tokenizer: Callable[[list[str]], torch.Tensor]   # texts to [n, context length] token ids
     preprocess: dict[str, Any]                       # the fields of open_clip's PreprocessCfg
-    marks: dict[str, Any]                            # what ``revision`` hashes besides the weights
+    marks: dict[str, Any]                            # input of ``revision`` besides the weights
 
     @property
     def dim(self) -> int:
@@ -60,7 +60,7 @@ class Backbone:
 def load_open_clip(
     spec: EncoderSpec, *, device: str, precision: str, allow_downloads: bool, batch_size: int
 ) -> TorchEncoder:
-    """The encoder of ``spec``. Raises ``EncoderUnavailable`` for absent or unfit weights."""
+    """The encoder of ``spec``. Raises ``EncoderUnavailable`` for missing or unfit weights."""
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
     backbone = load_backbone(spec, allow_downloads)
@@ -146,7 +146,7 @@ def _pair(spec: EncoderSpec) -> _Source:
         raise EncoderUnavailable(f"Config {path} cannot be read as JSON: {error}.") from error
     except (KeyError, TypeError) as error:
         raise EncoderUnavailable(f"Config {path} is no open_clip model config: it lacks {error}.") from error
-    # open_clip knows a config by its file's name, and an equal name would replace a built-in one.
+    # open_clip identifies a config by its file name, and an equal name would replace a built-in one.
     name = f"{path.stem}@{revision({}, model_config)}"
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"{name}.json"
@@ -196,7 +196,7 @@ def _tag_is_cached(tag: dict[str, Any]) -> bool:
         repo_id, _, filename = hub.rpartition("/")
         names = (filename, str(Path(filename).with_suffix(".safetensors"))) if filename else _HUB_WEIGHTS
         return in_hub_cache(repo_id, names)
-    # Where open_clip keeps what it fetched from a plain address.
+    # open_clip's cache for downloads from plain URLs.
     return Path(Path.home(), ".cache", "clip", str(tag["url"]).rpartition("/")[2]).is_file()
 
 

@@ -1,4 +1,4 @@
-"""One entrance for every encoder."""
+"""Load an encoder by its spec."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import cast
 from cir_core.encoders.base import Encoder
 from cir_core.encoders.specs import parse_spec
 
-# Module and function by the kind of spec, imported when asked for: each brings libraries of its own.
+# Module and function by the kind of spec, imported on demand: each has its own heavy dependencies.
 _LOADERS: Mapping[str, tuple[str, str]] = {
     "transformers": ("transformers_encoder", "load_transformers"),
-    "sentence-transformers": ("sentence_transformers_encoder", "load_sentence_transformers"),
-    "embedding": ("embedding_encoder", "load_embedding"),
-    "pic2word": ("pseudo_word", "load_pseudo_word"),
-    "searle": ("pseudo_word", "load_pseudo_word"),
-    "magiclens": ("magiclens", "load_magiclens"),
+    "sentence-transformers": ("embedding.sentence_transformers_encoder", "load_sentence_transformers"),
+    "embedding": ("embedding.embedding_encoder", "load_embedding"),
+    "pic2word": ("composing.pseudo_word", "load_pseudo_word"),
+    "searle": ("composing.pseudo_word", "load_pseudo_word"),
+    "magiclens": ("composing.magiclens", "load_magiclens"),
 }
 _OPEN_CLIP = ("open_clip_encoder", "load_open_clip")           # all other kinds
-_LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # these never fetch anything
+_LOCAL_ONLY = frozenset({"sentence-transformers", "embedding"})   # never downloaded
 
 
 def load_encoder(
@@ -34,11 +34,11 @@ def load_encoder(
 
     ``device`` is auto, cpu, cuda, cuda:N or mps; ``precision`` auto, fp32, fp16 or bf16
     (auto: fp16 on cuda, else fp32; weights stay fp32, the forward pass is autocast).
-    ``batch_size`` is how many images or texts one forward pass takes.
+    ``batch_size`` is the number of images or texts per forward pass.
 
-    With ``allow_downloads`` false nothing is fetched: weights must be in a local folder
-    or already in the Hugging Face cache. ``sentence-transformers:`` and ``embedding:`` read
-    local folders only, whatever it says, and keep large models in the precision they run in.
+    With ``allow_downloads`` false nothing is downloaded: weights must be in a local folder
+    or already in the Hugging Face cache. ``sentence-transformers:`` and ``embedding:`` always read
+    local folders only, and leave large models in the precision they run in.
     Raises ``EncoderUnavailable`` with the remedy.
     """
     parsed = parse_spec(spec)

@@ -1,16 +1,16 @@
-"""How an encoder is written in a setting, a command or a protocol card.
+"""Encoder specs, as written in settings, commands and protocol cards.
 
     atelier                                       the model that ships with cirque
     ViT-B-32/openai                               open_clip: model name / pretrained tag
     hf-hub:org/name                               open_clip model on the Hugging Face hub
     local-dir:/path                               folder with open_clip_config.json and weights
     open_clip:/path/config.json+/path/weights.pt  open_clip config and checkpoint
-    open_clip:ViT-B-32+/path/weights.safetensors  the same for an architecture that open_clip knows
+    open_clip:ViT-B-32+/path/weights.safetensors  the same for a built-in architecture of open_clip
     transformers:/path  or  transformers:org/name CLIP, SigLIP or BLIP (ITM) of transformers
     sentence-transformers:/path                   folder of sentence-transformers, with images
     embedding:/path                               folder of a vision-language or CLIP embedding model
     pic2word:BACKBONE:/path/mapping.pt            encoders that compose: one of the open_clip forms
-    searle:BACKBONE:/path/phi.pt                  above, a colon, and the checkpoint of what was
+    searle:BACKBONE:/path/phi.pt                  above, a colon, and the checkpoint of the network
     magiclens:BACKBONE:/path/weights.safetensors  trained on top of it
 """
 
@@ -26,7 +26,7 @@ Kind = Literal[
     "bundled", "pretrained", "hub", "folder", "pair", "transformers", "sentence-transformers", "embedding",
     "pic2word", "searle", "magiclens",
 ]
-COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")  # on a backbone of open_clip
+COMPOSING: tuple[Kind, ...] = ("pic2word", "searle", "magiclens")  # on an open_clip backbone
 UNIVERSAL: tuple[Kind, ...] = ("sentence-transformers", "embedding")
 _KINDS: dict[str, Kind] = {
     "hf-hub": "hub", "local-dir": "folder", "transformers": "transformers",
@@ -43,7 +43,7 @@ _FORMS = (
 )
 
 FORMS: tuple[tuple[str, str], ...] = (
-    ("atelier", "the bundled model; knows the drawn garments of the sample gallery and nothing else"),
+    ("atelier", "the bundled model; knows only the rendered garments of the sample gallery"),
     ("MODEL/TAG", "any model of open_clip with one of its pretrained tags, such as ViT-B-32/openai"),
     ("hf-hub:org/name", "an open_clip model from the Hugging Face hub"),
     ("local-dir:/path", "a folder with open_clip_config.json and weights"),
@@ -56,7 +56,7 @@ FORMS: tuple[tuple[str, str], ...] = (
     ("searle:BACKBONE:/phi.pt", "composes: SEARLE's phi on one of the open_clip forms"),
     ("magiclens:BACKBONE:/weights.safetensors", "composes: MagicLens's joint encoder on one of the open_clip forms"),
 )
-"""Every way to write an encoder, and what it loads."""
+"""All spec forms, and what they load."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class EncoderSpec:
 
     @property
     def name(self) -> str:
-        """A short name for people: no prefix, no folders."""
+        """A short readable name: no prefix, no folders."""
         if self.kind in ("bundled", "pretrained"):
             return self.text
         if self.kind == "pair":
@@ -84,12 +84,12 @@ class EncoderSpec:
 
     @property
     def backbone(self) -> EncoderSpec:
-        """What a composing encoder is built on; any other encoder is its own."""
+        """The backbone of a composing encoder; any other encoder itself."""
         return parse_spec(self.source) if self.kind in COMPOSING else self
 
 
 def parse_spec(text: str) -> EncoderSpec:
-    """The parts of an encoder spec; nothing is looked up. Raises ``EncoderUnavailable``."""
+    """Parse an encoder spec; nothing is looked up. Raises ``EncoderUnavailable``."""
     text = text.strip()
     if not text:
         raise EncoderUnavailable(f"No encoder was named. {_FORMS}")
@@ -136,7 +136,7 @@ def _parse_open_clip(text: str, rest: str) -> EncoderSpec:
 def _parse_composing(text: str, kind: Kind, rest: str) -> EncoderSpec:
     # The last colon separates, unless it belongs to the drive letter of the checkpoint.
     found = re.fullmatch(r"(.+?):((?:[A-Za-z]:[\\/])?[^:]+)", rest)
-    if not found or found[1] in _PREFIXES:  # local-dir:/folder has a colon of its own
+    if not found or found[1] in _PREFIXES:  # the colon of local-dir:/folder is part of its spec
         raise EncoderUnavailable(
             f"Encoder '{text}' needs a backbone and a checkpoint with a colon between, as in "
             f"{kind}:ViT-L-14/openai:/path/weights.pt. {_FORMS}"
@@ -160,7 +160,7 @@ def _check_suffix(weights: str) -> None:
 
 
 def looks_like_path(text: str) -> bool:
-    """Whether ``text`` is written as a path rather than as a name."""
+    """Whether ``text`` has the form of a path rather than a name."""
     return text.startswith(("/", "./", "../", "~", "\\")) or text[1:3] in (":\\", ":/")
 
 

@@ -1,4 +1,4 @@
-"""What every torch encoder shares: batches, device, precision, unit rows, one lock."""
+"""Base of torch encoders: batches, device, precision, unit rows, one lock."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
 
 def choose_device(device: str) -> torch.device:
-    """``auto`` is cuda, else mps, else cpu. Raises ``EncoderUnavailable`` for one that is not there."""
+    """``auto`` is cuda, else mps, else cpu. Raises ``EncoderUnavailable`` for an unavailable one."""
     if device == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
@@ -47,7 +47,7 @@ def choose_precision(precision: str, device: torch.device) -> torch.dtype:
 
 
 class TorchModel:
-    """Identity, device, precision and batches of a model whose rows are unit float32."""
+    """Identity, device, precision and batching of a model whose rows are unit float32."""
 
     def __init__(
         self,
@@ -108,8 +108,8 @@ class TorchModel:
 class TorchEncoder(TorchModel):
     """A dual encoder over three functions. Implements ``cir_core.encoders.base.Encoder``.
 
-    Beyond the protocol it offers the two halves of :meth:`encode_images`, so that an
-    indexer can decode and :meth:`prepare` images in threads while the model works:
+    Beyond the protocol it exposes the two halves of :meth:`encode_images`, so that an
+    indexer can decode and :meth:`prepare` images in threads while the model runs:
     ``encode_images(images)`` equals ``encode_prepared([prepare(i) for i in images])``.
     """
 
@@ -131,7 +131,7 @@ class TorchEncoder(TorchModel):
         return np.asarray(self._preprocess(image.convert("RGB")).numpy(), dtype=np.float32)
 
     def encode_prepared(self, prepared: Sequence[PreparedImage]) -> Matrix:
-        """``[n, dim]`` float32 unit rows of what :meth:`prepare` returned."""
+        """``[n, dim]`` float32 unit rows of the results of :meth:`prepare`."""
 
         def forward(part: Sequence[PreparedImage]) -> torch.Tensor:
             return self._embed_images(torch.from_numpy(np.stack(part)).to(self.device))

@@ -1,4 +1,4 @@
-"""Dual encoders of transformers: CLIP, SigLIP (and fixed-size SigLIP 2), BLIP with its ITM projections."""
+"""``transformers:`` dual encoders: CLIP, SigLIP (and fixed-size SigLIP 2), BLIP with its ITM projections."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cir_core.types.records import EncoderIdentity
 
 @dataclass(frozen=True)
 class _Family:
-    """How one model type is loaded and asked."""
+    """How one model type is loaded and called."""
 
     model_class: str
     images: Callable[[Any, torch.Tensor], torch.Tensor]
@@ -67,7 +67,7 @@ def load_transformers(
 ) -> TorchEncoder:
     """The encoder of a ``transformers:`` spec. Raises ``EncoderUnavailable``.
 
-    ``kind`` is what is built of the model's functions; ``marks`` go into its revision.
+    ``kind`` is the class to build from the model's functions; ``marks`` go into its revision.
     """
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
@@ -91,7 +91,7 @@ def load_transformers(
             processor = load_processor(source, trust_remote_code=False)
         except EncoderUnavailable:
             raise
-        except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
+        except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             if isinstance(error, OSError) and source == spec.source and not allow_downloads:
                 raise not_here(spec, "A part") from error
             raise EncoderUnavailable(

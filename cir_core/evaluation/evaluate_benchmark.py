@@ -1,7 +1,7 @@
-"""cirque's methods over any benchmark's queries: runs, and the ranks of the targets.
+"""Run methods over any benchmark's queries: runs, and the ranks of the targets.
 
-What a query is ranked against, and what is taken out before, is the benchmark's: a pool of
-images, less the reference in CIRR. How it is scored is up to :mod:`cir_core.evaluation.evaluate_run`.
+The benchmark defines what a query is ranked against, and what is excluded: a pool of
+images, without the reference in CIRR. Scoring is in :mod:`cir_core.evaluation.evaluate_run`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from cir_core.datasets.domain import domain_of
 from cir_core.datasets.records import Benchmark, BenchmarkQuery, caption_mode_of
 from cir_core.encoders.base import Encoder
 from cir_core.errors import SearchError
@@ -37,32 +36,30 @@ from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.types.records import MethodSettings
 
-_TOGETHER = 64   # queries that are encoded and ranked together, always the same ones
+_TOGETHER = 64   # queries encoded and ranked as a batch, always the same ones
 
 
 def run_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    depth: int = DEPTH, domain: Domain | None = None, otherwise: Domain = "garment", progress: Progress | None = None,
+    depth: int = DEPTH, domain: Domain = "garment", progress: Progress | None = None,
 ) -> Iterator[MethodRun]:
-    """Every query under every method, one run after another; the ``depth`` best are kept.
+    """Run every query under every method, one run per method; the ``depth`` best are stored.
 
-    A query that fails (an image that cannot be read, a language model that answers in the
-    wrong form) goes to the run's failures. ``domain`` is what language models are told the
-    images show; None is the benchmark's own (:func:`domain_of`), or ``otherwise`` where it does
-    not say. The methods share captions of references.
+    A failed query (an unreadable image, a malformed answer of a language model) is
+    recorded in the run's failures. ``domain`` is what prompts say the images show. The
+    methods share captions of references.
 
     Raises:
         GalleryError: the gallery lacks images of the benchmark.
-        LanguageModelUnavailable, EncoderUnavailable: a method cannot go on. The message says how
-            far it got; the runs before it have been handed out.
+        LanguageModelUnavailable, EncoderUnavailable: a method cannot continue. The message gives its
+        progress; earlier runs have been yielded.
     """
     if depth < 1:
         raise SearchError(f"depth is {depth}; keep at least 1 image of each query.")
     candidates = (image_id for query in benchmark.queries for image_id in query.subset_ids)
     check_images(benchmark.name, (*benchmark.image_ids, *candidates), gallery)
-    told = domain or domain_of(benchmark) or otherwise
     searchers = {
-        name: searcher_over(ids, gallery, encoder, language, told) for name, ids in benchmark.pools.items()
+        name: searcher_over(ids, gallery, encoder, language, domain) for name, ids in benchmark.pools.items()
     }
     for method in methods:
         yield _run(benchmark, method, searchers, depth, progress)
@@ -70,7 +67,7 @@ def run_methods(
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What is kept of an answered query. ``ranked`` has the ranks of the targets, then of the image set."""
+    """Result of a successful query. ``ranked`` has the ranks of the targets, then of the image set."""
 
     query: BenchmarkQuery
     notes: tuple[str, ...]

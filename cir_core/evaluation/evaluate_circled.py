@@ -1,7 +1,7 @@
-"""cirque's methods over CIRCLED's sessions: fixed references and texts, turn after turn.
+"""Run methods over CIRCLED's sessions: fixed references and texts, turn by turn.
 
 The rank after a turn is the best one over the session's targets. As in the paper nothing
-leaves the gallery; ``exclude_history_images`` takes out the references used so far.
+is excluded; ``exclude_history_images`` excludes the references used so far.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from cir_core.datasets.domain import domain_named
 from cir_core.datasets.readers.circled import CircledSession
 from cir_core.encoders.base import Encoder
 from cir_core.errors import CirqueError, SearchError
@@ -43,27 +42,25 @@ from cir_core.types.records import Hit, MethodSettings
 def run_sessions(
     sessions: Sequence[CircledSession], gallery: Gallery, encoder: Encoder, language: LanguageModel,
     methods: Sequence[Method], *, pools: Mapping[str, Sequence[str]] | None = None,
-    exclude_history_images: bool = False, depth: int = DEPTH, domain: Domain | None = None,
-    otherwise: Domain = "garment", progress: Progress | None = None,
+    exclude_history_images: bool = False, depth: int = DEPTH,
+    domain: Callable[[str], Domain] = lambda subset: "garment", progress: Progress | None = None,
 ) -> Iterator[SessionsRun]:
-    """Every session under every method; what a method takes over from the turn before is its own.
+    """Run every session under every method; each method carries over its own state between turns.
 
     ``pools``: subset to the images its sessions are ranked against; the whole gallery for the
-    others. ``domain`` is what language models are told the images show; None is that of the
-    subset, or ``otherwise`` where its name does not say. A session that fails at any turn goes to
-    the failures as a whole.
+    others. ``domain`` is what prompts say the images of a subset show. A session that
+    fails at any turn is recorded in the failures as a whole.
 
     Raises:
         GalleryError: the gallery lacks references, targets or images of a pool.
-        LanguageModelUnavailable, EncoderUnavailable: a method cannot go on. The message says how
-            far it got; the runs before it have been handed out.
+        LanguageModelUnavailable, EncoderUnavailable: a method cannot continue. The message gives its
+        progress; earlier runs have been yielded.
     """
     if depth < 1:
         raise SearchError(f"depth is {depth}; keep at least 1 image of each turn.")
     check_images("these sessions", _images(sessions, pools or {}), gallery)
     searchers = {
-        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language,
-                              domain or domain_named(subset) or otherwise)
+        subset: searcher_over((pools or {}).get(subset), gallery, encoder, language, domain(subset))
         for subset in dict.fromkeys(session.subset for session in sessions)
     }
     content = json.dumps([[asdict(one) for one in sessions], {name: list(ids) for name, ids in (pools or {}).items()}],
@@ -84,7 +81,7 @@ def _images(sessions: Sequence[CircledSession], pools: Mapping[str, Sequence[str
 
 @dataclass
 class _Replayed:
-    """What a session gave so far."""
+    """A session's results so far."""
 
     ranks: list[int] = field(default_factory=list)
     hits: list[tuple[Hit, ...]] = field(default_factory=list)

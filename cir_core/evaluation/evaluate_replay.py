@@ -1,4 +1,4 @@
-"""A method over sessions that are fixed, and CIRCLED's figures of it with intervals."""
+"""Replay fixed sessions under a method, and CIRCLED's figures with intervals."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def score_sessions(
 
 
 def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) -> tuple[list[int], Usage]:
-    """The target's rank after each turn of ``session``. What a method takes over from the turn
-    before (hits, query, vectors) is its own; reference and text are the session's."""
+    """The target's rank after each turn of ``session``. The state carried over from the previous
+    turn (hits, query, vectors) is the method's own; reference and text are the session's."""
     previous: Previous | None = None
     ranks, usage = list[int](), Usage()
     references: tuple[str, ...] = ()
@@ -88,7 +88,7 @@ def replay(searcher: Searcher, session: FixedSession, settings: MethodSettings) 
 
 
 class RememberingEncoder:
-    """Encodes the same texts once. Over fixed sessions most methods say the same things."""
+    """Encoder with a text cache. Over fixed sessions most methods encode the same texts."""
 
     def __init__(self, encoder: Encoder) -> None:
         self._encoder = encoder

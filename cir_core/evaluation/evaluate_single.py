@@ -1,6 +1,6 @@
-"""One turn in FashionIQ's protocol, under any method.
+"""Single-turn evaluation in FashionIQ's protocol, under any method.
 
-Each category is ranked by itself, the reference stays in the gallery, a query's two
+Each category is ranked separately, the reference stays in the gallery, a query's two
 captions are joined by "and". A figure is the unweighted mean of the categories' means.
 """
 
@@ -39,8 +39,8 @@ class Category:
 
 @dataclass(frozen=True)
 class Spent:
-    """What a query took on average. ``stages`` is in milliseconds, in the order of ``STAGES``;
-    ``total`` is the whole turn, with what lies between the stages."""
+    """Average cost of a query. ``stages`` is in milliseconds, in the order of ``STAGES``;
+    ``total`` is the whole turn, including the time between the stages."""
 
     stages: Mapping[str, float]
     total: float
@@ -58,17 +58,17 @@ class SingleTurn:
     ranks: Mapping[str, Sequence[int]] = field(repr=False)
     measures: Mapping[str, Estimate]
     by_category: Mapping[str, Mapping[str, float]]
-    notes: Mapping[str, int]          # note → queries that came with it
+    notes: Mapping[str, int]          # note → number of queries with it
     spent: Spent = field(compare=False)
 
 
 def without_exclusions(method: Method) -> MethodSettings:
-    """The method's settings as FashionIQ's and CIRCLED's evaluators run: nothing is removed."""
+    """The method's settings as FashionIQ's and CIRCLED's evaluators run: nothing is excluded."""
     return replace(method.settings, exclude="none")
 
 
 def looks_at(settings: MethodSettings) -> int:
-    """How many hits of a turn the next one needs."""
+    """Number of hits of a turn that the next one needs."""
     return max(SEEN, settings.feedback_depth)
 
 
@@ -82,8 +82,8 @@ def single_turn(
     method: Method, categories: Sequence[Category], make_searcher: Callable[[Category], Searcher],
     card: ProtocolCard, *, seed: int, progress: Progress | None = None,
 ) -> SingleTurn:
-    """Run every query. ``make_searcher`` gives one that has captioned nothing yet: each
-    method pays for its own captions, and times compare."""
+    """Run every query. ``make_searcher`` returns one with an empty caption cache: each
+    method pays for its own captions, so that times are comparable."""
     settings = without_exclusions(method)
     ranks: dict[str, list[int]] = {}
     notes, usage, milliseconds, total = Counter[str](), Usage(), Counter[str](), 0.0
@@ -114,7 +114,7 @@ def single_turn(
 
 
 def single_turn_values(ranks: Sequence[int]) -> Values:
-    """``[queries, measures]``: for each query what it adds to the mean of each of ``MEASURES``."""
+    """``[queries, measures]``: each query's contribution to the mean of each of ``MEASURES``."""
     array = np.asarray(ranks, dtype=np.float64)
     return np.stack([*(array <= k for k in CUTOFFS), 1 / array], axis=1)
 

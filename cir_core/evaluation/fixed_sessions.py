@@ -1,4 +1,4 @@
-"""Sessions whose references and texts are fixed before anything is measured."""
+"""Sessions with fixed references and texts."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ class FixedSession:
 
 
 def digest_of(sessions: Sequence[FixedSession]) -> str:
-    """16 hex digits of everything the sessions say."""
+    """16 hex digits over the content of the sessions."""
     text = json.dumps([asdict(session) for session in sessions], sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What a method made of a benchmark or of CIRCLED's sessions, and what both have in common."""
+"""Results of a method over a benchmark or CIRCLED's sessions, and shared helpers."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from cir_core.types.domains import Domain
 from cir_core.types.records import MethodSettings, ProtocolCard
 
 Progress = Callable[[str, int, int], None]
-"""Told what is running, and how many of how many queries are done."""
+"""Called with the current step, and the numbers of queries done and in all."""
 
 DEPTH = 50
 ENDS_A_RUN = (LanguageModelUnavailable, Stopped, EncoderUnavailable, GalleryError, MethodError, StorageError)
-"""Errors of the method or the machine; any other is of one query. Whether the gallery has the
-images is looked up before."""
+"""Errors of the method or the machine, which end a run; others concern one query. The gallery's
+images are checked in advance."""
 
 
 @dataclass(frozen=True)
 class MethodRun:
     """``run`` has the best images of each query, and CIRR's image sets in ``subset_rankings``.
-    ``target_ranks`` are over the whole pool less what the benchmark excludes, in the order of
+    ``target_ranks`` are over the whole pool without the benchmark's exclusions, in the order of
     the query's ``target_ids``. Queries in ``failures`` (id to reason) are in neither."""
 
     method: str
@@ -49,15 +49,15 @@ class MethodRun:
     run: Run = field(repr=False)
     failures: Mapping[str, str]
     target_ranks: Mapping[str, tuple[int, ...]] = field(repr=False)
-    notes: Mapping[str, int]   # note → queries that came with it
-    usage: Usage               # of all queries that were answered
+    notes: Mapping[str, int]   # note → number of queries with it
+    usage: Usage               # of all answered queries
 
 
 @dataclass(frozen=True)
 class SessionsRun:
-    """``ranks``: session to the best rank over its targets after each turn; () where the file
+    """``ranks``: session to the best rank over its targets after each turn; () if the file
     names none. ``run`` has the best images under "<session>/<turn>". Sessions in ``failures``
-    (id to reason) are in neither, also those that failed at a later turn."""
+    (id to reason) are in neither, even if only a later turn failed."""
 
     method: str
     title: str
@@ -65,12 +65,12 @@ class SessionsRun:
     run: Run = field(repr=False)
     failures: Mapping[str, str]
     ranks: Mapping[str, tuple[int, ...]] = field(repr=False)
-    notes: Mapping[str, int]   # note → turns that came with it
-    usage: Usage               # of the same
+    notes: Mapping[str, int]   # note → number of turns with it
+    usage: Usage               # of the same turns
 
 
 def check_images(name: str, image_ids: Iterable[str], gallery: Gallery) -> None:
-    """Raises ``GalleryError`` unless the gallery holds all of them."""
+    """Raises ``GalleryError`` unless the gallery contains all of them."""
     ids = tuple(dict.fromkeys(image_ids))
     missing = [image_id for image_id in ids if image_id not in gallery]
     if missing:
@@ -85,15 +85,15 @@ def searcher_over(
     ids: Sequence[str] | None, gallery: Gallery, encoder: Encoder, language: LanguageModel, domain: Domain, *,
     reflects: bool = True,
 ) -> Searcher:
-    """One that ranks ``ids`` (None: the whole gallery) and tells a query's watch of every failure
-    of the language model: a search gets over some, a measurement must not. Only methods that
+    """A searcher that ranks ``ids`` (None: the whole gallery) and reports every language model
+    failure to a query's watch: a search tolerates some, a measurement must not. Only methods that
     reflect need the gallery's captions."""
     return Searcher(gallery, encoder, StrictLanguageModel(language), within=ids, domain=domain,
                     captions=read_captions(gallery) if reflects else None)
 
 
 def refuse_failures(watch: Observer) -> None:
-    """Raises what a language model failed with, where the search went on without its answer."""
+    """Re-raise a language model failure that the search tolerated."""
     if isinstance(watch, QueryWatch) and watch.error is not None:
         raise watch.error
 
@@ -101,7 +101,7 @@ def refuse_failures(watch: Observer) -> None:
 def card_of(
     searchers: Collection[Searcher], settings: MethodSettings, *, split: str, caption_mode: str, scope: str
 ) -> ProtocolCard:
-    """What the figures of a run depend on. ``searchers`` are over pools of one gallery, ``scope`` names
+    """Protocol card of a run. ``searchers`` are over pools of one gallery, ``scope`` identifies
     the benchmark's content."""
     searcher = next(iter(searchers))
     domain = "+".join(dict.fromkeys(one.domain for one in searchers))
@@ -116,7 +116,7 @@ def card_of(
 
 @contextmanager
 def telling_how_far(title: str, done: int, total: int, things: str) -> Iterator[None]:
-    """What ends the run says where it did."""
+    """Add the progress to an error that ends the run."""
     try:
         yield
     except ENDS_A_RUN as error:

@@ -1,7 +1,7 @@
-"""Many queries under one method, step by step: asked, encoded together, completed, ranked.
+"""Batched steps of many queries under one method: prepare, encode, finish, rank.
 
-A query that fails fails alone: from that step on it is a :class:`Problem`. What ends a run
-(:data:`~cir_core.evaluation.method_runs.ENDS_A_RUN`) is raised.
+A failed query does not affect others: from that step on it is a :class:`Problem`. Errors that end a run
+(:data:`~cir_core.evaluation.method_runs.ENDS_A_RUN`) are raised.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ _Out = TypeVar("_Out")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a query has no ranking. ``of_query``: it lies in the data set or in what the gallery
-    holds, so that any number of them in a row says nothing against the method."""
+    """Why a query has no ranking. ``of_query``: the cause is in the data set or the
+    gallery, so that any number of them in a row is no evidence against the method."""
 
     reason: str
     of_query: bool = False
 
 
 def each(work: Callable[[_In], _Out], items: Sequence[_In], workers: int = 1) -> list[_Out | Problem]:
-    """``work`` of every item, in their order, ``workers`` at a time."""
+    """``work`` applied to every item, in their order, ``workers`` at a time."""
     def safely(item: _In) -> _Out | Problem:
         try:
             return work(item)
@@ -52,8 +52,8 @@ def composed_together(
     asked: Sequence[PreparedTurn | Problem], searchers: Sequence[Searcher], settings: MethodSettings, *,
     workers: int = 1
 ) -> list[Composed | Problem]:
-    """What each query is ranked by. ``searchers`` has one for each query, all with one encoder,
-    which gets the queries together. A step that a language model failed at fails its query
+    """Compose each query. ``searchers`` has one per query, all with one encoder,
+    which gets the queries as a batch. A step at which a language model failed fails its query
     (:func:`~cir_core.evaluation.method_runs.refuse_failures`)."""
     outcomes: dict[int, Composed | Problem] = {}
     ready: list[tuple[int, PreparedTurn]] = []
@@ -78,7 +78,7 @@ def ranked_together(
     made: Sequence[Composed | Problem], searchers: Sequence[Searcher], wanted: Sequence[Sequence[str]],
     excluded: Sequence[Collection[str]], k: int,
 ) -> list[Ranked | Problem]:
-    """:func:`~cir_core.evaluation.rank_composed.rank_composed` of each query by its own searcher."""
+    """:func:`~cir_core.evaluation.rank_composed.rank_composed` of each query with its own searcher."""
     outcomes: dict[int, Ranked | Problem] = {}
     members: dict[int, list[tuple[int, Composed]]] = {}
     for place, one in enumerate(made):
@@ -102,7 +102,7 @@ def _bases(searcher: Searcher, asked: Sequence[PreparedTurn],
         return searcher.encode_bases(asked, settings)
     except ENDS_A_RUN:
         raise
-    except CirqueError:  # it is one of them, which only shows when each goes by itself
+    except CirqueError:  # caused by one of them; ranking them separately shows which
         return each(lambda one: searcher.encode_bases([one], settings)[0], asked)
 
 

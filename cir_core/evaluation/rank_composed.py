@@ -1,4 +1,4 @@
-"""Composed queries against the images that a searcher ranks, many at a time."""
+"""Rank composed queries against a searcher's images, in batches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cir_core.types.records import Hit
 
 @dataclass(frozen=True)
 class Ranked:
-    """``ranks`` are those of the images that were asked for, in their order; ``hits`` the best."""
+    """``ranks`` of the requested images, in their order; ``hits`` are the best."""
 
     ranks: tuple[int, ...]
     hits: tuple[Hit, ...]
@@ -26,10 +26,10 @@ def rank_composed(
     searcher: Searcher, made: Sequence[Composed], wanted: Sequence[Sequence[str]],
     excluded: Sequence[Collection[str]], k: int,
 ) -> list[Ranked]:
-    """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, ``excluded`` left out.
+    """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, without ``excluded``.
 
-    Queries without a soft filter are ranked together (:meth:`FlatIndex.rank_many`), which
-    gives what ranking each alone does. Raises ``UnknownImage`` for a wanted image that is not
+    Queries without a soft filter are ranked as a batch (:meth:`FlatIndex.rank_many`), with the
+    same result as one by one. Raises ``UnknownImage`` for a wanted image that is not
     ranked, ``SearchError`` for one that is excluded.
     """
     index = searcher.index
@@ -57,8 +57,8 @@ def _filtered(
 ) -> Ranked:
     soft_filter = made.composition.soft_filter
     assert soft_filter is not None
-    # Not through the searcher, which encodes only texts it has not met: what goes through
-    # the encoder together must not depend on the queries before.
+    # Not through the searcher, which encodes only texts missing in its cache: the composition
+    # of an encoder batch must not depend on earlier queries.
     soft = soft_score(
         made.query.vector, made.composition.constraints or Constraints(), soft_filter, searcher.encoder)
     hits, ranks = searcher.index.search_and_rank_scored(soft, k, excluded, wanted)

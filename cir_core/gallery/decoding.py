@@ -1,4 +1,4 @@
-"""Files decoded a little ahead of the encoder, in order, in bounded memory."""
+"""Decode files ahead of the encoder, in order, in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _In = TypeVar("_In")
 _Out = TypeVar("_Out")
 
 # Sixteen bits for each of four channels and some metadata: no image of the allowed size
-# is a longer file, and one that is longer is not read into memory.
+# needs a longer file, and longer ones are not read into memory.
 _BYTES_PER_PIXEL = 8
 _SPARE_BYTES = 64 * 2**20
 
@@ -35,7 +35,7 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Reusable:
-    """The file's bytes were encoded before; ``record`` is the file as it is now."""
+    """The file's bytes were encoded before; ``record`` describes the file as it is now."""
 
     record: Record
 
@@ -49,40 +49,40 @@ class Skipped:
 def read_file(
     root: Path, path: str, *, folder: Path, max_megapixels: float, known: Callable[[str, str], Record | None]
 ) -> Decoded | Reusable | Skipped:
-    """Read, hash and decode one file; a large one leaves its thumbnail in the gallery ``folder``.
+    """Read, hash and decode one file; for a large one, write its thumbnail to the gallery ``folder``.
 
-    ``known(path, sha256)`` finds an earlier record of the same bytes; then nothing is decoded.
+    ``known(path, sha256)`` finds an earlier record of the same bytes; if there is one, nothing is decoded.
     """
     file = root / path
     try:
         state = file.stat()
         if state.st_size > max_megapixels * 1e6 * _BYTES_PER_PIXEL + _SPARE_BYTES:
-            return Skipped(path, f"is {state.st_size / 1e6:.0f} MB, too long a file for one image.")
+            return Skipped(path, f"is {state.st_size / 1e6:.0f} MB, too large for one image.")
         content = file.read_bytes()
         if len(content) != state.st_size:
-            return Skipped(path, "was written to while it was read. Index again when it is complete.")
+            return Skipped(path, "changed while it was read. Index again when it is complete.")
         record = Record(path, state.st_size, state.st_mtime_ns, hashlib.sha256(content).hexdigest(), 0, 0)
         if (earlier := known(path, record.sha256)) is not None:
             return Reusable(_sized(record, earlier.width, earlier.height))
-        # In the background: it waits for those who wait for an answer, however long.
+        # In the background: yields to requests that somebody is waiting for, however long.
         small, size = process_image(content, lambda image: (for_encoder(image), image.size),
                                     max_megapixels=max_megapixels, name=file.name, patience=None)
     except ImageUnreadable as error:
         return Skipped(path, reason_of(error, file.name))
     except FileNotFoundError:
-        return Skipped(path, "is not there (any more).")
+        return Skipped(path, "is missing.")
     except OSError as error:
         return Skipped(path, f"cannot be read: {error.strerror or error}.")
     thumbnail = thumbnail_path(folder, record.sha256)
     # A small image's thumbnail costs several times its decoding here and two milliseconds
-    # when it is first shown, so it is made then (``Gallery.thumbnail_of``).
+    # when it is first shown, so it is created then (``Gallery.thumbnail_of``).
     if max(size) > THUMBNAIL_EDGE and not thumbnail.exists():
         save_thumbnail(small, thumbnail)
     return Decoded(_sized(record, *size), small)
 
 
 def ahead(work: Callable[[_In], _Out], inputs: Iterable[_In], *, threads: int, depth: int) -> Iterator[_Out]:
-    """``map(work, inputs)`` in threads, at most ``depth`` results waiting."""
+    """``map(work, inputs)`` in threads, with at most ``depth`` results waiting."""
     waiting: deque[Future[_Out]] = deque()
     pool = ThreadPoolExecutor(threads, thread_name_prefix="decode")
     try:
@@ -97,7 +97,7 @@ def ahead(work: Callable[[_In], _Out], inputs: Iterable[_In], *, threads: int, d
 
 
 def default_threads() -> int:
-    """Decoding lets go of the interpreter's lock; more threads than cores only take memory."""
+    """Decoding releases the interpreter's lock; more threads than cores only take memory."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
     return min(8, max(2, cores))
 

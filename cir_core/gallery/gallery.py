@@ -1,4 +1,4 @@
-"""A gallery as the rest of cirque sees it: images in order, each with one vector."""
+"""A published gallery: images in order, each with one vector."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ class GalleryInfo:
 
 
 class Gallery:
-    """One published generation of a gallery. Immutable: a new index run makes a new one,
-    and this view stays valid meanwhile. Safe to use from several threads."""
+    """One published generation of a gallery. Immutable: a new index run creates a new one,
+    while this view stays valid. Thread-safe."""
 
     def __init__(self, name: str, folder: Path, header: Header, columns: dict[str, Any]) -> None:
         self.name = name
@@ -86,7 +86,7 @@ class Gallery:
 
     @property
     def folder(self) -> Path:
-        """Where everything cirque keeps about this gallery lies; its images are elsewhere."""
+        """Folder of cirque's own files for this gallery; the images are elsewhere."""
         return self._folder
 
     @property
@@ -111,7 +111,7 @@ class Gallery:
             ) from None
 
     def path_of(self, image_id: str) -> Path:
-        """The original file; it may have been moved since. Raises ``UnknownImage``."""
+        """The original file, which may have been moved since. Raises ``UnknownImage``."""
         return self.root / self._paths[self.row_of(image_id)]
 
     def caption_of(self, image_id: str) -> str | None:
@@ -122,14 +122,14 @@ class Gallery:
         return open_image(self.path_of(image_id), max_megapixels=self.max_megapixels)
 
     def load_for_encoder(self, image_id: str) -> Image.Image:
-        """As :meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
+        """:meth:`load_image`, 1024 pixels at most. Raises ``ImageUnreadable``, ``DecodingBusy``."""
         return process_image(self.path_of(image_id), for_encoder, max_megapixels=self.max_megapixels)
 
     def thumbnail_of(self, image_id: str) -> Path:
-        """A WebP of at most 320 pixels; its name tells nothing. Large images got theirs when
-        they were indexed; what is missing is made now, from the original.
+        """A WebP of at most 320 pixels, with an opaque name. Large images got theirs when
+        they were indexed; missing ones are created now, from the original.
 
-        Raises ``UnknownImage``; ``ImageUnreadable`` if it is missing and so is the original;
+        Raises ``UnknownImage``; ``ImageUnreadable`` if both it and the original are missing;
         ``GalleryError`` if it cannot be written.
         """
         path = thumbnail_path(self._folder, self.image(self.row_of(image_id)).sha256)
@@ -146,7 +146,7 @@ class Gallery:
         return path
 
     def check_encoder(self, encoder: Encoder) -> None:
-        """Raises ``EncoderMismatch`` unless the encoder's vectors compare with these."""
+        """Raises ``EncoderMismatch`` unless the encoder's vectors are comparable with these."""
         ours, theirs = self.encoder, encoder.identity
         if (ours.revision, ours.dim) != (theirs.revision, theirs.dim):
             raise EncoderMismatch(
@@ -161,7 +161,7 @@ class Gallery:
 
 
 class _Images(Sequence[GalleryImage]):
-    """Records made when asked for: a list of 100,000 of them would be most of the memory."""
+    """Records created on access: a list of 100,000 of them would take most of the memory."""
 
     def __init__(self, gallery: Gallery) -> None:
         self._gallery = gallery
@@ -187,9 +187,9 @@ _opening = threading.Lock()
 
 
 def open_gallery(name: str, *, home: Path) -> Gallery:
-    """The published generation of gallery ``name``; cheap while somebody holds it already.
+    """The published generation of gallery ``name``; cheap while another reference to it exists.
 
-    Raises ``GalleryError`` if there is none (the text names those there are) or it is damaged.
+    Raises ``GalleryError`` if there is none (the message lists the galleries) or it is damaged.
     """
     folder = gallery_folder(name, home)
     with _opening:
@@ -238,7 +238,7 @@ def list_galleries(home: Path) -> list[GalleryInfo]:
 
 
 def remove_gallery(name: str, *, home: Path) -> None:
-    """Delete the index of ``name``; the images it was made from are not touched.
+    """Delete the index of ``name``; the source images are not touched.
 
     Raises ``GalleryError`` if there is none, or while it is being indexed.
     """
@@ -246,7 +246,7 @@ def remove_gallery(name: str, *, home: Path) -> None:
     if not folder.is_dir():
         raise GalleryError(_missing(name, folder, home))
     with locked(folder):
-        (folder / "gallery.json").unlink(missing_ok=True)  # first, so that nobody opens half of it
+        (folder / "gallery.json").unlink(missing_ok=True)  # first, so that a partly deleted one cannot be opened
         shutil.rmtree(folder)
 
 

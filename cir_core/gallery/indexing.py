@@ -1,4 +1,4 @@
-"""A folder of images, or a manifest, becomes a gallery. Safe to kill, quick to repeat."""
+"""Index a folder of images, or a manifest, as a gallery. Safe to kill, quick to repeat."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ __all__ = ["IndexProgress", "IndexReport", "index_folder"]
 
 @dataclass(frozen=True)
 class IndexReport:
-    """What a run did. Counts of files compare with the generation published before it."""
+    """Summary of a run. Counts of files compare with the generation published before it."""
 
     name: str
     n: int                                  # images in the gallery now
     added: int
-    changed: int                            # other bytes under the same path
+    changed: int                            # different bytes under the same path
     removed: int
     unchanged: int
-    encoded: int                            # images this run put through the encoder
-    resumed: int                            # images an interrupted run had encoded already
+    encoded: int                            # images encoded in this run
+    resumed: int                            # images encoded by an interrupted run
     skipped: tuple[tuple[str, str], ...]    # (path, why it is not in the gallery)
-    notes: tuple[str, ...]                  # what the person should know
+    notes: tuple[str, ...]                  # remarks for the user
     seconds: float
 
 
@@ -46,15 +46,15 @@ def index_folder(
     progress: Callable[[IndexProgress], None] | None = None,
     manifest: Path | None = None, root: Path | None = None, split: str = "all",
 ) -> IndexReport:
-    """Make gallery ``name`` of the images under ``source``, or bring it up to date.
+    """Create gallery ``name`` from the images under ``source``, or update it.
 
-    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are taken, relative to
-    ``root`` (default ``source``), instead of everything in the folder. Vectors of files
-    that did not change are kept. The gallery that was there stays searchable until the new
-    one is complete. After a crash or an error of the encoder, run it again: it goes on.
+    With a ``manifest`` (see :mod:`cir_core.gallery.manifest`) its images are indexed, relative to
+    ``root`` (default ``source``), instead of everything in the folder. Vectors of unchanged
+    files are reused. The existing gallery stays searchable until the new one is complete.
+    After a crash or an error of the encoder, run it again: it resumes.
 
-    Raises ``GalleryError`` (name, folder, manifest, another run at work, no image at all,
-    no room on the disk); what the encoder raises goes through.
+    Raises ``GalleryError`` (name, folder, manifest, another active run, no image at all,
+    disk full); errors of the encoder are passed on.
     """
     started = time.perf_counter()
     folder = gallery_folder(name, home)
@@ -84,18 +84,18 @@ def index_folder(
 
 @contextmanager
 def _disk_errors_explained(folder: Path) -> Iterator[None]:
-    """Sources that cannot be read are skipped files by now: what fails here is our own folder."""
+    """Unreadable source files have been skipped by now: errors here concern our own folder."""
     try:
         yield
     except OSError as error:
         raise GalleryError(
             f"The gallery cannot be written to {folder}: {error.strerror or error}. Free some space or make the "
-            "folder writable, then run the same command again: what was encoded is kept."
+            "folder writable, then run the same command again: encoded images are not lost."
         ) from error
 
 
 class _Run:
-    """One pass over the files; ``done`` ends up with every file that has a vector."""
+    """One pass over the files; at the end ``done`` has every file with a vector."""
 
     def __init__(
         self, scan: Scan, base: Path, folder: Path, encoder: Encoder, journal: Journal,
@@ -142,7 +142,7 @@ class _Run:
         meter.finish()
 
     def _unknown(self, meter: Meter) -> Iterator[Entry]:
-        """Entries to open; a file whose size and time are those of its record is not one."""
+        """Entries to open: those whose size and time differ from their record."""
         for entry in self.scan.entries:
             known = self._by_path.get(entry.path)
             if known is not None and known.record.looks_like(self.base):
@@ -162,8 +162,8 @@ class _Run:
         return None if kept is None else kept.record
 
     def _find(self, path: str, sha256: str) -> Kept | None:
-        # Only published vectors are shared between paths: whether this run has met the
-        # same bytes already would depend on where it was interrupted.
+        # Only published vectors are shared between paths: whether this run has encountered the
+        # same bytes before would depend on where it was interrupted.
         at_path = self._by_path.get(path)
         if at_path is not None and at_path.record.sha256 == sha256:
             return at_path

@@ -1,27 +1,28 @@
-"""The memory of an index run, on disk: what was encoded is never encoded again.
+"""Journal of an index run on disk: no image is encoded twice.
 
     work/run.json       the encoder and source of the run
     work/vectors.f32    [n, dim] float32, appended batch by batch
     work/journal.jsonl  one line for each batch, written after its vectors are on disk
 
-A line is one whole batch, so a kill at any moment loses at most the batch in flight and
-the next run forms the same batches as an undisturbed one would have: their composition
-can move the last bits of a vector.
+A line is one whole batch, so a kill at any moment loses at most the batch in flight, and
+the next run forms the same batches as an uninterrupted one: their composition
+can change the last bits of a vector.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cir_core.support.files import sync_folder, write_durably
+from cir_core.support.files import flush_to_disk, sync_folder, write_durably
+from cir_core.support.json_lines import whole_lines
 from cir_core.types.records import EncoderIdentity, Matrix
 
 
@@ -37,7 +38,7 @@ class Record:
     height: int
 
     def looks_like(self, root: Path) -> bool:
-        """Whether the file still has this size and time; then it is not read again."""
+        """Whether the file still has this size and time; if so, it is not read again."""
         try:
             state = (root / self.path).stat()
         except OSError:
@@ -55,7 +56,7 @@ class Journal:
     """An open journal: ``records[i]`` describes row i of the vectors. One writer only."""
 
     def __init__(self, folder: Path, run: Run) -> None:
-        """Go on with the run in ``folder``, or start one if its encoder or source differ."""
+        """Continue the run in ``folder``, or start one if its encoder or source differ."""
         self._work = _work(folder)
         before = read_run(folder)
         self.started_over = before is not None and (
@@ -73,15 +74,15 @@ class Journal:
         sync_folder(self._work)
 
     def append(self, records: Sequence[Record], vectors: Matrix) -> None:
-        """Acknowledge one batch: when this returns, a crash no longer loses it."""
+        """Commit one batch: once this returns, it survives a crash."""
         self._vectors.write(np.ascontiguousarray(vectors, dtype="<f4").tobytes())
-        _flush(self._vectors)
+        flush_to_disk(self._vectors)
         self._lines.write(json.dumps([astuple(record) for record in records]).encode() + b"\n")
-        _flush(self._lines)
+        flush_to_disk(self._lines)
         self.records.extend(records)
 
     def vectors(self) -> np.ndarray[Any, np.dtype[np.float32]]:
-        """``[n, dim]`` read-only view of everything acknowledged."""
+        """``[n, dim]`` read-only view of all committed vectors."""
         shape = (len(self.records), self._row_bytes // 4)
         if not self.records:  # an empty file cannot be mapped
             return np.empty(shape, dtype=np.float32)
@@ -92,9 +93,9 @@ class Journal:
         self._lines.close()
 
     def discard(self) -> None:
-        """The run is published, or there was nothing to do."""
+        """Delete the journal: the run is published, or there was nothing to do."""
         self.close()
-        (self._work / "run.json").unlink(missing_ok=True)  # first: without it the rest is nothing
+        (self._work / "run.json").unlink(missing_ok=True)  # first: the rest is ignored without it
         shutil.rmtree(self._work, ignore_errors=True)
 
     def _recover(self) -> list[Record]:
@@ -116,7 +117,7 @@ def journal_path(folder: Path) -> Path:
 
 
 def read_run(folder: Path) -> Run | None:
-    """The unfinished run of a gallery's folder, if there is one."""
+    """The unfinished run in a gallery's folder, if any."""
     try:
         content = json.loads((_work(folder) / "run.json").read_text(encoding="utf-8"))
         return Run(EncoderIdentity(**content["encoder"]), content["source"])
@@ -125,31 +126,18 @@ def read_run(folder: Path) -> Run | None:
 
 
 def read_records(folder: Path) -> list[Record]:
-    """What the unfinished run has acknowledged so far."""
+    """The committed records of the unfinished run."""
     return [record for batch, _ in _batches(journal_path(folder)) for record in batch]
 
 
 def _batches(path: Path) -> list[tuple[list[Record], int]]:
-    """Whole lines of a journal, each with the offset behind it; a torn end is left out."""
-    batches, end = [], 0
-    if not path.exists():
-        return []
-    with path.open("rb") as lines:
-        for line in lines:
-            end += len(line)
-            try:
-                if not line.endswith(b"\n"):
-                    break
-                batches.append(([Record(*fields) for fields in json.loads(line)], end))
-            except (ValueError, TypeError, RecursionError):
-                break
+    """Whole lines of a journal, each with the offset behind it; a partial last line is dropped."""
+    batches = []
+    with suppress(TypeError):   # a line of another form
+        for _, end, line in whole_lines(path, list):
+            batches.append(([Record(*fields) for fields in line], end))
     return batches
 
 
 def _work(folder: Path) -> Path:
     return folder / "work"
-
-
-def _flush(file: Any) -> None:
-    file.flush()
-    os.fsync(file.fileno())

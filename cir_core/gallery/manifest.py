@@ -1,4 +1,4 @@
-"""Manifests: a person's own list of images, with ids and captions (CSV, TSV or JSONL)."""
+"""Manifests: a user's own list of images, with ids and captions (CSV, TSV or JSONL)."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cir_core.errors import GalleryError
 from cir_core.gallery.scan import Entry, Scan
 from cir_core.support.texts import quoted, shortened
 
-_COLUMNS = 30   # names of columns in an error
-_SHOWN = 10  # problems named in one error; a broken file has the same one on every line
+_COLUMNS = 30   # column names listed in an error
+_SHOWN = 10  # problems listed in one error; a broken file has the same one on every line
 
 
 def read_manifest(manifest: Path, root: Path) -> Scan:
     """Entries in the manifest's order. Columns: id, path (relative to ``root``), caption
-    (optional); others are ignored. A file that is absent is skipped with its line number.
+    (optional); others are ignored. A missing file is skipped with its line number.
 
-    Raises ``GalleryError`` naming the lines with a missing column, a repeated id, or
+    Raises ``GalleryError`` naming the lines with a missing value, a repeated id, or
     JSON that does not parse.
     """
     if not manifest.is_file():
@@ -33,7 +33,7 @@ def read_manifest(manifest: Path, root: Path) -> Scan:
     try:
         for line, row in _rows(manifest):
             image_id, caption = _text(row, "id"), _text(row, "caption")
-            path = str(row.get("path") or "")  # as it is: a file system may tell spellings apart
+            path = str(row.get("path") or "")  # unchanged: a file system may distinguish Unicode forms
             if not image_id or not path:
                 absent = " and ".join(key for key, value in (("id", image_id), ("path", path)) if not value)
                 problems.append(f"line {line}: no {absent}")

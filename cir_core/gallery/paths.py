@@ -1,11 +1,11 @@
-"""Where a gallery lives on disk, and who may write there.
+"""Layout of a gallery's folder, and its write lock.
 
     <home>/galleries/<name>/
         gallery.json            the published generation: its header, replaced atomically
         images-<gen>.json       one column per field of its images
         features-<gen>.f32      [n, dim] float32, little endian, in the same order
         thumbnails/ab/<sha>.webp
-        work/                   an index run that has not finished (see ``journal.py``)
+        work/                   an unfinished index run (see ``journal.py``)
         lock
 """
 
@@ -27,13 +27,13 @@ from cir_core.types.records import EncoderIdentity
 
 FORMAT = 1
 HEADER = "gallery.json"
-# On an address bar, in a command and as a folder on every system.
+# Valid in a URL, in a command and as a folder on every system.
 _NAME = re.compile(r"[a-z0-9_][a-z0-9._-]{0,63}\Z")
 
 
 @dataclass(frozen=True)
 class Header:
-    """The content of gallery.json."""
+    """Content of gallery.json."""
 
     generation: str
     size: int
@@ -90,9 +90,9 @@ def write_header(folder: Path, header: Header) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Only one process at a time writes in ``folder``. Raises ``GalleryError`` if one does.
+    """Exclusive write lock on ``folder``. Raises ``GalleryError`` if another process holds it.
 
-    The system drops the lock when its process dies, so a killed run leaves nothing stale.
+    The system releases the lock when its process dies, so a killed run leaves nothing stale.
     """
     with (folder / "lock").open("a+", encoding="ascii") as file:
         if not try_lock(file):
@@ -101,7 +101,7 @@ def locked(folder: Path) -> Iterator[None]:
             raise GalleryError(
                 f"Gallery {quoted(folder.name)} is being indexed by another process"
                 f"{f' (process {holder})' if holder else ''}. Wait until it is done, or stop it: "
-                "what it has encoded is kept."
+                "its progress is saved."
             )
         file.truncate(0)
         file.write(str(os.getpid()))
@@ -110,7 +110,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def try_lock(file: IO[Any]) -> bool:
-    """Lock an open file for this process; whether that succeeded. Closing the file lets it go."""
+    """Try to lock an open file for this process; returns whether it succeeded. Closing the file releases it."""
     try:
         try:
             import fcntl

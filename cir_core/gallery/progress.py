@@ -1,4 +1,4 @@
-"""How far an index run is."""
+"""Progress of an index run."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-_EVERY_SECONDS = 0.1  # a terminal or browser cannot show more, and a callback may be slow
+_EVERY_SECONDS = 0.1  # terminals and browsers need no more, and a callback may be slow
 
 
 @dataclass(frozen=True)
 class IndexProgress:
-    done: int                       # files dealt with, skipped ones included
+    done: int                       # files processed, skipped ones included
     total: int
     skipped: int
-    images_per_second: float        # of those that had to be encoded; 0 before the first
-    eta_seconds: float | None       # None until there is a rate
+    images_per_second: float        # encoding rate; 0 before the first image
+    eta_seconds: float | None       # None until the rate is known
     current: str                    # path of the last file
 
 
 class Meter:
-    """Counts, and calls ``progress`` at most ten times a second, and once at the end."""
+    """Counts files, and calls ``progress`` at most ten times a second, and once at the end."""
 
     def __init__(
         self, total: int, skipped: int, progress: Callable[[IndexProgress], None] | None

@@ -1,11 +1,10 @@
-"""From an index run to a generation that can be searched, in one step."""
+"""Publish an index run as a searchable generation, atomically."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from cir_core.gallery.paths import (
     write_header,
 )
 from cir_core.gallery.scan import Entry
-from cir_core.support.files import write_durably
+from cir_core.support.files import flush_to_disk, write_durably
 from cir_core.types.ids import new_id
 from cir_core.types.records import EncoderIdentity
 
@@ -35,8 +34,8 @@ _BLOCK = 8192  # vectors copied at a time
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A file and where its vector is: a row of the run's vectors (``fresh``) or of the
-    generation published before."""
+    """A file and the row of its vector, in the run's vectors (``fresh``) or in those of the
+    previous generation."""
 
     record: Record
     row: int
@@ -45,7 +44,7 @@ class Kept:
 
 @dataclass(frozen=True)
 class Published:
-    """The generation that is searchable now, as the next run needs it."""
+    """The currently searchable generation, as the next run needs it."""
 
     header: Header
     records: tuple[Record, ...]
@@ -53,13 +52,13 @@ class Published:
     features: npt.NDArray[np.float32]
 
     def fits(self, encoder: EncoderIdentity) -> bool:
-        """Whether this generation's vectors compare with those of ``encoder``."""
+        """Whether this generation's vectors are comparable with those of ``encoder``."""
         ours = self.header.encoder
         return (ours.revision, ours.dim) == (encoder.revision, encoder.dim)
 
 
 def load_published(folder: Path) -> Published | None:
-    """None if there is none, or none that can be used: the run then makes everything anew."""
+    """None if there is none that can be used: the run then starts from scratch."""
     try:
         header = read_header(folder)
         if header is None:
@@ -86,9 +85,9 @@ def publish(
     folder: Path, chosen: Sequence[tuple[Entry, Kept]], fresh: npt.NDArray[np.float32],
     published: Published | None, *, encoder: EncoderIdentity, source: str, split: str, max_megapixels: float,
 ) -> Header:
-    """Write a generation of ``chosen``, in their order, and make it the gallery.
+    """Write ``chosen`` as a generation, in their order, and switch the gallery to it.
 
-    Nothing is written if it would equal the one that is there.
+    Nothing is written if it would equal the existing one.
     """
     columns = _columns(chosen)
     header = Header(
@@ -102,7 +101,7 @@ def publish(
         return published.header
     old = published.features if published is not None else fresh[:0]
     _gather(features_path(folder, header.generation), [kept for _, kept in chosen], fresh, old)
-    write_durably(images_path(folder, header.generation), columns)  # and with it the features' name
+    write_durably(images_path(folder, header.generation), columns)  # syncs the folder, hence the features' name too
     write_header(folder, header)
     _clean(folder, header.generation)
     if published is not None:
@@ -112,7 +111,7 @@ def publish(
 
 
 def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
-    """One list for each field: a tenth of the time and memory of a record for each image."""
+    """One list per field: a tenth of the time and memory of one record per image."""
     records = [kept.record for _, kept in chosen]
     captions = [entry.caption for entry, _ in chosen]
     content: dict[str, Any] = {
@@ -129,7 +128,7 @@ def _columns(chosen: Sequence[tuple[Entry, Kept]]) -> bytes:
 def _digest(chosen: Sequence[tuple[Entry, Kept]]) -> str:
     digest = hashlib.sha256()
     for entry, kept in chosen:
-        # A caption from a manifest becomes part of the queries, so it is content, too.
+        # A caption from a manifest becomes part of queries, so it counts as content.
         caption = f"\0{entry.caption}" if entry.caption else ""
         digest.update(f"{entry.image_id}\0{kept.record.sha256}{caption}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:16]
@@ -142,12 +141,11 @@ def _gather(
         for start in range(0, len(rows), _BLOCK):
             block = rows[start:start + _BLOCK]
             file.write(np.stack([(fresh if kept.fresh else old)[kept.row] for kept in block]).tobytes())
-        file.flush()
-        os.fsync(file.fileno())
+        flush_to_disk(file)
 
 
 def _clean(folder: Path, generation: str) -> None:
-    """Drop other generations and what killed runs left. Who has them open keeps them."""
+    """Delete other generations and leftovers of killed runs. Processes that have them open can still read them."""
     keep = {images_path(folder, generation), features_path(folder, generation)}
     patterns = ("images-*.json", "features-*.f32", "*.part", "thumbnails/*/*.part")
     _delete(path for pattern in patterns for path in list(folder.glob(pattern)) if path not in keep)
@@ -155,5 +153,5 @@ def _clean(folder: Path, generation: str) -> None:
 
 def _delete(paths: Iterable[Path]) -> None:
     for path in paths:
-        with contextlib.suppress(OSError):  # Windows keeps files that are mapped; the next run tries again
+        with contextlib.suppress(OSError):  # Windows does not delete mapped files; the next run tries again
             path.unlink()

@@ -1,4 +1,4 @@
-"""Which files of a folder become images of a gallery, in which order, under which ids."""
+"""Scan a folder for images; assign order and ids."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SUFFIXES = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file to index. ``path`` is relative to the source and as the file system spells it."""
+    """A file to index. ``path`` is relative to the source and spelled as in the file system."""
 
     image_id: str
     path: str
@@ -34,10 +34,10 @@ class Scan:
 
 
 def scan_folder(source: Path) -> Scan:
-    """Every image file under ``source``, by path; hidden files and folders are left out.
+    """All image files under ``source``, by path; hidden files and folders are left out.
 
-    An id is the path without its ending where that is unique, else with it. Files that
-    neither are called an image nor start like one are skipped. Raises ``GalleryError``.
+    An id is the path without its extension where that is unique, else with it. Files with
+    neither the extension nor the header of an image are skipped. Raises ``GalleryError``.
     """
     if not source.is_dir():
         raise GalleryError(f"No folder {source}. Give the folder that holds the images.")
@@ -56,17 +56,17 @@ def scan_folder(source: Path) -> Scan:
         if looks_like_image(head):
             found.append(path)
         else:
-            reason = f"is not an image cirque can read ({KNOWN})." if head else "is empty (0 bytes)."
+            reason = f"cannot be read as an image. Use {KNOWN}." if head else "is empty (0 bytes)."
             skipped.append((path, reason))
     ids = _ids([_spelled(path) for path in found])
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped))
 
 
 def _walk(source: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:
-    """Relative paths of all files; folders that cannot be read are added to ``skipped``.
+    """Relative paths of all files; unreadable folders are added to ``skipped``.
 
-    A link to a folder is followed once, unless it leads back into what is walked anyway:
-    loops end, and nothing is shown twice.
+    A link to a folder is followed once, unless it points into the walked tree:
+    loops end, and nothing is listed twice.
     """
     home = source.resolve()
     seen = {home}
@@ -90,15 +90,15 @@ def _walk(source: Path, skipped: list[tuple[str, str]]) -> Iterator[str]:
                             continue
                         seen.add(target)
                     folders.append(path)
-                elif entry.is_file() or not Path(entry.path).exists():  # or a link that leads nowhere
+                elif entry.is_file() or not Path(entry.path).exists():  # or a dangling link
                     yield path
             except OSError:
-                continue  # a link that leads to itself
+                continue  # a link to itself
 
 
 def _spelled(path: str) -> str:
-    """NFC, so that an id typed on one system is found on another; whatever bytes are not
-    UTF-8 become a replacement mark, as ids must survive JSON and address bars."""
+    """NFC, so that an id typed on one system is found on another; bytes that are not
+    UTF-8 become a replacement character, as ids must survive JSON and URLs."""
     return unicodedata.normalize("NFC", os.fsencode(path).decode("utf-8", "replace"))
 
 

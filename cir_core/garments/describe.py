@@ -1,7 +1,7 @@
-"""Slots to sentence: one plain English description of a garment.
+"""Generate a plain English description of a garment from its attributes.
 
-The sample gallery's caption writer and the built-in language model both speak
-through :func:`describe`, so that a merged query reads like the captions the
+The sample gallery's caption writer and the built-in language model both use
+:func:`describe`, so that a merged query reads like the captions the
 bundled encoder was trained on.
 """
 
@@ -38,10 +38,10 @@ _TRIM = {
 
 
 def describe(slots: Mapping[str, str]) -> str:
-    """A description of the garment that ``slots`` outline.
+    """Describe the garment with the attributes ``slots``.
 
-    ``slots`` maps attribute group to value (see :mod:`cir_core.garments.lexicon`); groups may
-    be missing and are then left unsaid. Unknown groups or values raise ``KeyError``.
+    ``slots`` maps attribute group to value (see :mod:`cir_core.garments.lexicon`); missing groups
+    are not mentioned. Unknown groups or values raise ``KeyError``.
 
     >>> describe({"category": "dress", "colour": "red", "sleeves": "long"})
     'a red dress with long sleeves'

@@ -1,9 +1,9 @@
-"""The words cirque knows about garments.
+"""Garment vocabulary: attribute groups, their values and phrases.
 
-One table serves three readers: the caption writer of the sample gallery, the
-zero-shot prompts of the built-in language model, and its rules for editing a
-description. It holds *words only*. Which garment has which attribute is never
-here: that is the sample gallery's ground truth, and retrieval must not see it.
+One table is shared by the caption writer of the sample gallery, the zero-shot
+prompts of the built-in language model, and its rules for editing a description.
+It holds *words only*. Which garment has which attribute is not stored here: that
+is the sample gallery's ground truth, which retrieval must not see.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ NONE = "none"
 class Value:
     """One value of an attribute group.
 
-    ``phrases`` are ways a person says it; the first is the plain one. All are
-    lower case. For ``colour`` they are adjectives, for the other groups they are
-    fragments that :func:`cir_core.sample.atelier.captions.full_caption` can join.
+    ``phrases`` are ways to say it, the plainest first, all lower case. For ``colour``
+    they are adjectives, for the other groups they are fragments that
+    :func:`cir_core.sample.atelier.captions.full_caption` can join.
     """
 
     key: str

@@ -1,7 +1,7 @@
-"""Zero-shot attributes: which words fit an image best, by the encoder's own judgement.
+"""Zero-shot attribute prediction: the words that fit an image best under the encoder.
 
-The built-in captioner speaks through this module, the evaluation of the bundled
-encoder scores it, and its training practises on the same prompts. It knows words
+Used by the built-in captioner, by the evaluation of the bundled encoder and by
+its training, with the same prompts. It knows words
 (:mod:`cir_core.garments.lexicon`) and nothing about any particular garment.
 """
 
@@ -33,7 +33,7 @@ class TextEncoder(Protocol):
 
 @cache
 def prompts(group: str, value: str, category: str) -> tuple[str, ...]:
-    """The texts that stand for ``value`` of ``group`` on a garment of ``category``.
+    """The texts that represent ``value`` of ``group`` on a garment of ``category``.
 
     For the category itself ``category`` is ignored. Every tuple has at least one text;
     their features are averaged.
@@ -66,13 +66,13 @@ def _detail(description: str) -> str:
 
 
 class ZeroShotAttributes:
-    """Assigns to image features one value per attribute group.
+    """Assigns one value per attribute group to each image's features.
 
-    The category is decided first; the other groups' prompts then name it ("a dress with
-    long sleeves"). Two facts of language settle the second colour (see
-    :data:`cir_core.garments.lexicon.SECOND_COLOUR`): it is the pattern's or the trim's other
-    colour, so a patterned garment has one, a plain one without trim has none, and it
-    is not the first colour again.
+    The category is decided first; the prompts of the other groups then name it ("a dress with
+    long sleeves"). Two rules settle the second colour (see
+    :data:`cir_core.garments.lexicon.SECOND_COLOUR`): it is the other colour of the pattern or
+    the trim, so a patterned garment has one, a plain one without trim has none; and it
+    differs from the first colour.
     """
 
     def __init__(self, encoder: TextEncoder) -> None:
@@ -100,8 +100,8 @@ class ZeroShotAttributes:
     def scores(self, features: Features) -> dict[str, npt.NDArray[np.float32]]:
         """For each group ``[n, values]``: the cosine of each image and each value's prompts.
 
-        Columns are in the order of the group's ``keys``. All groups but the category are
-        read with the prompts of each image's best category.
+        Columns are in the order of the group's ``keys``. All groups but the category use
+        the prompts of each image's best category.
         """
         features = np.atleast_2d(np.asarray(features, dtype=np.float32))
         first = features @ self._values["category", CATEGORY.keys[0]].T
@@ -117,12 +117,12 @@ class ZeroShotAttributes:
         return _decide_rows(self.scores(features))
 
     def draw(self, features: Features, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
-        """Like :meth:`predict`, each value drawn from the softmax of its group's scores.
+        """Like :meth:`predict`, with each value sampled from the softmax of its group's scores.
 
-        ``temperature`` is in units of cosine: 0 predicts, and the larger, the more often
-        another value than the best is drawn. The facts about the second colour hold.
+        ``temperature`` is in units of cosine: 0 predicts; larger values sample others than
+        the best more often. The rules for the second colour hold.
         """
-        # The largest of scores with Gumbel noise is a draw from their softmax.
+        # Gumbel-max trick: the argmax of scores with Gumbel noise is a sample from their softmax.
         return _decide_rows({
             key: table + np.float32(temperature) * rng.gumbel(size=table.shape).astype(np.float32)
             for key, table in self.scores(features).items()

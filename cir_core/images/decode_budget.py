@@ -1,7 +1,7 @@
 """Process-wide budget of memory for images being decoded.
 
 A file of 200 kB may hold 64 megapixels, which take 250 MB decoded and twice that while they are converted. The limit of
-an image alone does not bound a process in which many are decoded at a time: uploads, thumbnails, pictures of studies,
+an image alone does not bound a process that decodes many at a time, so uploads, thumbnails, images of studies,
 indexing and the references of named calls all take their memory from here (:func:`cir_core.images.load.process_image`).
 """
 
@@ -17,16 +17,16 @@ from cir_core.errors import DecodingBusy
 from cir_core.images.memory import trim_soon
 from cir_core.settings import get_settings
 
-PATIENCE = 60.0         # seconds that somebody waits for
-_MOST_WAITING = 16      # of those: each keeps one of the threads that others need, too
-_LARGE = 32 * 2**20     # bytes after which it is worth giving memory back to the system
+PATIENCE = 60.0         # seconds a request waits for its share
+_MOST_WAITING = 16      # waiting requests: each occupies a worker thread
+_LARGE = 32 * 2**20     # bytes after which freed memory is returned to the system
 
 
 class DecodeBudget:
-    """``most_bytes`` for all that are at it; first come, first served, so that small images never starve a large one.
+    """Fair semaphore over ``most_bytes``: first come, first served, so that small images never starve a large one.
 
-    What alone needs more than everything is let in when nothing else is in. A thread that holds a part already gets
-    more at once: it would otherwise wait for itself.
+    A request larger than the whole budget is admitted when nothing else is. A thread that already holds a share gets
+    more at once; otherwise it would wait for itself.
     """
 
     def __init__(self, most_bytes: int, *, most_waiting: int = _MOST_WAITING) -> None:
@@ -38,9 +38,9 @@ class DecodeBudget:
 
     @contextmanager
     def hold(self, needed: int, *, patience: float | None = PATIENCE) -> Iterator[None]:
-        """Hold ``needed`` bytes. ``patience``: seconds to wait; None: as long as it takes, for work in the background.
+        """Hold ``needed`` bytes. ``patience``: seconds to wait; None: without limit, for background work.
 
-        Raises ``DecodingBusy`` after that time, or at once where many wait already.
+        Raises ``DecodingBusy`` after that time, or at once if too many are waiting.
         """
         if getattr(self._mine, "holds", False):
             yield
@@ -80,7 +80,7 @@ class DecodeBudget:
             finally:
                 self._queue.remove(me)
                 self._waiting -= until is not None
-                self._changed.notify_all()   # the next one may go in beside this one
+                self._changed.notify_all()   # the next one may fit, too
 
 
 _making = threading.Lock()
@@ -88,7 +88,7 @@ _budget: DecodeBudget | None = None
 
 
 def budget() -> DecodeBudget:
-    """The one of this process."""
+    """The budget of this process."""
     global _budget
     with _making:
         if _budget is None:
@@ -97,7 +97,7 @@ def budget() -> DecodeBudget:
 
 
 def set_budget(megabytes: int) -> None:
-    """Have a budget of so many MB from now on. Whoever holds a part of an earlier one keeps it."""
+    """Replace the process's budget by one of ``megabytes``. Shares of an earlier one stay valid."""
     global _budget
     with _making:
         _budget = DecodeBudget(_bytes(megabytes))

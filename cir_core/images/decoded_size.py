@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from PIL import Image
 
-_BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}   # a pixel; all others take 4
+_BYTES = {"1": 1, "L": 1, "P": 1, "I;16": 2, "I;16B": 2, "I;16L": 2, "I;16N": 2}   # per pixel; all others take 4
 _RGB = 4
 _SPARE = 2**20
 _STRIPS = 24 * 2**20   # at most, for a strip of a million pixels in all its forms
-_SCALING = 48 * 2**20   # at most, for what stands between an image and its copy of 1024 pixels
-# What decoders hold besides the result, in bytes a pixel; measured with Pillow 12.3 and pillow-heif 1.8.
+_SCALING = 48 * 2**20   # at most, for intermediate forms between an image and its copy of 1024 pixels
+# Memory of decoders besides the result, in bytes per pixel; measured with Pillow 12.3 and pillow-heif 1.8.
 _DECODER = {"WEBP": 12, "AVIF": 8, "HEIF": 8}
-_COEFFICIENTS = 6   # a progressive JPEG is held whole before its first line is known, at whatever scale it is decoded
+_COEFFICIENTS = 6   # a progressive JPEG is held whole before its first line is decoded, at whatever scale
 
 
 def decoding_bytes(image: Image.Image, full: tuple[int, int]) -> int:
-    """Bytes at most while ``image`` is decoded and made upright RGB. ``full``: its size, before any draft."""
+    """Upper bound in bytes for decoding ``image`` to upright RGB. ``full``: its size, before any draft."""
     pixels, held = image.width * image.height, _BYTES.get(image.mode, 4)
     converted = image.mode != "RGBA" and (image.mode != "RGB" or image.has_transparency_data)
     turned = "exif" in image.info or image.format in ("TIFF", "HEIF", "AVIF")

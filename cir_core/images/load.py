@@ -1,8 +1,8 @@
-"""Files of all kinds to RGB images, safely.
+"""Decode image files of any supported format to RGB, safely.
 
-The content decides what a file is, not its name. Size is checked from the header, before
+The format is detected from the content, not the file name. Size is checked from the header, before
 any pixel is decoded, and memory is taken from one budget for the process
-(:mod:`cir_core.images.decode_budget`). Whatever is wrong with a file ends as one :class:`ImageUnreadable`.
+(:mod:`cir_core.images.decode_budget`). Every failure is raised as :class:`ImageUnreadable`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
-import os
 import re
-import threading
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -24,6 +22,7 @@ from cir_core.errors import ImageUnreadable
 from cir_core.images.decode_budget import PATIENCE, budget
 from cir_core.images.decoded_size import decoding_bytes
 from cir_core.images.pixels import consumed_to_rgb
+from cir_core.support.files import write_atomically
 
 _Result = TypeVar("_Result")
 
@@ -31,7 +30,7 @@ KNOWN = "JPEG, PNG, WebP, GIF, HEIC, AVIF, TIFF, BMP"
 ENCODER_EDGE = 1024
 THUMBNAIL_EDGE = 320
 
-# Pillow knows dozens of formats; rarely used decoders are rarely tested ones.
+# Pillow supports dozens of formats; rarely used decoders are rarely tested ones.
 _FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "HEIF", "AVIF")
 _TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
 _ORIENTATION = 0x0112
@@ -46,18 +45,18 @@ def process_image(
     source: Path | bytes | BinaryIO, work: Callable[[Image.Image], _Result], *, max_megapixels: float, name: str = "",
     draft_edge: int | None = None, patience: float | None = PATIENCE,
 ) -> _Result:
-    """What ``work`` makes of ``source``, decoded: RGB, upright, first frame, transparency on white.
+    """Apply ``work`` to ``source``, decoded: RGB, upright, first frame, transparency on white.
 
     Decoding and ``work`` take their memory from the budget of the process, so ``work`` should make the image small.
-    ``name`` stands for the image in errors (default: the file's name). ``draft_edge`` lets a JPEG be decoded at a
+    ``name`` identifies the image in errors (default: the file's name). ``draft_edge`` lets a JPEG be decoded at a
     fraction of its size, no smaller than that many pixels on its longer edge: much faster, and good enough for
-    thumbnails. It gives slightly other pixels, so it is for nothing that is encoded or named after its pixels.
-    ``patience``: seconds to wait for the budget; None: without end, for work in the background.
+    thumbnails. Pixels differ slightly, so use it for nothing that is encoded or named after its pixels.
+    ``patience``: seconds to wait for the budget; None: without limit, for background work.
 
     Raises:
         ImageUnreadable: absent, empty, not an image, larger than ``max_megapixels``, cut
             off or damaged; the text says which.
-        DecodingBusy: too many others are being decoded.
+        DecodingBusy: too many other images are being decoded.
     """
     if isinstance(source, (str, Path)):
         name = name or Path(source).name
@@ -72,8 +71,8 @@ def process_image(
 def open_image(
     source: Path | bytes | BinaryIO, *, max_megapixels: float, name: str = "", draft_edge: int | None = None
 ) -> Image.Image:
-    """``source`` decoded, in its full size. See :func:`process_image`, which is better where a smaller image will do:
-    the memory of what is handed out here is the caller's own affair."""
+    """``source`` decoded, in its full size. Prefer :func:`process_image` where a smaller image will do: the budget does
+    not cover the image returned here."""
     return process_image(source, lambda image: image, max_megapixels=max_megapixels, name=name, draft_edge=draft_edge)
 
 
@@ -83,7 +82,7 @@ def reason_of(error: ImageUnreadable, name: str) -> str:
 
 
 def looks_like_image(head: bytes) -> bool:
-    """Whether a file that starts with ``head`` (16 bytes or more) may be an image we read."""
+    """Whether a file that starts with ``head`` (16 bytes or more) may be a supported image."""
     return (
         head.startswith((b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF8", b"BM", *_TIFF))
         or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
@@ -93,31 +92,28 @@ def looks_like_image(head: bytes) -> bool:
 
 
 def for_encoder(image: Image.Image) -> Image.Image:
-    """``image``, or a copy scaled to 1024 pixels on its longer edge: no encoder looks closer."""
+    """``image``, or a copy scaled to 1024 pixels on its longer edge: encoders use no more."""
     return within(image, ENCODER_EDGE, gap=1.5)
 
 
 def save_thumbnail(image: Image.Image, path: Path, edge: int = THUMBNAIL_EDGE) -> None:
-    """Write ``image`` as WebP, at most ``edge`` pixels on a side. The file appears whole or not."""
+    """Write ``image`` as WebP, at most ``edge`` pixels on a side. Atomic."""
     small = within(image, edge, gap=1.0)
     content = io.BytesIO()
     # Method 0 takes a quarter of the default's time for files a few per cent larger.
     small.save(content, "WEBP", quality=80, method=0)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.stem}.{os.getpid()}-{threading.get_ident()}.part")
-    part.write_bytes(content.getbuffer())
-    part.replace(path)
+    write_atomically(path, content.getvalue(), synced=False)
 
 
 def within(image: Image.Image, edge: int, *, gap: float) -> Image.Image:
     """``image``, or a smaller one of at most ``edge`` pixels on its longer edge.
 
-    Pixels are first averaged in whole squares down to ``gap`` times the size wanted: a third of the time for photos,
-    and nobody sees the difference.
+    Pixels are first averaged in whole squares down to ``gap`` times the target size: a third of the time for photos,
+    without a visible difference.
     """
     if max(image.size) <= edge:
         return image
-    small = image._new(image.im)   # shares the pixels, which a thumbnail replaces and never changes
+    small = image._new(image.im)   # shares the pixels, which a thumbnail replaces and never modifies
     small.thumbnail((edge, edge), Image.Resampling.LANCZOS, reducing_gap=gap)
     return small
 
@@ -126,11 +122,11 @@ def _opened(path: Path, name: str) -> BinaryIO:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise ImageUnreadable(f"{name} is not there (any more).") from None
+        raise ImageUnreadable(f"{name} is missing.") from None
     except IsADirectoryError:
         raise ImageUnreadable(f"{name} is a folder, not an image.") from None
     except PermissionError:
-        raise ImageUnreadable(f"{name} may not be read: permission denied.") from None
+        raise ImageUnreadable(f"{name} cannot be read: permission denied.") from None
     except OSError as error:
         raise ImageUnreadable(f"{name} cannot be read from disk: {error.strerror or error}.") from error
 
@@ -161,7 +157,7 @@ def _processed(
 
 @contextlib.contextmanager
 def _explained(name: str, max_megapixels: float) -> Iterator[None]:
-    """What goes wrong in a decoder as ``ImageUnreadable``."""
+    """Convert decoder failures to ``ImageUnreadable``."""
     try:
         yield
     except Image.DecompressionBombError as error:  # a frame larger than its header says
@@ -177,13 +173,13 @@ def _explained(name: str, max_megapixels: float) -> Iterator[None]:
 def _decoded(image: Image.Image) -> Image.Image:
     """All of ``image``, which cannot be used afterwards."""
     image.load()
-    # Metadata stays behind: a rotation tag would be applied twice, a place is nobody's
-    # business. A profile still describes the pixels, unless they were converted by it.
+    # Metadata is dropped: a rotation tag would be applied twice, and a location is private.
+    # A colour profile still describes the pixels, unless they were converted by it.
     profile = image.info.get("icc_profile") if image.mode in ("RGB", "RGBA") else None
     turn = _turn(image)
     plain = image.mode == "RGB" and not image.has_transparency_data
-    rgb = image._new(image.im) if plain else consumed_to_rgb(image)   # what is RGB already is not copied
-    Image.Image.close(image)   # lets go of its pixels; the stream is not ours to close
+    rgb = image._new(image.im) if plain else consumed_to_rgb(image)   # RGB pixels are not copied
+    Image.Image.close(image)   # releases its pixels; the stream belongs to the caller
     if turn is not None:
         rgb = rgb.transpose(turn)
     rgb.info = {"icc_profile": profile} if profile else {}
@@ -191,14 +187,14 @@ def _decoded(image: Image.Image) -> Image.Image:
 
 
 def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
-    # Image.open warns by size through process-wide settings and filters, which threads
-    # share; the plugins behind it are called directly and the size is ours to judge.
+    # Image.open warns about sizes through process-wide settings and filters, which threads
+    # share; so the plugins are called directly and the size is checked here.
     for factory, accept in _plugins():
         if accept is not None and accept(head) is not True:
             continue
         try:
             stream.seek(0)
-            # Without a name: by that Pillow would map a file into memory, wherever it lies.
+            # Without a name: given one, Pillow would map the file into memory, wherever it is.
             image: Image.Image = factory(stream, "")
         except Image.DecompressionBombError as error:
             raise ImageUnreadable(
@@ -210,13 +206,13 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             return image
     if looks_like_image(head):
         raise ImageUnreadable(f"{name} is damaged: it starts like an image, but its header cannot be read.")
-    raise ImageUnreadable(f"{name} is not an image cirque can read ({KNOWN}).")
+    raise ImageUnreadable(f"{name} cannot be read as an image. Use {KNOWN}.")
 
 
 @cache
 def _plugins() -> tuple[tuple[Callable[..., Any], Callable[[bytes], bool | str] | None], ...]:
     Image.init()
-    with contextlib.suppress(ImportError):  # HEIC files are then "not an image cirque can read"
+    with contextlib.suppress(ImportError):  # HEIC files are then reported as unreadable
         importlib.import_module("pillow_heif").register_heif_opener(thumbnails=False)
     return tuple(Image.OPEN[name] for name in _FORMATS if name in Image.OPEN)
 
@@ -230,7 +226,7 @@ def _draft(image: Image.Image, edge: int) -> None:
 def _turn(image: Image.Image) -> Image.Transpose | None:
     try:
         return _UPRIGHT.get(image.getexif().get(_ORIENTATION, 1))
-    except Exception:  # broken EXIF is no reason to lose the picture
+    except Exception:  # broken EXIF is no reason to reject the image
         return None
 
 

@@ -1,4 +1,4 @@
-"""Giving memory that is not needed any more back to the system. Does nothing where the C library is not glibc."""
+"""Return freed memory to the system (glibc only; elsewhere a no-op)."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _timer: threading.Timer | None = None
 
 
 def return_large_blocks() -> None:
-    """Have freed blocks of a megabyte and more go back to the system at once.
+    """Return freed blocks of a megabyte and more to the system at once.
 
-    By default glibc raises this limit to the size of what was freed last, up to 32 MB. Pillow's blocks of 16 MB then
-    come from the heap, where any small block behind them keeps them for good.
+    By default glibc raises this limit to the size of the last freed block, up to 32 MB. Pillow's blocks of 16 MB then
+    come from the heap, where any small block behind them keeps them allocated.
     """
     if (libc := _glibc()) is not None:
         libc.mallopt(_MMAP_THRESHOLD, _LARGE_BLOCK)
 
 
 def trim_soon() -> None:
-    """Give back what is free in the heap, at most once in two seconds, from a thread of its own."""
+    """Return free heap memory, at most once in two seconds, from a background thread."""
     global _timer
     if _glibc() is None:
         return
@@ -53,7 +53,7 @@ def _glibc() -> Any:
         return None
     try:
         libc = ctypes.CDLL(None)
-        libc.gnu_get_libc_version  # noqa: B018 - absent in other libraries
+        libc.gnu_get_libc_version  # noqa: B018 - absent in other C libraries
         return libc if libc.malloc_trim and libc.mallopt else None
     except (OSError, AttributeError):
         return None

@@ -1,4 +1,4 @@
-"""Every colour layout that files come in, to 8-bit sRGB."""
+"""Convert any colour layout to 8-bit sRGB."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _STRIP = 2**20   # pixels
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """A decoded ``image`` of any mode as RGB; what is transparent becomes white.
+    """A decoded ``image`` of any mode as RGB; transparent pixels become white.
 
-    Large ones are converted strip by strip, so that intermediate forms, of up to 8 bytes a pixel, never exist whole.
+    Large images are converted strip by strip, so that intermediate forms, up to 8 bytes a pixel, never exist whole.
     """
     convert = _converter(image)
     if image.width * image.height <= _STRIP:
@@ -29,8 +29,8 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 
 def consumed_to_rgb(image: Image.Image) -> Image.Image:
-    """As :func:`to_rgb`; ``image`` cannot be used afterwards. What has an alpha channel is made opaque in its place,
-    since Pillow keeps RGB in as many bytes: no second image of its size is needed."""
+    """:func:`to_rgb`; ``image`` cannot be used afterwards. An alpha channel is flattened in place,
+    since Pillow stores RGB in as many bytes: no second image of its size is needed."""
     if image.mode != "RGBA":
         return to_rgb(image)
     for box in _strips(image):
@@ -62,7 +62,7 @@ def _on_white(image: Image.Image) -> Image.Image:
 
 
 def _deep_grey(image: Image.Image) -> _Convert:
-    """16-bit, 32-bit and floating grey to 8 bits; Pillow's own convert clips at 255."""
+    """16-bit, 32-bit and float grey to 8 bits; Pillow's own convert clips at 255."""
     top = 65535.0
     if image.mode in ("F", "I"):
         most = max(float(np.nanmax(np.asarray(image.crop(box)).astype(np.float64), initial=-np.inf))
@@ -82,7 +82,7 @@ def _deep_grey(image: Image.Image) -> _Convert:
 def _cmyk(image: Image.Image) -> _Convert:
     profile = image.info.get("icc_profile")
     if profile:
-        # Inks look far from their plain arithmetic; the press's profile knows how far.
+        # CMYK converted arithmetically looks wrong; the embedded press profile gives the true colours.
         try:
             ink = ImageCms.ImageCmsProfile(io.BytesIO(profile))
             to_screen = ImageCms.buildTransform(ink, ImageCms.createProfile("sRGB"), "CMYK", "RGB")

@@ -1,8 +1,8 @@
-"""Quotas on what a person uploads in a day: pictures, and bytes.
+"""Daily upload quotas per person: images, and bytes.
 
-A day is one of UTC. What was counted is kept in a journal in the home folder, one file a day, so that it survives a
-restart, and so that all processes on one home count together: each reads what the others have added when an upload
-begins or ends, once a second at most. Where the journal cannot be written, this process goes on counting in memory.
+Days are UTC. Counts are stored in a journal in the home folder, one file a day, so that they survive a
+restart and all processes on one home count together: each reads what the others have added when an upload
+begins or ends, once a second at most. If the journal cannot be written, this process counts in memory only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cir_core.errors import QuotaExceeded
 
 _log = logging.getLogger("cirque.storage")
 _LOOK_EVERY = 1.0   # seconds
-_AFTER = "More is taken from 0:00 UTC on. If that is too late, ask whoever runs this cirque to raise"
+_AFTER = "You can upload again from 0:00 UTC. If you need more before then, ask the operator of this cirque to raise"
 
 
 def _now() -> datetime:
@@ -31,29 +31,29 @@ def _now() -> datetime:
 
 
 class UploadQuota:
-    """``pictures`` and ``megabytes`` (of 2**20 bytes) of a person in a day; 0: no limit. Thread-safe."""
+    """At most ``pictures`` and ``megabytes`` (of 2**20 bytes) per person and day; 0: no limit. Thread-safe."""
 
     def __init__(
         self, folder: Path, *, pictures: int = 0, megabytes: int = 0, now: Callable[[], datetime] = _now,
     ) -> None:
         self._folder, self._most_pictures, self._most_bytes = folder, pictures, megabytes * 2**20
         self._now, self._process = now, secrets.token_hex(8)
-        self._lock = threading.Lock()      # of the counts, never held while a file is touched: the event loop takes it
-        self._reading = threading.Lock()   # of what is known of the journal
+        self._lock = threading.Lock()      # of the counts; never held during file access: the event loop takes it
+        self._reading = threading.Lock()   # of the journal's state
         self._day = ""
         self._read, self._looked = 0, -_LOOK_EVERY
         self._pictures: Counter[str] = Counter()
         self._bytes: Counter[str] = Counter()
-        self._unwritten: Counter[str] = Counter()   # bytes of uploads that are still coming
+        self._unwritten: Counter[str] = Counter()   # bytes of uploads in progress
         self._failed = False
 
     @classmethod
     def unlimited(cls) -> UploadQuota:
-        """One that counts nothing, and touches no file."""
+        """A quota without limits, which touches no file."""
         return cls(Path())
 
     def check(self, person: str) -> None:
-        """Raises ``QuotaExceeded`` where no more bytes may come. Reads files, so it is for threads."""
+        """Raises ``QuotaExceeded`` if no more bytes are allowed. Reads files, so call it in a thread."""
         if not self._most_bytes:
             return
         self._look()
@@ -62,10 +62,10 @@ class UploadQuota:
                 raise self._too_many_bytes()
 
     def add_bytes(self, person: str, count: int) -> None:
-        """Count what has just come. Raises ``QuotaExceeded`` once it is too much.
+        """Count bytes as they arrive. Raises ``QuotaExceeded`` once over the limit.
 
-        For every piece of an upload, on the event loop: it touches no file. What other processes have noted is read by
-        the other methods.
+        Called for every chunk of an upload on the event loop, so it touches no file. Counts of other processes are read
+        by the other methods.
         """
         if not self._most_bytes:
             return
@@ -76,19 +76,19 @@ class UploadQuota:
                 raise self._too_many_bytes()
 
     def end_bytes(self, person: str) -> None:
-        """Keep what was counted of this person's uploads, whether they came to their end or not. Writes a file."""
+        """Write this person's counted upload bytes to the journal, whether or not the upload completed."""
         with self._lock:
             if person not in self._unwritten:
                 return
-        self._look()   # before: on a new day what is not written yet counts for that
+        self._look()   # first: on a new day, unwritten bytes count for that day
         with self._lock:
             count = self._unwritten.pop(person, 0)
         if count:
             self._write(person, 0, count)
 
     def add_picture(self, person: str) -> None:
-        """Count a picture before it is decoded and kept. One that is kept already counts too: it was decoded all the
-        same, and whoever sends it must not learn that somebody else has sent it before. Raises ``QuotaExceeded``."""
+        """Count an image before it is decoded and stored. A known image counts too: it was decoded all the same,
+        and the sender must not learn that somebody else has sent it before. Raises ``QuotaExceeded``."""
         if not self._most_pictures:
             return
         self._look()
@@ -98,7 +98,7 @@ class UploadQuota:
         self._write(person, 1, 0)
 
     def check_pictures(self, person: str) -> None:
-        """Raises ``QuotaExceeded`` where no more pictures may come. Reads files, so it is for threads."""
+        """Raises ``QuotaExceeded`` if no more images are allowed. Reads files, so call it in a thread."""
         if not self._most_pictures:
             return
         self._look()
@@ -107,7 +107,7 @@ class UploadQuota:
 
     def _check_pictures(self, person: str) -> None:
         if self._pictures[person] >= self._most_pictures:
-            raise self._exceeded(f"{self._most_pictures:,} pictures", "CIRQUE_UPLOADS_PER_DAY")
+            raise self._exceeded(f"{self._most_pictures:,} images", "CIRQUE_UPLOADS_PER_DAY")
 
     def _too_many_bytes(self) -> QuotaExceeded:
         return self._exceeded(f"{self._most_bytes // 2**20:,} MB", "CIRQUE_UPLOAD_MB_PER_DAY")
@@ -115,12 +115,12 @@ class UploadQuota:
     def _exceeded(self, what: str, setting: str) -> QuotaExceeded:
         now = self._now()
         midnight = datetime(now.year, now.month, now.day, tzinfo=UTC) + timedelta(days=1)
-        problem = f"You have uploaded {what} today, which is what a person may in a day. {_AFTER} {setting}."
+        problem = f"You have uploaded {what} today, which is the daily limit. {_AFTER} {setting}."
         return QuotaExceeded(problem, max(1, round((midnight - now).total_seconds())))
 
     def _look(self) -> None:
-        """Begin a new day where it has come, and count what other processes have noted. Threads take turns at the
-        files; whoever only counts does not wait for them."""
+        """Start a new day if it has come, and read what other processes have added. Threads take turns at the
+        files; counting alone does not wait for them."""
         with self._reading:
             day = self._now().strftime("%Y-%m-%d")
             if day != self._day:
@@ -175,5 +175,5 @@ class UploadQuota:
     def _remove_others(self) -> None:
         for path in self._folder.glob("????-??-??.jsonl"):
             if path != self._path:
-                with contextlib.suppress(OSError):   # another process has done it, or nothing can be written here
+                with contextlib.suppress(OSError):   # deleted by another process, or the folder is read-only
                     path.unlink()

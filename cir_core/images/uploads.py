@@ -1,7 +1,7 @@
-"""Reference images that people bring: checked, made upright, kept once each.
+"""Store uploaded reference images: validated, upright, deduplicated.
 
-A file is named after its own pixels, so the same photo twice is one file and its name
-tells nothing. It is on disk, whole, before any database row speaks of it.
+A file is named after a hash of its pixels, so the same photo twice is one file and its name
+reveals nothing. It is on disk, whole, before any database row refers to it.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class UploadFolder:
     ) -> tuple[str, Image.Image]:
         """Store an image; returns its reference id and the RGB image as stored.
 
-        Longer edges than 1024 pixels are scaled down: no encoder looks closer, and the
-        original stays with its owner. ``patience``: seconds to wait for memory to decode it in. Raises
+        Images are scaled down to 1024 pixels on the longer edge: encoders use no more, and the
+        original is not kept. ``patience``: seconds to wait for memory to decode it in. Raises
         ``ImageUnreadable``, ``DecodingBusy``, ``StorageError``.
         """
         if isinstance(source, Image.Image):
@@ -52,13 +52,13 @@ class UploadFolder:
         path = self._path(digest)
         if not path.exists():
             content = io.BytesIO()
-            # PNG: what is encoded again after a restart is what was encoded at first.
+            # PNG is lossless: encoding the stored file again after a restart gives the same vector.
             image.save(content, "PNG")
             try:
                 write_durably(path, content.getvalue(), private=True)
             except OSError as error:
                 raise StorageError(
-                    f"The picture cannot be kept in {self.folder}: {error.strerror or error}. Free some space or "
+                    f"The image cannot be stored in {self.folder}: {error.strerror or error}. Free some space or "
                     "make the folder writable.", nothing_saved(why_not_written(error)),
                 ) from error
         return reference_id, image

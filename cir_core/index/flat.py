@@ -29,7 +29,7 @@ _T = TypeVar("_T")
 
 
 class FlatIndex:
-    """``features`` is ``[n, dim]`` float32 in gallery order and is not copied; ``ids`` has n."""
+    """Flat index over ``features`` ``[n, dim]`` float32 in gallery order, not copied; ``ids`` has n."""
 
     def __init__(self, features: npt.ArrayLike, ids: Sequence[str]) -> None:
         self._features: Matrix = np.ascontiguousarray(np.asarray(features), dtype=np.float32)
@@ -47,14 +47,14 @@ class FlatIndex:
         return image_id in self._row_by_id
 
     def rows_of(self, ids: Iterable[str]) -> list[int]:
-        """The rows of images, in their order, as :meth:`rank_many` takes them. Raises ``UnknownImage``."""
+        """Row numbers of images, in their order, for :meth:`rank_many`. Raises ``UnknownImage``."""
         return [self._row_of(image_id) for image_id in ids]
 
     def search(self, vector: npt.ArrayLike, k: int, exclude: Collection[str] = ()) -> list[Hit]:
-        """The ``k`` best images, fewer if the gallery is smaller; ids in ``exclude`` left out.
+        """The ``k`` best images, fewer if the gallery is smaller, without those in ``exclude``.
 
-        Ties go by gallery order, also at the end of the list. Ids that the gallery does not
-        hold may be excluded. Raises ``SearchError`` (k < 1, a vector that is not finite) and
+        Ties go by gallery order, also at the end of the list. Unknown ids may be
+        excluded. Raises ``SearchError`` (k < 1, a vector that is not finite) and
         ``EncoderMismatch`` (a vector of another length).
         """
         scored = PlainScores(self._products, self._checked(vector, 1))
@@ -68,8 +68,8 @@ class FlatIndex:
     def search_and_rank_scored(
         self, scoring: Scoring, k: int, exclude: Collection[str], image_ids: Sequence[str]
     ) -> tuple[list[Hit], tuple[int, ...]]:
-        """:meth:`search_scored`, and what :meth:`rank_of` is by the same score for each of
-        ``image_ids``, from one matrix product."""
+        """:meth:`search_scored`, and the rank of each of ``image_ids`` by the same score,
+        from one matrix product."""
         scored = CombinedScores(self._products, scoring, self._checked(scoring.vectors, 2))
         fast, hidden = scored.fast(), self._rows_of(exclude)
         ranks = tuple(self._rank(scored, fast, self._row_of(image_id), hidden) for image_id in image_ids)
@@ -78,8 +78,8 @@ class FlatIndex:
     def search_and_rank(
         self, query: Vector | Scoring, k: int, exclude: Collection[str], image_id: str
     ) -> tuple[list[Hit], int]:
-        """The ``k`` best without ``exclude``, and the rank of ``image_id``, which is ranked even if
-        it is among them. Both from one matrix product; ``query`` is a vector or a scoring."""
+        """The ``k`` best without ``exclude``, and the rank of ``image_id``, even if it is
+        excluded itself. Both from one matrix product; ``query`` is a vector or a scoring."""
         scored: Scored
         if isinstance(query, np.ndarray):
             scored = PlainScores(self._products, self._checked(query, 1))
@@ -93,7 +93,7 @@ class FlatIndex:
     def rank_of(self, vector: npt.ArrayLike, image_id: str, exclude: Collection[str] = ()) -> int:
         """Rank of ``image_id`` in ``search(vector, len(self), exclude)``, without sorting.
 
-        1 + images that score higher + images before it in the gallery that score the same.
+        1 + images that score higher + earlier images in the gallery that score the same.
         Raises ``UnknownImage``; ``SearchError`` if the image itself is excluded.
         """
         scored = PlainScores(self._products, self._checked(vector, 1))
@@ -104,11 +104,11 @@ class FlatIndex:
         exclude_rows: Sequence[Collection[int]] | None = None, progress: Progress | None = None,
     ) -> list[RankedQuery]:
         """For each of ``vectors`` ``[q, dim]`` the ranks of its ``target_rows`` and its ``k`` best rows,
-        those that :meth:`rank_of` and :meth:`search` give, in bounded memory.
+        equal to :meth:`rank_of` and :meth:`search`, in bounded memory.
 
-        Row i is that of ``ids[i]``; a query may have any number of target rows, and its excluded
-        ones leave its results. ``progress`` is told how many queries are done. Raises
-        ``SearchError`` for a row that is not there and a target that is excluded.
+        Row i is that of ``ids[i]``; a query may have any number of target rows; excluded
+        rows are left out of its results. ``progress`` receives the number of queries done. Raises
+        ``SearchError`` for an unknown row and for an excluded target.
         """
         queries = self._checked(vectors, 2)
         if len(target_rows) != len(queries):
@@ -144,7 +144,7 @@ class FlatIndex:
             return []
         fast[hidden] = -np.inf
         # k images have fast scores of at least `edge`, so the k-th best true score is at
-        # least edge - error, and whoever reaches that has a fast score above edge - 2 error.
+        # least edge - error, and an image that reaches that has a fast score above edge - 2 error.
         edge = np.partition(fast, len(fast) - k)[len(fast) - k]
         rows = np.flatnonzero(fast >= edge - 2 * scored.error)
         scores = scored.exact(rows)

@@ -1,10 +1,10 @@
-"""Ranks of many queries at once: a blocked matrix product, and a count as it goes by.
+"""Ranks of many queries at once, by a blocked matrix product and counting.
 
-A tile of fast float32 products is compared with two thresholds for each target, its score
-plus and minus the error that a fast product can have. What lies above counts, what lies
-below does not, and the few in between are decided by the double-precision products that
-:mod:`cir_core.index.flat` decides by. So the ranks are those of a full sort, whatever the tiles,
-the threads and the BLAS, and no queries × images matrix is kept.
+A tile of fast float32 products is compared with two thresholds for each target: its score
+plus and minus the maximum error of a fast product. Products above count, those below do
+not, and the few in between are decided by the double-precision products that
+:mod:`cir_core.index.flat` uses. So the ranks are those of a full sort, whatever the tiles,
+the threads and the BLAS, and no queries × images matrix is stored.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from cir_core.index.top_rows import TopRows, just_below
 from cir_core.types.records import Matrix, Vector
 
 Progress = Callable[[int, int], None]
-"""Told how many of how many queries are ranked."""
+"""Called with the numbers of queries ranked and in all."""
 
 _Flags = npt.NDArray[np.bool_]
-QUERIES = 1024            # of one product
-_COUNTED = 255 * 8        # flags that :func:`_count` adds up in one go
-IMAGES = 4 * _COUNTED     # of one product: numpy compares long rows three times as fast as short ones
-_STRIP = 32               # queries looked at together: their products stay in a core's cache meanwhile
-_TOP = 2**18              # rows in the lists of one block
+QUERIES = 1024            # per product
+_COUNTED = 255 * 8        # flags that :func:`_count` adds up in one pass
+IMAGES = 4 * _COUNTED     # per product: numpy compares long rows three times as fast as short ones
+_STRIP = 32               # queries compared together: their products fit in a core's cache
+_TOP = 2**18              # rows in the top lists of one block
 _NO_LIST: tuple[Rows, Vector] = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32))
 
 
 @dataclass(frozen=True, eq=False)
 class RankedQuery:
-    """``ranks`` are those of the query's target rows, in their order; ``top`` are the best rows,
-    best first, as many as were asked for or are left, and ``scores`` what they score."""
+    """``ranks`` of the query's target rows, in their order; ``top``: the best rows,
+    best first, as many as requested or left, and ``scores``: their scores."""
 
     ranks: tuple[int, ...]
     top: Rows = field(repr=False)
@@ -45,7 +45,7 @@ class RankedQuery:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of one query: ranks of ``targets`` among the rows less ``hidden``."""
+    """The request of one query: ranks of ``targets`` among all rows less ``hidden``."""
 
     targets: Sequence[int]
     hidden: Collection[int] = ()
@@ -55,13 +55,13 @@ def rank_many(
     products: Products, queries: Matrix, questions: Sequence[Question], k: int, *,
     block: int = QUERIES, tile: int = IMAGES, threads: int | None = None, progress: Progress | None = None,
 ) -> list[RankedQuery]:
-    """``queries`` ``[q, dim]`` against every row of ``products``, one question for each.
+    """Rank ``queries`` ``[q, dim]`` against every row of ``products``, one question each.
 
     Rank: 1 + rows that score higher + earlier rows that score the same. ``block`` and ``tile``
-    (queries and images of one product, the latter made to fit) and ``threads`` change how long
-    it takes, nothing else. Working memory grows with neither q nor n.
+    (queries and images of one product, the latter rounded to fit) and ``threads`` affect speed
+    only. Working memory grows with neither q nor n.
     """
-    # The queries with most targets come first, so that those with an s-th one are a slice.
+    # Queries with most targets come first, so that those with an s-th one are a slice.
     order = sorted(range(len(questions)), key=lambda i: -len(questions[i].targets))
     block = max(1, min(block, _TOP // max(1, k)))
     width = _width(min(tile, len(products.features)))
@@ -92,7 +92,7 @@ def _rank_block(
         np.matmul(queries, rows.T, out=fast[:, :len(rows)])
         fast[:, len(rows):] = -np.inf
         hidden.take_out(fast, start)
-        # While the tile before is counted, this one was multiplied already.
+        # This tile is multiplied while the previous one is counted.
         for one in counting:
             one.result()
         counting = workers.look([(strip, fast[part]) for strip, part in zip(strips, parts, strict=True)], start)
@@ -102,7 +102,7 @@ def _rank_block(
 
 
 class _Workers:
-    """Threads that share the strips of a block; numpy lets go of the lock while it compares."""
+    """Thread pool over the strips of a block; numpy releases the interpreter's lock while it compares."""
 
     def __init__(self, pool: ThreadPoolExecutor, threads: int, width: int) -> None:
         self._pool, self.width = pool, width
@@ -119,7 +119,7 @@ class _Workers:
 
 
 class _Hidden:
-    """The rows that leave the results, of all queries of a block, in order of rows."""
+    """Excluded rows of all queries of a block, in order of rows."""
 
     def __init__(self, questions: Sequence[Question]) -> None:
         pairs = sorted((row, i) for i, question in enumerate(questions) for row in set(question.hidden))
@@ -132,7 +132,7 @@ class _Hidden:
 
 
 class _Strip:
-    """The queries of a block that one thread looks at."""
+    """Queries of a block that one thread processes."""
 
     def __init__(
         self, products: Products, queries: Matrix, questions: Sequence[Question], k: int
@@ -145,8 +145,8 @@ class _Strip:
         for i, question in enumerate(questions):
             self._targets[i, :len(question.targets)] = question.targets
         self._ranks = np.ones(self._targets.shape, dtype=np.int64)
-        # Half the error of a single search, which is the bound for any order of summation twice
-        # over: here each near tie counts. The 1 % is for what computing the bound itself loses.
+        # Half the error of a single search, which doubles the bound for any order of summation:
+        # here each near tie counts. The 1 % covers the rounding of the bound itself.
         share = (queries.shape[1] + 2) * 2.0**-24 * 1.01
         error = share * products.sizes(queries) + 1e-37
         which, slots = np.nonzero(self._targets >= 0)
@@ -159,7 +159,7 @@ class _Strip:
         self._top = TopRows(products, queries, np.minimum(k, left), error) if k else None
 
     def look(self, fast: Matrix, start: int, flags: _Flags) -> None:
-        """Takes in ``fast`` ``[n, m]``, the products with rows ``start`` and following; -inf stands for
+        """Process ``fast`` ``[n, m]``, the products with the rows from ``start``; -inf means
         no image. ``flags`` ``[2, n, m]`` is overwritten."""
         for slot, n in enumerate(self._having):
             higher, close = flags[0, :n], flags[1, :n]
@@ -190,14 +190,14 @@ class _Strip:
 
 
 def _width(images: int) -> int:
-    """The number of flags next to ``images`` that :func:`_count` can add up."""
+    """The nearest number of flags that :func:`_count` can add up."""
     unit = 8 if images <= _COUNTED else _COUNTED
     return max(unit, -(-images // unit) * unit)
 
 
 def _count(flags: _Flags) -> npt.NDArray[np.int64]:
-    """``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up at a time as one
-    integer, none of whose bytes overflows in 255 of them. numpy's own count by rows takes
+    """Row-wise count, ``[n]`` of ``[n, m]``, m as :func:`_width` gives it: eight flags are added up as
+    one integer, none of whose bytes overflows in 255 additions. numpy's own row-wise count takes
     longer than the comparison."""
     words = flags.view(np.uint64)
     words = words.reshape(len(flags), -1, min(words.shape[1], _COUNTED // 8)).sum(axis=2)

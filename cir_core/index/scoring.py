@@ -1,4 +1,4 @@
-"""Products of vectors with the gallery, fast and exact, and the scores made of them."""
+"""Fast and exact products of vectors with the gallery, and scores computed from them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cir_core.types.records import Matrix, Vector
 
 Rows = npt.NDArray[np.int64]
 _BLOCK = 4096   # rows scored in double precision at a time
-_PAIRS = 64     # the same, each with a vector of its own: what a cache holds
+_PAIRS = 64     # the same, each with its own vector: fits in a cache
 
 
 class Scoring(Protocol):
-    """A score made of the products with several vectors, e.g. a filtered one."""
+    """A score combined from the products with several vectors, e.g. a filtered one."""
 
     @property
     def vectors(self) -> Matrix:
@@ -31,7 +31,7 @@ class Scoring(Protocol):
         ...
 
     def error(self, errors: npt.NDArray[np.float64], sizes: npt.NDArray[np.float64]) -> float:
-        """How far a score can be off when column j is off by ``errors[j]`` at most and no
+        """Error bound of a score when column j is off by ``errors[j]`` at most and no
         larger than ``sizes[j]``."""
         ...
 
@@ -47,19 +47,19 @@ class Scored(Protocol):
         ...
 
     def exact(self, rows: Rows) -> npt.NDArray[np.float32]:
-        """``[len(rows)]``, the same for a row whichever others are asked for."""
+        """``[len(rows)]``; a row's score does not depend on the other rows requested."""
         ...
 
 
 class Products:
-    """``features`` is ``[n, dim]`` float32; ``ids`` names its rows in errors."""
+    """Products with ``features`` ``[n, dim]`` float32; ``ids`` names its rows in errors."""
 
     def __init__(self, features: Matrix, ids: Sequence[str]) -> None:
         self.features = features
         self._ids = ids
 
     def exact(self, vectors: Matrix, rows: Rows) -> npt.NDArray[np.float64]:
-        """``[len(rows), m]``, each row added up alone and in one order: a matrix product would
+        """``[len(rows), m]``, each row summed separately and in one order: a matrix product would
         not give the same digits for one row as for many."""
         wide = vectors.astype(np.float64)
         products = np.empty((len(rows), len(vectors)), dtype=np.float64)
@@ -70,8 +70,8 @@ class Products:
         return products
 
     def pairs(self, vectors: Matrix, which: Rows, rows: Rows) -> npt.NDArray[np.float32]:
-        """``[len(rows)]``: vector ``which[i]`` with row ``rows[i]``, digit for digit what :meth:`exact`
-        gives, rounded to float32 as scores are."""
+        """``[len(rows)]``: vector ``which[i]`` times row ``rows[i]``, identical to :meth:`exact`,
+        rounded to float32 as scores are."""
         features = np.asarray(self.features)   # a memory map is slow to index
         scores = np.empty(len(rows), dtype=np.float32)
         for start in range(0, len(rows), _PAIRS):
@@ -82,7 +82,7 @@ class Products:
         return scores
 
     def sizes(self, vectors: Matrix) -> npt.NDArray[np.float64]:
-        """``[m]``: the largest product each of ``vectors`` ``[m, dim]`` can have."""
+        """``[m]``: upper bound on any product of each of ``vectors`` ``[m, dim]``."""
         lengths: npt.NDArray[np.float64] = np.linalg.norm(vectors.astype(np.float64), axis=1)
         return self._longest * lengths
 
@@ -101,7 +101,7 @@ class Products:
 
 
 class PlainScores:
-    """Scores that are the products with one vector."""
+    """Scores by the product with one vector."""
 
     def __init__(self, products: Products, query: Vector) -> None:
         self._products, self._query = products, query
@@ -115,7 +115,7 @@ class PlainScores:
 
 
 class CombinedScores:
-    """Scores made of the products with several vectors."""
+    """Scores combined from the products with several vectors."""
 
     def __init__(self, products: Products, scoring: Scoring, vectors: Matrix) -> None:
         self._products, self._scoring, self._vectors = products, scoring, vectors

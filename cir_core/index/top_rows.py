@@ -1,4 +1,4 @@
-"""The best rows of several queries while tiles of products go by."""
+"""Streaming top-k of several queries over tiles of products."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ import numpy.typing as npt
 from cir_core.index.scoring import Products, Rows
 from cir_core.types.records import Matrix, Vector
 
-_HEAD = 2048   # images whose k-th best says what need not be looked at from the beginning
+_HEAD = 2048   # leading images whose k-th best product gives the first threshold
 
 
 class TopRows:
     """For queries ``[n, dim]``, the best ``limits[i]`` rows of each; ``error`` ``[n]`` bounds the
-    distance of a fast product from the exact one.
+    difference between a fast and an exact product.
 
-    Of every tile only what could still be among the best is kept: the k-th best fast product
-    so far, less twice the error, is what must be reached. Double-precision products decide
-    at the end, or before if near ties fill the memory.
+    Of every tile only possible members of the top k are stored: the threshold is the k-th best
+    fast product so far, less twice the error. Double-precision products decide at the end, or
+    before if near ties fill the memory.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class TopRows:
         self._held, self._room = 0, 3 * int(limits.sum())
 
     def look(self, fast: Matrix, start: int, flags: npt.NDArray[np.bool_]) -> None:
-        """Takes in ``fast`` ``[n, m]``, the products with rows ``start`` and following; -inf stands
-        for no image. ``flags`` ``[n, m]`` is overwritten."""
+        """Process ``fast`` ``[n, m]``, the products with the rows from ``start``; -inf means
+        no image. ``flags`` ``[n, m]`` is overwritten."""
         if start == 0:
             self._begin(fast[:, :_HEAD])
         np.greater(fast, self._floor[:, None], out=flags)
@@ -59,8 +59,8 @@ class TopRows:
             self._floor = just_below(edge - 2 * self._error)
 
     def _prune(self, *, exactly: bool = False) -> None:
-        """Lets go what cannot be among the best. ``exactly`` leaves just those: an exact product is
-        within any bound of itself, so it can take the place of the fast one from then on."""
+        """Drop rows that cannot be among the best. ``exactly`` leaves just the best: an exact product is
+        within any bound of itself, so it can replace the fast one from then on."""
         which, rows, scores = (np.concatenate(parts) for parts in zip(*self._found, strict=True))
         if exactly:
             scores = self._products.pairs(self._queries, which, rows)
@@ -78,13 +78,13 @@ class TopRows:
 
 
 def _by_query_and_score(which: Rows, scores: Vector) -> Rows:
-    """One integer for each, in the order of query, then falling score: sorting those is ten times
-    as fast as by two keys. The bits of a float32 are in order as an integer, negative ones
+    """Integer sort keys by query, then falling score: sorting those is ten times as fast as by
+    two keys. The bits of a float32 are ordered as an integer, negative ones
     backwards."""
     bits = scores.view(np.int32)
     return (which << 32) - np.where(bits < 0, bits ^ 0x7FFFFFFF, bits)
 
 
 def just_below(values: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:
-    """Float32 numbers that are surely smaller."""
+    """Float32 numbers strictly below ``values``."""
     return np.nextafter(values.astype(np.float32), np.float32(-np.inf))

@@ -1,4 +1,4 @@
-"""The seam between retrieval and language models."""
+"""Language model interface."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cir_core.language.tasks import A, Task
 
 
 class LanguageModel(Protocol):
-    """Anything that can fill some of the roles in :mod:`cir_core.language.tasks`."""
+    """A model that supports some of the roles in :mod:`cir_core.language.tasks`."""
 
     @property
     def name(self) -> str:
@@ -18,16 +18,16 @@ class LanguageModel(Protocol):
 
     @property
     def sees(self) -> bool:
-        """Whether it looks at pixels; others work from captions and feature vectors."""
+        """Whether it processes pixels; others work from captions and feature vectors."""
         ...
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """The validated answer.
 
         Raises:
-            UnsupportedTask: a role this model cannot fill.
+            UnsupportedTask: a role this model does not support.
             LanguageModelUnavailable: its server cannot be reached or keeps failing.
-            Stopped: ``watch`` asked to stop while the answer was coming in.
+            Stopped: ``watch`` requested a stop while the answer was being received.
             LanguageModelError: anything else, e.g. an answer in the wrong form.
         """
         ...

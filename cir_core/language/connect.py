@@ -1,4 +1,4 @@
-"""The language models that the settings name."""
+"""Create the configured language models."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 
 def connected(settings: Settings) -> OpenAILanguageModel | None:
-    """The model on the server that the settings name; None if they name none. Nothing is sent yet.
+    """The model on the configured server; None if there is none. Nothing is sent yet.
 
     Raises:
-        SettingsError: half of what is needed, or an address or key that cannot be one.
+        SettingsError: incomplete settings, or an invalid address or key.
     """
     base_url, model = settings.llm_base_url.strip(), settings.llm_model.strip()
     if not base_url and not model:
@@ -53,20 +53,20 @@ def connected(settings: Settings) -> OpenAILanguageModel | None:
 def language_models(
     settings: Settings, cache: AnswerCache, *, fallback: bool = True, heard: Callable[[str, str], None] | None = None,
 ) -> Callable[[Encoder], LanguageModel]:
-    """The language model for each encoder; server, cache and captioner are shared.
+    """Factory of the language model for each encoder; server, cache and captioner are shared.
 
-    Without ``fallback`` a server that is away ends in its error: measurements should not
-    mix the answers of two models. ``heard`` is told the role of each request to the server, and how it ended.
+    Without ``fallback`` an unavailable server raises its error: measurements must not
+    mix the answers of two models. ``heard`` is called with the role of each request to the server, and its outcome.
 
     Raises:
-        SettingsError: settings that do not go together.
+        SettingsError: contradictory settings.
     """
     server, captioner = connected(settings), _captioner(settings)
     kept = None
     if server is not None:
-        # Inside the cache: an answer that is kept needs no server, however long that is away.
+        # Inside the cache: a cached answer needs no server, however long that is unavailable.
         asked: LanguageModel = server if heard is None else CountedLanguageModel(server, heard)
-        kept = CachedLanguageModel(BreakerLanguageModel(asked), cache, server.conditions)
+        kept = CachedLanguageModel(BreakerLanguageModel(asked), cache)
     captions = CachedLanguageModel(captioner, cache) if captioner is not None else None
 
     def for_encoder(encoder: Encoder) -> LanguageModel:

@@ -1,4 +1,4 @@
-"""Somebody looking on while a language model works: text as it comes, what it cost, when to stop."""
+"""Observer of a language model call: partial text, usage, stop requests."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from cir_core.types.composition import Usage
 
 
 class Observer:
-    """Handed down to every ``complete`` of one turn. Thread-safe; subclasses override
-    :meth:`partial` to see an answer grow.
+    """Passed down to every ``complete`` of one turn. Thread-safe; subclasses override
+    :meth:`partial` to follow an answer as it is written.
 
-    ``stop`` asks to finish early: methods look at it between their rounds, a model that
-    waits for a server all the while (it then raises ``Stopped``).
+    ``stop`` requests an early end: methods check it between their rounds, a model that
+    waits for a server checks it continuously (and then raises ``Stopped``).
     """
 
     def __init__(self) -> None:
@@ -23,15 +23,15 @@ class Observer:
         self._stop = threading.Event()
 
     def partial(self, role: str, fields: Mapping[str, Any]) -> None:
-        """``fields`` of the answer so far; the last text may be cut anywhere."""
+        """``fields`` of the answer so far; the last text may be truncated anywhere."""
 
     @property
     def follows(self) -> bool:
-        """Whether anybody looks at :meth:`partial`; else an answer may come in one piece."""
+        """Whether :meth:`partial` is used; if not, an answer may come in one piece."""
         return type(self).partial is not Observer.partial
 
     def spent(self, usage: Usage) -> None:
-        """Counts a request, or an answer from the cache."""
+        """Count the usage of a request or of a cached answer."""
         with self._lock:
             self._usage += usage
 
@@ -48,7 +48,7 @@ class Observer:
 
 
 class MeteredWatch(Observer):
-    """Passes everything on to ``outer``, and counts what one part of the work used."""
+    """Forwards everything to ``outer``, and counts the usage of one part of the work."""
 
     def __init__(self, outer: Observer) -> None:
         super().__init__()

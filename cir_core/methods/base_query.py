@@ -1,8 +1,8 @@
 """One turn's image and text as a vector: the base that refiners and rerankers build on.
 
 ``cirevl`` is CIReVL section 3, which CIRCLED uses for every turn's text (its eq. 4 and 8):
-caption the reference, merge in the modification, encode the text. Words come first and
-vectors after them, so that many queries can go through the encoder together.
+caption the reference, merge in the modification, encode the text. Texts are prepared before
+vectors, so that many queries can be encoded as a batch.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Matrix, Vector
 
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
-"""What the term of a base is called in a later turn's ledger."""
+"""Name of a base's term in a later turn's score parts."""
 
 
 @dataclass(frozen=True)
 class Words:
-    """``text`` goes to the encoder, ``merged`` is shown as the query; both "" without any text."""
+    """``text`` is encoded, ``merged`` is shown as the query; both "" if there is no text."""
 
     text: str
     merged: str = ""
@@ -52,8 +52,8 @@ def words_of(
     text: str, method: MethodSettings, *, language: LanguageModel, caption: CaptionAnswer | None, domain: Domain,
     stages: StageTimer,
 ) -> Words:
-    """What the base of ``method`` makes of ``text`` before it is encoded. Only ``cirevl`` needs
-    ``caption`` and asks ``language``; without a text there is nothing to merge, and the caption
+    """The text that the base of ``method`` encodes. Only ``cirevl`` needs
+    ``caption`` and calls ``language``; without a modification text there is nothing to merge, and the caption
     is the query. Raises ``LanguageModelError``."""
     if method.base == "image-only":
         return Words("")
@@ -71,9 +71,9 @@ def base_queries(
     references: Sequence[Reference], words: Sequence[Words], method: MethodSettings, *, encoder: Encoder,
     stages: StageTimer,
 ) -> list[BaseQuery]:
-    """The vectors of ``words`` said of ``references``, one of each, encoded together.
+    """Encode ``words`` with ``references``, pairwise, as a batch.
 
-    Raises ``EncoderUnavailable`` where the encoder cannot compose, ``ImageUnreadable``.
+    Raises ``EncoderUnavailable`` if the encoder cannot compose, ``ImageUnreadable``.
     """
     if method.base == "image-only":
         return [BaseQuery(one.features, {IMAGE: one.features}) for one in references]
@@ -90,7 +90,7 @@ def base_queries(
 
 
 def _mixed(vector: Vector, reference: Reference, method: MethodSettings) -> tuple[Vector, Mapping[str, Vector]]:
-    """The query of what was encoded, and its terms."""
+    """The query from an encoded vector, and its terms."""
     if method.base != "slerp":
         return vector, {NAMES[method.base]: vector}
     mix = blend(vector, reference.features, history_weight=1 - method.text_weight)

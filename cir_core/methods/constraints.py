@@ -1,4 +1,4 @@
-"""SoFT's one question to the language model, and what a person may do with the answer."""
+"""SoFT's language model request, and validation of user edits to its answer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cir_core.support.texts import clean_text, quoted
 from cir_core.types.composition import Constraints
 from cir_core.types.methods import FilterMode, SoftFilter
 
-MOST = 12  # chips on one side; more would average each other away
+MOST = 12  # chips per side; more would average each other out
 
 
 def ask_constraints(
     language: LanguageModel, reference: Reference, caption: str, text: str, domain: Domain, stages: StageTimer
 ) -> tuple[Constraints, tuple[str, ...]]:
-    """Constraints and notes. A model that fails leaves them empty, as SoFT does, and says so."""
+    """Constraints and notes. If the model fails they are empty, as in SoFT, with a note."""
     try:
         with stages("constraints"):
             answer = language.complete(ConstraintsTask(reference.picture, caption, text, domain), stages.watch)
@@ -33,7 +33,7 @@ def ask_constraints(
 
 
 def checked_constraints(constraints: Constraints) -> Constraints:
-    """What a person made of the chips: cleaned, without doubles. Raises ``SearchError``."""
+    """User-edited chips: cleaned, without duplicates. Raises ``SearchError``."""
     sides = {}
     for name in ("keep", "add", "remove", "prescriptive", "proscriptive"):
         texts = [clean_text(text, required=False) for text in getattr(constraints, name)]
@@ -44,9 +44,9 @@ def checked_constraints(constraints: Constraints) -> Constraints:
 
 
 def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
-    """λ as a float, whatever number it came as: protocol cards tell 1 from 1.0.
+    """λ as a float, whatever number type it was: protocol cards distinguish 1 from 1.0.
 
-    Raises ``SearchError`` for a λ or a mode that there is not.
+    Raises ``SearchError`` for an invalid λ or mode.
     """
     if not 0 <= soft_filter.weight <= 1:
         raise SearchError(f"The weight λ of the filter is {soft_filter.weight}; choose one between 0 and 1.")
@@ -57,8 +57,8 @@ def checked_soft_filter(soft_filter: SoftFilter) -> SoftFilter:
 
 
 def texts_from_attributes(constraints: Constraints) -> Constraints:
-    """The same attributes with texts made of them: what is kept and added must be there, what
-    is removed must not. So an edited chip changes the ranking without a language model."""
+    """The same attributes with texts generated from them: kept and added attributes are required,
+    removed ones excluded. So an edited chip changes the ranking without a language model."""
     return replace(
         constraints,
         prescriptive=_side(", ".join(dict.fromkeys((*constraints.keep, *constraints.add)))),

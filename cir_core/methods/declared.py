@@ -1,4 +1,4 @@
-"""Methods by name: cirque's own and those of a TOML file.
+"""Named methods: built-in ones and those of a TOML file.
 
     [methods.mine]
     title = "Slerp, filtered a little"
@@ -25,7 +25,7 @@ from cir_core.support.toml_files import load_toml
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
-RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
+RESERVED = frozenset({"custom", "none", "all"})  # used by the screen and the command line
 _NUMBERS = frozenset(field.name for kind in (MethodSettings, Reflection, SoftFilter) for field in fields(kind)
                      if type(field.default) in (int, float))
 
@@ -50,7 +50,7 @@ _adapter = TypeAdapter(_Declaration)
 
 
 def builtin_methods() -> dict[str, Method]:
-    """The methods cirque comes with, by name, in the order of their file."""
+    """Built-in methods by name, in the order of their file."""
     text = files("cir_core.methods").joinpath("methods.toml").read_text("utf-8")
     return _parse(text, "methods.toml")
 
@@ -66,7 +66,7 @@ def read_methods(path: Path) -> dict[str, Method]:
 
 
 def all_methods(path: Path | None = None) -> dict[str, Method]:
-    """cirque's own, then those of ``path``, which may not take a name that is there."""
+    """Built-in methods, then those of ``path``, which must not reuse a name."""
     methods = builtin_methods()
     if path is not None:
         for name, method in read_methods(path).items():
@@ -77,7 +77,7 @@ def all_methods(path: Path | None = None) -> dict[str, Method]:
 
 
 def find_method(name: str, methods: Mapping[str, Method]) -> Method:
-    """Raises ``MethodError`` naming those there are."""
+    """Raises ``MethodError`` listing the known methods."""
     try:
         return methods[name]
     except KeyError:
@@ -85,7 +85,7 @@ def find_method(name: str, methods: Mapping[str, Method]) -> Method:
 
 
 def name_of(settings: MethodSettings, methods: Mapping[str, Method]) -> str | None:
-    """The name of the method with exactly these settings, whatever it leaves out of the results."""
+    """The name of the method with exactly these settings, ignoring its exclusions."""
     for method in methods.values():
         if replace(method.settings, exclude=settings.exclude) == settings:
             return method.name
@@ -124,7 +124,7 @@ def _method(name: str, declared: Any, where: str) -> Method:
 
 
 def _unfit(declared: dict[str, Any], within: str = "") -> str:
-    """What the adapter would let pass or say in Python's words: field and sentence, or ""."""
+    """Field and fault that the validation would accept or report in Python's terms, or ""."""
     for key, value in declared.items():
         field = f"{within}{key}"
         if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):

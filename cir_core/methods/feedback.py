@@ -1,11 +1,11 @@
-"""The query update of multi-turn search: CIRCLED, eq. 9.
+"""Query update of multi-turn search: CIRCLED, eq. 9.
 
     v ← normalise(v + α·y⁺ − β·mean(Y \\ {y⁺}) + γ·h)
 
-v is the query so far, y⁺ the image the person picked, Y the best K images they saw,
+v is the query so far, y⁺ the image the user picked, Y the best K images they saw,
 h the encoded merged text of the new turn. All are unit vectors of one space; the mean
 is not normalised again. With several images marked, y⁺ is their mean and the negative
-part the mean of those marked against (docs/search.md says how this is Rocchio's formula).
+part the mean of those marked against (docs/search.md relates this to Rocchio's formula).
 The published text leaves α, β, γ open; the defaults in
 :class:`~cir_core.types.records.MethodSettings` are those of its released code.
 """
@@ -27,11 +27,11 @@ BOTH = "image and text"
 
 @dataclass(frozen=True)
 class ComposedQuery:
-    """A query vector and the terms it is the sum of.
+    """A query vector as a sum of terms.
 
     ``terms`` are already divided by the length of their sum, so they add up to
     ``vector``, and for any image x the inner products with the terms add up to the
-    score of x. That is what the ledger of a hit shows.
+    score of x. The score parts of a hit are these products.
     """
 
     vector: Vector
@@ -46,7 +46,7 @@ def compose(terms: Mapping[str, Vector]) -> ComposedQuery:
         return ComposedQuery(np.zeros_like(first, dtype=np.float32), {})
     total = np.sum(np.stack(list(kept.values())), axis=0)
     norm = float(np.linalg.norm(total))
-    if norm == 0.0:  # the terms cancel out: nothing is left to search with
+    if norm == 0.0:  # the terms cancel out
         return ComposedQuery(total.astype(np.float32), {})
     return ComposedQuery(unit(total), {name: term / np.float32(norm) for name, term in kept.items()})
 
@@ -58,10 +58,10 @@ def update_query(
     """Eq. 9, for one picked image or the mean of several.
 
     Args:
-        history: ``[dim]``, the query of the turn before.
-        picked: y⁺, ``[dim]``, or ``[p, dim]`` for all images that count as wanted.
-        others: ``[m, dim]``, the images that count against; m may be 0.
-        text: ``[dim]``, h; ``text_name`` is what its term is called.
+        history: ``[dim]``, the query of the previous turn.
+        picked: y⁺, ``[dim]``, or ``[p, dim]`` for all wanted images.
+        others: ``[m, dim]``, the unwanted images; m may be 0.
+        text: ``[dim]``, h; ``text_name`` is the name of its term.
     """
     mean_picked = np.atleast_2d(picked).mean(axis=0)
     mean_others = others.mean(axis=0) if len(others) else np.zeros_like(history)
@@ -76,12 +76,12 @@ def update_query(
 def wanted_and_unwanted(
     picked: str, marks: Marks, seen: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Which images enter eq. 9 on which side, as ids.
+    """Ids of the positive and the negative images of eq. 9.
 
     Wanted are the picked one and those marked "more like this". Without any mark "less like
-    this" the paper's rule holds: whatever else was ``seen`` (the best K) counts against.
-    With one, only what was marked does: a person who says what is wrong has not called the
-    rest wrong.
+    this" the paper's rule applies: all others that were ``seen`` (the best K) are negative.
+    With one, only the marked images are: marking one result as wrong says nothing about the
+    others.
     """
     wanted = tuple(dict.fromkeys((picked, *marks.more_like)))
     if marks.less_like:

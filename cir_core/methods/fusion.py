@@ -1,10 +1,10 @@
-"""Two unit vectors become one: slerp (CoRR eq. 2 and 3), and the ablations of it.
+"""Fuse two unit vectors: slerp (CoRR eq. 2 and 3), and its ablations.
 
     Slerp(new, history; α) = sin((1−α)θ)/sin θ · new + sin(αθ)/sin θ · history,  θ = arccos(new·history)
 
 α weighs the *history*: 1 keeps it, 0 takes the new vector. (The paper's typesetting of
-eq. 3 drops a bracket.) The outcome is a sum of both inputs with two coefficients, which
-is what a ledger needs.
+eq. 3 drops a bracket.) The result is a linear combination of both inputs, as
+score parts require.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cir_core.support.maths import unit
 from cir_core.types.records import Vector
 
 # Below this sin θ, or this length of the sum, the coefficients would be so large that the
-# rounding of single-precision vectors shows in the outcome and in the ledger.
+# rounding of single-precision vectors would be visible in the result and its score parts.
 _STRAIGHT = 1e-2
 
 
@@ -32,7 +32,7 @@ class Blend:
     history: float
 
     def of(self, new: Vector, history: Vector) -> Vector:
-        """``[dim]``, unit length; exactly the input that has all the weight."""
+        """``[dim]``, unit length; exactly the input if it has all the weight."""
         if self.history == 0.0:
             return new
         if self.new == 0.0:
@@ -49,8 +49,8 @@ def blend(
 ) -> Blend:
     """The coefficients of unit vectors ``new`` and ``history``, both ``[dim]``.
 
-    Vectors (nearly) on one line have no arc between them: equal ones and opposite ones are
-    blended linearly, and where even that leaves nothing, history stays.
+    (Nearly) collinear vectors have no arc between them: equal ones and opposite ones are
+    blended linearly, and if even that vanishes, history remains.
     """
     if how == "replace" or history_weight == 0.0:
         return Blend(1.0, 0.0)
@@ -69,15 +69,15 @@ def blend(
 
 
 def _angle(new: Vector, history: Vector) -> float:
-    """θ. The lengths are divided out: they are 1 but for rounding, and an error of ε in the
-    cosine of vectors on one line is one of √ε in the angle."""
+    """θ. Divided by the lengths, which are 1 up to rounding: an error of ε in the
+    cosine of collinear vectors is one of √ε in the angle."""
     x, y = new.astype(np.float64), history.astype(np.float64)
     lengths = float(np.linalg.norm(x) * np.linalg.norm(y))
     return math.acos(float(np.clip(x @ y / lengths, -1.0, 1.0))) if lengths else math.pi / 2
 
 
 def slerp(new: Vector, history: Vector, *, history_weight: float) -> Vector:
-    """CoRR eq. 3, safe at the ends: ``[dim]``, unit length. Zero vectors give way to the other."""
+    """CoRR eq. 3, safe at the ends: ``[dim]``, unit length. A zero vector yields the other one."""
     new, history = unit(new), unit(history)
     if not np.any(new) or not np.any(history):
         return history if np.any(history) else new

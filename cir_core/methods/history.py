@@ -1,4 +1,4 @@
-"""The turns of a session as one query: the aggregations of CIRCLED's experiments.
+"""Aggregate the turns of a session to one query, as in CIRCLED's experiments.
 
 A single-turn retriever gives each turn l a vector f_l. Latest takes f_L; average their
 mean; weighted Σ a^(L−l) f_l / Σ a^(L−l) with a = 0.8. The sums are normalised at the end,

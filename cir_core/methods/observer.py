@@ -1,4 +1,4 @@
-"""Somebody looking on while a turn is made."""
+"""Progress observer of a search turn."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from cir_core.types.records import Hit
 
 
 class TurnObserver(Observer):
-    """Override what is of interest; all of it is called from the thread that makes the turn."""
+    """Override the methods of interest; all are called from the thread that runs the turn."""
 
     def stage(self, name: str) -> None:
         """A stage begins: "caption", "merge", "constraints", "reflect", …"""
 
     def found(self, hits: Sequence[Hit]) -> None:
-        """The best so far, before the next round of reflection looks at them."""
+        """The best hits so far, before the next round of reflection."""
 
     def reflected(self, finished: ReflectionRound) -> None:
-        """A round is over."""
+        """A round has finished."""
 
 
 class PartWatch(MeteredWatch, TurnObserver):
-    """Passes everything on to ``outer`` and counts what one part of a longer action used."""
+    """Forwards everything to ``outer`` and counts the usage of one part of a longer action."""
 
     def __init__(self, outer: TurnObserver) -> None:
         super().__init__(outer)

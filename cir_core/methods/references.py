@@ -1,4 +1,4 @@
-"""Reference images and the turn before, as a search needs them."""
+"""Reference images and previous turns, as input of a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cir_core.types.records import Exclude, Hit, Turn, Vector
 
 @dataclass(frozen=True)
 class Reference:
-    """``features`` is its unit vector; ``picture`` gives pixels only to who asks for them."""
+    """``features`` is its unit vector; ``picture`` decodes pixels on demand."""
 
     image_id: str
     features: Vector = field(compare=False, repr=False)
@@ -24,13 +24,13 @@ class Reference:
 
 @dataclass(frozen=True)
 class Previous:
-    """What the next turn needs of those before: the query, what the person saw, and each
-    turn's own vector for the methods that aggregate them."""
+    """State carried over from earlier turns: the query, the hits the user saw, and each
+    turn's own vector for methods that aggregate them."""
 
     vector: Vector
     hits: tuple[Hit, ...]
-    references: tuple[str, ...]         # of all turns so far, the first one first
-    features: tuple[Vector, ...] = ()   # f_1 … f_L; empty where turns hold none
+    references: tuple[str, ...]         # of all turns so far, oldest first
+    features: tuple[Vector, ...] = ()   # f_1 … f_L; empty if turns have none
 
     @classmethod
     def of(cls, path: Sequence[Turn]) -> Previous | None:
@@ -39,13 +39,13 @@ class Previous:
             return None
         return cls(
             path[-1].vector, path[-1].hits, tuple(turn.reference_id for turn in path),
-            # A turn stored before methods were recorded stands for itself by its query.
+            # A turn stored before methods were recorded is represented by its query.
             tuple(turn.composition.base if turn.composition else turn.vector for turn in path),
         )
 
 
 def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
-    """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for one that is not there."""
+    """Raises ``SearchError`` for an image marked both ways, ``UnknownImage`` for an unknown one."""
     both = set(marks.less_like) & {reference.image_id, *marks.more_like}
     if both:
         raise SearchError(f"{quoted(sorted(both)[0])} is marked both for and against. Take one mark away.")
@@ -56,7 +56,7 @@ def check_marks(gallery: Gallery, reference: Reference, marks: Marks) -> None:
 def excluded_ids(
     gallery: Gallery, reference: Reference, previous: Previous | None, exclude: Exclude
 ) -> tuple[str, ...]:
-    """The gallery images that leave the results."""
+    """The gallery images excluded from the results."""
     if exclude == "none":
         return ()
     ids = [reference.image_id]

@@ -1,10 +1,10 @@
-"""CoRR: look at what was retrieved, say it better, fuse with the query so far (section 3).
+"""CoRR: inspect the retrieved images, refine the query, fuse it with the query so far (section 3).
 
     v_t = Slerp(u_t, v_{t−1}; α),  u_t the encoded refined query of round t = 1 … T
 
-The paper leaves open when to stop early (here: when the person does), what to do when the
-language model fails in a round (the rounds before count), and whether a round sees the
-query before it (a setting, off).
+The paper leaves open when to stop early (here: when the user does), what to do when the
+language model fails in a round (earlier rounds count), and whether a round sees the
+previous query (a setting, off).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_CAPTIONS = (
 
 @dataclass(frozen=True)
 class Looking:
-    """How a round sees the gallery."""
+    """Access of a round to the gallery."""
 
     best: Callable[[Vector, int], Sequence[Hit]]            # the best k for a query
     features: Callable[[Sequence[str]], Matrix]
@@ -46,8 +46,8 @@ class Looking:
 def fuse_rounds(
     start: ComposedQuery, rounds: Sequence[ReflectionRound], reflection: Reflection
 ) -> ComposedQuery:
-    """The query after ``rounds``; its terms are those of ``start`` and one for each round,
-    scaled so that they sum up to it. Without rounds it is ``start`` itself."""
+    """The query after ``rounds``; its terms are those of ``start`` and one per round,
+    scaled to sum up to it. Without rounds it is ``start`` itself."""
     query = start
     for one in rounds:
         if one.vector is not None:
@@ -70,9 +70,9 @@ def reflect(
     start: ComposedQuery, reflection: Reflection, *, reference: Reference, caption: str, text: str, merged: str,
     looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain, stages: StageTimer,
 ) -> tuple[ComposedQuery, tuple[ReflectionRound, ...], tuple[str, ...]]:
-    """Run the rounds. Returns the query, the rounds and notes for the person.
+    """Run the rounds. Returns the query, the rounds and notes for the user.
 
-    ``merged`` is the text of the query so far; the rounds see it only if the method says so.
+    ``merged`` is the text of the query so far; the rounds see it only if the method is set to.
     """
     query, rounds, notes = start, list[ReflectionRound](), list[str]()
     watch = stages.watch

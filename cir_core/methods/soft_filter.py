@@ -1,4 +1,4 @@
-"""SoFT: soft filtering by what must be there and what must not be.
+"""SoFT: soft filtering by prescriptive and proscriptive constraints.
 
     s_SoFT  = s · (r + 1 − p) / 2                     (eq. 1)
     s_final = (1 − λ) · s + λ · s_SoFT                (eq. 2)
@@ -7,8 +7,8 @@ s is the score of any base method, r and p an image's cosine with the prescripti
 proscriptive text. Ablations: reward only, s · r; penalty only, s · (1 − p). The whole
 gallery is rescored; nothing is rescaled or cut off.
 
-Where s is negative the product would turn the filter round, a reward lowering the score.
-Such images keep their score as it is: the multiplied part is max(s, 0).
+Where s is negative the product would invert the filter, a reward lowering the score.
+Such images keep their score: the multiplied part is max(s, 0).
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SoftScore:
     soft_filter: SoftFilter
 
     def combine(self, products: Scores) -> Scores:
-        """``[n, 3]`` products to ``[n]`` scores, in the precision they come in."""
+        """``[n, 3]`` products to ``[n]`` scores, in their precision."""
         base, reward, penalty = products[..., 0], products[..., 1], products[..., 2]
         return np.where(base < 0, base, base * self._factor(reward, penalty))
 
@@ -63,7 +63,7 @@ class SoftScore:
     def ledger(
         self, parts: Sequence[tuple[str, float]], reward: float, penalty: float
     ) -> tuple[tuple[str, float], ...]:
-        """The base score's ``parts`` and what the filter made of them; adds up to the score."""
+        """The base score's ``parts`` and the filter's contributions; adds up to the score."""
         base = sum(value for _, value in parts)
         mode, weight = self.soft_filter.mode, self.soft_filter.weight
         if base < 0:
@@ -84,9 +84,9 @@ class SoftScore:
 
 
 def soft_score(query: Vector, constraints: Constraints, soft_filter: SoftFilter, encoder: TextEncoder) -> SoftScore:
-    """Encode the constraints and join them to ``query`` ``[dim]``."""
+    """Encode the constraints and combine them with ``query`` ``[dim]``."""
     if soft_filter.mode == "reward" and not constraints.prescriptive:
-        # s · r would make one large tie of the gallery where there is nothing to reward.
+        # Without anything to reward, s · r would tie the whole gallery.
         soft_filter = replace(soft_filter, weight=0.0)
     sides = (constraints.prescriptive, constraints.proscriptive)
     encoded = encoder.encode_texts([*sides[0], *sides[1]]) if any(sides) else np.empty((0, len(query)), np.float32)

@@ -1,4 +1,4 @@
-"""How long each stage of a turn took, and somebody who is told when it begins."""
+"""Stage timer of a turn, which also notifies an observer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the files of a shortcut audit (CIRCUS) hold: one retriever's ranks, a pool's labels, traces."""
+"""Contents of shortcut-audit files (CIRCUS): one retriever's ranks, a pool's labels, traces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.registry.contents import Content, Source
 
 
 def circus_audit(source: Source) -> Content:
-    """A per-retriever file or an aggregate: only the latter says how retrievers were put together."""
+    """A per-retriever file or an aggregate: only the latter says how retrievers were combined."""
     if first_value(source.path, "metadata.aggregation") is not None:
         return _aggregate(source)
     return _run(source)
@@ -65,7 +65,7 @@ class _Trace(BaseModel):
 
 
 def circus_traces(source: Source) -> Content:
-    """Lines of validated or shortcut-free queries. A query that occurs twice is a fault."""
+    """Lines of validated or shortcut-free queries. A repeated query is a fault."""
     datasets: Counter[str] = Counter()
     labels: Counter[str] = Counter()
     decisions: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Checking a local copy of a data set: what it holds, and everything that is wrong with it."""
+"""Check a local copy of a data set: its contents, and all its faults."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cir_core.registry.contents import Content, Source
 from cir_core.registry.kinds import checked_kind
 from cir_core.support.texts import quoted
 
-NAMED = 20  # missing images named; their number is counted
+NAMED = 20  # missing images listed by name; all are counted
 
 
 @dataclass(frozen=True)
 class CheckReport:
     """``faults`` may be fewer than ``fault_count``, ``missing_images`` fewer than ``missing_count``:
-    a broken copy has the same fault everywhere. ``images`` is the root that was looked under, None
-    where images were not looked for."""
+    a broken copy has the same fault everywhere. ``images`` is the searched root, None
+    if images were not checked."""
 
     kind: str
     path: str
@@ -58,17 +58,17 @@ def check(
     kind: str, path: Path, *, images: Path | None = None, annotations: Path | None = None, pool: Path | None = None,
     split: str | None = None, caption_mode: CaptionMode | None = None,
 ) -> CheckReport:
-    """Read everything, go on past faults, and look for the images under ``images``.
+    """Read everything, continue past faults, and look for the images under ``images``.
 
-    Raises ``DatasetError`` for a kind or a path that is not there, an option the kind does not
-    take, and ``images`` for a kind that names none; never for what the files hold.
+    Raises ``DatasetError`` for an unknown kind, a missing path, an option the kind does not
+    support, and ``images`` for a kind that names none; never for the files' contents.
     """
     faults = ValidationIssues(collect=True)
     source = Source(path, faults, split, caption_mode, pool, annotations)
     found = checked_kind(kind, source)
     try:
         content = found.read(source)
-    except CirqueError as error:  # a file that is missing or of another kind ends the reading
+    except CirqueError as error:  # a missing file or one of another kind ends the reading
         problem, _, remedy = str(error).rpartition(". ")
         faults.add(path, "", (problem or str(error)).removeprefix(f"{path} "), remedy or "Check the path")
         content = Content({})
@@ -100,7 +100,7 @@ def _is_empty(content: Content) -> bool:
 
 
 def _twice(path: Path, benchmark: Benchmark, faults: ValidationIssues) -> None:
-    """Ids that readers let pass more than once."""
+    """Repeated ids that readers accept."""
     for query_id in _repeated(query.query_id for query in benchmark.queries):
         faults.add(path, f"query {quoted(query_id)}", "its id occurs more than once",
                    "Give each query its own id")

@@ -1,4 +1,4 @@
-"""What a person's files of one kind hold: counts, notes, image ids, and the benchmark where there is one."""
+"""Contents of files of each kind: counts, notes, image ids, and the benchmark if there is one."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from cir_core.registry import counting
 
 @dataclass(frozen=True)
 class Source:
-    """Where a data set lies and how it is to be read; None leaves it to the data set's reader."""
+    """Location of a data set and reading options; None uses the reader's default."""
 
     path: Path
     faults: ValidationIssues
     split: str | None = None
     caption_mode: CaptionMode | None = None
-    pool: Path | None = None          # the gallery's list, where the data set's files have none
+    pool: Path | None = None          # the gallery's list, if the data set's files have none
     annotations: Path | None = None   # of the benchmark that a submission answers
+    union: bool | None = None         # FashionIQ: rank the references and targets only
 
 
 @dataclass(frozen=True)
 class Content:
-    """``image_ids`` are all that the files name, each once; () for files that name none of their own."""
+    """``image_ids`` are all named in the files, each once; () for files without their own."""
 
     counts: counting.Counts
     notes: Sequence[str] = ()
@@ -82,7 +83,7 @@ def soft_multi_target(source: Source) -> Content:
         source.path, pool=_pool(source), split=source.split or "val", caption_mode=source.caption_mode,
         faults=source.faults,
     )
-    records = read_multi_target(source.path, ValidationIssues(collect=True))  # its faults are known by now
+    records = read_multi_target(source.path, ValidationIssues(collect=True))  # its faults are reported already
     return of_benchmark(benchmark, counting.multi_target_counts(records, benchmark))
 
 

@@ -1,59 +1,43 @@
-"""A data set's files in another form, or once more in their own."""
+"""Convert a data set's files to another format, or rewrite them in their own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 from cir_core.datasets.files.mbeir_writing import write_mbeir
-from cir_core.datasets.readers.circled import read_sessions, write_sessions
-from cir_core.datasets.readers.hp_fashioniq import read_questions, write_questions
-from cir_core.datasets.readers.qrels import read_qrels, write_qrels
-from cir_core.datasets.readers.soft import (
-    read_candidates,
-    read_multi_target,
-    read_single_target,
-    write_candidates,
-    write_multi_target,
-    write_single_target,
-)
-from cir_core.datasets.readers.soft_constraints import ConstraintCache, read_constraints, write_constraints
+from cir_core.datasets.readers.qrels import write_qrels
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
-from cir_core.evaluation.runs.trec import read_trec_run, write_trec_run
 from cir_core.registry.kinds import find_kind, read_benchmark
 from cir_core.support.texts import quoted
-
-Notes = Sequence[str]
-_Content = TypeVar("_Content")
 
 
 @dataclass(frozen=True)
 class Converted:
-    """``written`` are the files; ``notes`` what the person should know of those they came from."""
+    """``written`` are the files; ``notes`` are remarks on their source."""
 
     written: Sequence[Path]
-    notes: Notes = ()
+    notes: Sequence[str] = ()
 
 
 def forms_of(kind: str) -> tuple[str, ...]:
-    """What files of ``kind`` can be written as. Raises ``DatasetError`` for an unknown kind."""
-    own = (kind,) if kind in _COPIES else ()
-    return tuple(dict.fromkeys((*own, *(_OF_BENCHMARKS if find_kind(kind).is_benchmark else ()))))
+    """Formats that files of ``kind`` can be converted to. Raises ``DatasetError`` for an unknown kind."""
+    found = find_kind(kind)
+    return tuple(dict.fromkeys((*((kind,) if found.copy else ()), *(_OF_BENCHMARKS if found.is_benchmark else ()))))
 
 
 def convert(
     kind: str, path: Path, form: str, out: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
     pool: Path | None = None,
 ) -> Converted:
-    """Write what ``path`` holds to ``out`` in ``form``: a file, or a folder for "mbeir".
+    """Write the contents of ``path`` to ``out`` in ``form``: a file, or a folder for "mbeir".
 
-    A form of the kind's own name is the released form again; CIRCLED's raw sessions become public
-    ones. What is at ``out`` already is replaced. Raises ``DatasetError`` for a form that the kind
-    does not have, at the first fault of the files, for an option that has no meaning, and where
-    ``out`` cannot be written or holds what is read.
+    A form of the kind's own name rewrites the released format; CIRCLED's raw sessions become public
+    ones. Existing files at ``out`` are replaced. Raises ``DatasetError`` for a form that the kind
+    does not support, at the first fault of the files, for an option without effect, and if
+    ``out`` cannot be written or contains the source.
     """
     if form not in (forms := forms_of(kind)):
         can = f"It can be written as: {', '.join(forms)}." if forms else "Its files have no other form."
@@ -63,13 +47,13 @@ def convert(
     if any(_would_replace(out.resolve(), given.resolve(), form) for given in (path, pool) if given is not None):
         raise DatasetError(f"{out} holds what is read, which would be replaced. Write to another place.")
     try:
-        if form in _OF_BENCHMARKS and find_kind(kind).is_benchmark:
+        if (copy := find_kind(kind).copy) is None or form != kind:
             benchmark = read_benchmark(kind, path, split=split, caption_mode=caption_mode, pool=pool)
             return Converted(_OF_BENCHMARKS[form](out, benchmark), benchmark.notes)
         for name, value in (("split", split), ("caption mode", caption_mode), ("pool", pool)):
             if value is not None:
                 raise DatasetError(f"{kind} in its own form takes no {name}. Leave it out.")
-        return Converted((out,), _COPIES[kind](path, out))
+        return Converted((out,), copy(path, out))
     except OSError as error:
         raise DatasetError(f"{out} cannot be written: {error.strerror}. Name another place.") from error
 
@@ -77,23 +61,6 @@ def convert(
 def _would_replace(out: Path, given: Path, form: str) -> bool:
     within = out.exists() and given in out.parents
     return out == given or within or (form == "mbeir" and out in given.parents)
-
-
-def _copy(
-    read: Callable[[Path], _Content], write: Callable[[Path, _Content], None],
-    notes: Callable[[_Content], Notes] = lambda content: (),
-) -> Callable[[Path, Path], Notes]:
-    def copied(path: Path, out: Path) -> Notes:
-        content = read(path)
-        write(out, content)
-        return notes(content)
-
-    return copied
-
-
-def _write_constraints(out: Path, cache: ConstraintCache) -> None:
-    write_constraints(out, cache.constraints, model=cache.model, input_tokens=cache.input_tokens,
-                      output_tokens=cache.output_tokens)
 
 
 def _write_targets(out: Path, benchmark: Benchmark) -> tuple[Path, ...]:
@@ -104,16 +71,6 @@ def _write_targets(out: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     return (out,)
 
 
-_COPIES: Mapping[str, Callable[[Path, Path], Notes]] = {
-    "circled": _copy(read_sessions, write_sessions, lambda sessions: sessions.notes),
-    "soft-multi-target": _copy(read_multi_target, write_multi_target),
-    "soft-single-target": _copy(read_single_target, write_single_target),
-    "soft-candidates": _copy(read_candidates, write_candidates),
-    "soft-constraints": _copy(read_constraints, _write_constraints),
-    "hp-fashioniq": _copy(read_questions, write_questions),
-    "trec-run": _copy(read_trec_run, write_trec_run, lambda run: run.notes),
-    "trec-qrels": _copy(read_qrels, write_qrels),
-}
 _OF_BENCHMARKS: Mapping[str, Callable[[Path, Benchmark], Sequence[Path]]] = {
     "mbeir": write_mbeir,
     "trec-qrels": _write_targets,

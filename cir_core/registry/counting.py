@@ -1,4 +1,4 @@
-"""What describes a data set in numbers: those that papers print, to compare a local copy with."""
+"""Statistics of a data set, as printed in papers, for comparison with a local copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Counts = Mapping[str, int | float | str]
 
 
 def benchmark_counts(benchmark: Benchmark) -> Counts:
-    """Queries, images by pool, targets of a query. "not listed": the files do not say."""
+    """Queries, images by pool, targets per query. "not listed": missing in the files."""
     queries = benchmark.queries
     counts: dict[str, int | float | str] = {"queries": len(queries)}
     by_pool = Counter(query.pool for query in queries)
@@ -45,8 +45,8 @@ def benchmark_counts(benchmark: Benchmark) -> Counts:
 
 
 def hp_counts(questions: Sequence[Question]) -> Counts:
-    """People, questions, scores by value, preferences; how often a shown set has the target, as a
-    share of sets."""
+    """People, questions, scores by value, preferences; the share of shown sets that contain the
+    target."""
     shown = [(question, one) for question in questions for one in question.sets]
     scores = Counter(one.score for _, one in shown)
     categories = Counter(question.category for question in questions)
@@ -74,7 +74,7 @@ def hp_counts(questions: Sequence[Question]) -> Counts:
 
 
 def multi_target_counts(records: Sequence[MultiTarget], benchmark: Benchmark) -> Counts:
-    """The file's own counts, before the reference is dropped, and then the benchmark's."""
+    """The file's own counts, before the reference is excluded, and then the benchmark's."""
     targets = [len(record.target_ids) for record in records]
     scores = [score for record in records for score in record.scores.values()]
     return {
@@ -162,6 +162,6 @@ def qrels_counts(qrels: Mapping[str, Mapping[str, int]]) -> Counts:
 
 
 def mean(numbers: Iterable[float]) -> float:
-    """0.0 of nothing: a file without records is described as such."""
+    """The mean; 0.0 of nothing, for a file without records."""
     known = list(numbers)
     return sum(known) / len(known) if known else 0.0

@@ -1,74 +1,121 @@
-"""The kinds of files that cirque reads, by name."""
+"""Table of the supported kinds of data-set files: readers, evaluators, domains, command-line help."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from cir_core.datasets.files.issues import ValidationIssues
 from cir_core.datasets.readers import circo, cirr, fashioniq, lasco, mbeir
+from cir_core.datasets.readers.soft_benchmark import is_cirr_name
 from cir_core.datasets.records import Benchmark, CaptionMode
 from cir_core.errors import DatasetError
-
-# The top of this package: its readers of runs and audits import those packages when they are called,
-# since both read their own files through the modules below here. They never import the registry.
-from cir_core.registry import audit_contents, contents
+from cir_core.evaluation.evaluators import single_turn
+from cir_core.evaluation.evaluators.cirr import cirr as measure_cirr
+from cir_core.evaluation.evaluators.evaluator import Evaluator, of_rankings
+from cir_core.evaluation.runs import submissions
+from cir_core.evaluation.runs.records import Run
+from cir_core.registry import audit_contents, contents, copying
 from cir_core.registry.contents import Content, Reader, Source, of_benchmark
 from cir_core.sample import benchmark as sample
 from cir_core.support.texts import quoted
+from cir_core.types.domains import Domain
 
-Option = Literal["split", "caption_mode", "pool", "annotations"]
+Option = Literal["split", "caption_mode", "pool", "annotations", "union"]
+Submit = Callable[[Path, Run, Benchmark], submissions.Submission]
+_WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``expects`` says what PATH is; ``options`` what else its reader takes. ``is_benchmark``: it has
-    queries that can be ranked."""
+    """One kind of data-set files.
+
+    ``expects`` describes PATH, ``options`` the reader's other arguments, ``domain`` what prompts say
+    the images show; of a form that many data sets have, ``parts`` names those
+    that a benchmark holds. Kinds with an ``evaluator`` have queries that can be ranked; ``measures``
+    is the help of their ``cirque evaluate``. ``copy`` writes the released form again, ``submit``
+    files for the benchmark's server into a folder.
+    """
 
     name: str
     title: str
     expects: str
     read: Reader
     options: tuple[Option, ...] = ()
-    is_benchmark: bool = False
+    evaluator: Evaluator | None = None
+    measures: str = ""
+    domain: Domain | None = None
+    parts: Callable[[Benchmark], Sequence[str]] = lambda benchmark: (benchmark.kind,)
+    copy: copying.Copy | None = None
+    submit: Submit | None = None
+
+    @property
+    def is_benchmark(self) -> bool:
+        return self.evaluator is not None
 
 
-def _benchmark(read: Callable[..., Benchmark], *options: Option) -> dict[str, Any]:
+def _benchmark(
+    read: Callable[..., Benchmark], *options: Option, evaluator: Evaluator = Evaluator(),
+) -> dict[str, Any]:
     """A benchmark's reader, which also takes ``faults`` and ``options``."""
 
     def content(source: Source) -> Content:
-        given = {option: getattr(source, option) for option in options}
+        given = {option: value for option in options if (value := getattr(source, option)) is not None}
         return of_benchmark(read(source.path, faults=source.faults, **given))
 
-    return {"read": content, "options": options, "is_benchmark": True}
+    return {"read": content, "options": options, "evaluator": evaluator}
+
+
+def _soft_parts(benchmark: Benchmark) -> Sequence[str]:
+    """SoFT's files name no data set: CIRR's and FashionIQ's images are called differently."""
+    return [("cirr" if is_cirr_name(query.reference_id) else "fashioniq") for query in benchmark.queries[:1]]
 
 
 _ALL = (
     Kind("sample", "the sample gallery's own benchmark", "the folder it was drawn to (default: cirque's own)",
-         **_benchmark(sample.read_benchmark, "split", "caption_mode")),
+         **_benchmark(sample.read_benchmark, "split", "caption_mode", evaluator=Evaluator(by_category=True)),
+         domain="garment"),
     Kind("fashioniq", "FashionIQ", "the folder with captions/ and image_splits/",
-         **_benchmark(fashioniq.read_benchmark, "split", "caption_mode")),
+         **_benchmark(fashioniq.read_benchmark, "split", "caption_mode", "union",
+                      evaluator=Evaluator(of_rankings(single_turn.fashioniq), by_category=True)),
+         measures="FashionIQ: Recall@10 and @50 by category, and their means.", domain="garment"),
     Kind("cirr", "CIRR", "the folder with captions/ and image_splits/, or a cap.rc2 file",
-         **_benchmark(cirr.read_benchmark, "split", "caption_mode")),
+         **_benchmark(cirr.read_benchmark, "split", "caption_mode", evaluator=Evaluator(measure_cirr)),
+         measures="CIRR: Recall@k without the reference, and among the image set.", domain="scene",
+         submit=submissions.write_cirr),
     Kind("circo", "CIRCO", "the folder with annotations/, or val.json or test.json",
-         **_benchmark(circo.read_benchmark, "split", "caption_mode")),
-    Kind("lasco", "LaSCo", "the folder, or a lasco_<split>.json", **_benchmark(lasco.read_benchmark, "split")),
+         **_benchmark(circo.read_benchmark, "split", "caption_mode",
+                      evaluator=Evaluator(of_rankings(single_turn.circo), as_named=single_turn.circo_ids)),
+         measures="CIRCO: mAP@k, Recall@k of the first target, mAP@10 by semantic aspect.", domain="circo",
+         submit=lambda folder, run, benchmark: submissions.write_circo(folder / "circo.json", run, benchmark)),
+    Kind("lasco", "LaSCo", "the folder, or a lasco_<split>.json", **_benchmark(lasco.read_benchmark, "split"),
+         measures="LaSCo: Recall@k, nDCG and MRR.", domain="scene"),
     Kind("mbeir", "anything in M-BEIR's form", "the folder with query/ and cand_pool/, or a query JSONL",
-         **_benchmark(mbeir.read_benchmark, "split", "pool")),
+         **_benchmark(mbeir.read_benchmark, "split", "pool"),
+         measures="Anything in M-BEIR's form: Recall@k, nDCG and MRR.", parts=lambda benchmark: (benchmark.dataset,)),
     Kind("circled", "CIRCLED's sessions; as a benchmark, their first turns", "a JSON file, public or raw form",
-         contents.circled, is_benchmark=True),
+         contents.circled, evaluator=Evaluator(), parts=lambda benchmark: tuple(benchmark.pools),
+         copy=copying.copy_sessions),
     Kind("soft-multi-target", "SoFT's multi-target queries", "the JSON file; the gallery's split file as --pool",
-         contents.soft_multi_target, ("split", "caption_mode", "pool"), is_benchmark=True),
+         contents.soft_multi_target, ("split", "caption_mode", "pool"),
+         Evaluator(of_rankings(single_turn.multi_target)),
+         "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.", parts=_soft_parts,
+         copy=copying.copy_multi_target),
     Kind("soft-single-target", "SoFT's rewritten queries", "the JSON file; the gallery's split file as --pool",
-         contents.soft_single_target, ("split", "pool"), is_benchmark=True),
+         contents.soft_single_target, ("split", "pool"), Evaluator(),
+         "SoFT's rewritten queries: Recall@k, nDCG and MRR.", parts=_soft_parts, copy=copying.copy_single_target),
     Kind("soft-candidates", "SoFT's candidates", "a by_caption_query, by_joined_query or by_tg_img JSON file",
-         contents.soft_candidates),
-    Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json", contents.soft_constraints),
-    Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json", contents.hp_fashioniq),
-    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag", contents.trec_run),
-    Kind("trec-qrels", "relevance judgements", "TREC lines, or tabs with a header", contents.trec_qrels),
+         contents.soft_candidates, copy=copying.copy_candidates),
+    Kind("soft-constraints", "SoFT's constraint cache", "a <data set>_const_<model>.json", contents.soft_constraints,
+         copy=copying.copy_constraints),
+    Kind("hp-fashioniq", "HP-FashionIQ: people's scores of retrieved sets", "hpfiq.json", contents.hp_fashioniq,
+         copy=copying.copy_questions),
+    Kind("trec-run", "a TREC run", "lines: query Q0 image rank score tag", contents.trec_run, copy=copying.copy_run),
+    Kind("trec-qrels", "relevance judgements", "TREC lines, or tabs with a header", contents.trec_qrels,
+         copy=copying.copy_qrels),
     Kind("circo-submission", "a submission to CIRCO's server", "its JSON file; CIRCO as --annotations",
          contents.circo_submission, ("split", "annotations")),
     Kind("cirr-submission", "a submission to CIRR's server", "its JSON file or their folder; CIRR as --annotations",
@@ -82,15 +129,15 @@ KINDS: Mapping[str, Kind] = {kind.name: kind for kind in _ALL}
 
 
 def find_kind(name: str) -> Kind:
-    """Raises ``DatasetError`` naming those that there are."""
+    """Raises ``DatasetError`` listing the known kinds."""
     if name not in KINDS:
         raise DatasetError(f"There is no kind of data set {quoted(name)}. There are: {', '.join(KINDS)}.")
     return KINDS[name]
 
 
 def checked_kind(name: str, source: Source) -> Kind:
-    """The kind that reads ``source``. Raises ``DatasetError`` for an unknown kind, an option that it
-    does not take, and a path that is not there."""
+    """The kind that reads ``source``. Raises ``DatasetError`` for an unknown kind, an unsupported
+    option, and a missing path."""
     kind = find_kind(name)
     for option in get_args(Option):
         if getattr(source, option) is not None and option not in kind.options:
@@ -103,15 +150,15 @@ def checked_kind(name: str, source: Source) -> Kind:
 
 def read_benchmark(
     kind: str, path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
-    pool: Path | None = None, faults: ValidationIssues | None = None,
+    pool: Path | None = None, union: bool | None = None, faults: ValidationIssues | None = None,
 ) -> Benchmark:
     """The data set at ``path`` as queries and pools.
 
-    ``pool`` lists the gallery for kinds whose files do not. Raises ``DatasetError`` as
-    :func:`checked_kind` does, for a kind without queries to rank, and at the first fault unless
-    ``faults`` collects.
+    ``pool`` lists the gallery for kinds whose files do not; ``union`` is FashionIQ's other protocol.
+    Raises ``DatasetError`` as :func:`checked_kind` does, for a kind without queries to rank, and at
+    the first fault unless ``faults`` collects.
     """
-    source = Source(path, ValidationIssues() if faults is None else faults, split, caption_mode, pool)
+    source = Source(path, ValidationIssues() if faults is None else faults, split, caption_mode, pool, union=union)
     found = checked_kind(kind, source)
     if not found.is_benchmark:
         names = ", ".join(name for name, one in KINDS.items() if one.is_benchmark)
@@ -121,3 +168,26 @@ def read_benchmark(
     if not benchmark.queries and not source.faults.count:
         raise DatasetError(f"{path} holds no query of {kind}. Expected: {found.expects}.")
     return benchmark
+
+
+def evaluator_of(benchmark: Benchmark) -> Evaluator:
+    """How runs over ``benchmark`` are measured. Raises ``DatasetError`` for a kind that is no benchmark's."""
+    evaluator = find_kind(benchmark.kind).evaluator
+    if evaluator is None:
+        raise DatasetError(f"{benchmark.kind} has no queries that could be ranked, so it has no measures.")
+    return evaluator
+
+
+def domain_of(benchmark: Benchmark) -> Domain | None:
+    """What language models are told that the images show; None where the data set does not say, and where its
+    parts differ."""
+    kind = KINDS.get(benchmark.kind)
+    found = {domain_named(name) for name in (kind.parts(benchmark) if kind else ())}
+    return found.pop() if len(found) == 1 else None
+
+
+def domain_named(dataset: str) -> Domain | None:
+    """That of a data set or of a part of one, such as "cirr_val" or "fashioniq_dress"; None for others."""
+    first = _WORD.match(dataset.casefold())
+    kind = KINDS.get(first[0]) if first else None
+    return kind.domain if kind else None

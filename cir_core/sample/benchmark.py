@@ -1,4 +1,4 @@
-"""The sample gallery's own benchmark, whose files have FashionIQ's form."""
+"""The sample gallery's own benchmark, in FashionIQ's format."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ def read_benchmark(
     path: Path, *, split: str | None = None, caption_mode: CaptionMode | None = None,
     faults: ValidationIssues | None = None,
 ) -> Benchmark:
-    """Queries and pools of the drawn garments; ``path`` is where they were drawn to.
+    """Queries and pools of the rendered garments in ``path``.
 
-    ``split`` is the one whose pictures the bundled encoder has never seen unless given, and
+    ``split`` is by default the one held out from the bundled encoder's training, and
     ``caption_mode`` "joined". Ids, pools and errors are those of :func:`fashioniq.read_benchmark`.
     """
     from cir_core.sample.gallery import SPLIT

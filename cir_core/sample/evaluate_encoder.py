@@ -1,4 +1,4 @@
-"""How well an encoder connects the sample gallery's pictures and words."""
+"""Evaluate an encoder on the sample gallery: retrieval and zero-shot attributes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DualEncoder(Protocol):
 
 @dataclass(frozen=True)
 class GroupAccuracy:
-    """Images whose value the encoder named, of all, and of each true value."""
+    """Correct and total images, overall and by true value."""
 
     correct: int
     total: int
@@ -52,7 +52,7 @@ class EncoderReport:
 
     @property
     def mean_attribute_accuracy(self) -> float:
-        """The mean over the groups, each counting the same."""
+        """The unweighted mean over the groups."""
         return float(np.mean([group.accuracy for group in self.attribute_accuracy.values()]))
 
 
@@ -63,7 +63,7 @@ def evaluate_sample_encoder(
     *,
     seed: int,
 ) -> EncoderReport:
-    """Score ``encoder`` on ``garments`` and their pictures ``images`` (same order).
+    """Evaluate ``encoder`` on ``garments`` and their ``images`` (same order).
 
     Each garment gets one full caption, written with ``random.Random(seed)`` in order;
     every garment's image is a candidate for every caption.
@@ -88,8 +88,8 @@ def evaluate_sample_encoder(
 def ranks_of_own(scores: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
     """Rank of column ``i`` in row ``i`` of ``scores`` (``[n, n]``), from 1.
 
-    One plus the columns that score strictly better, plus those of equal score that
-    stand earlier.
+    One plus the columns that score strictly better, plus earlier columns of equal
+    score.
     """
     own = np.diagonal(scores)[:, None]
     better = (scores > own).sum(axis=1)

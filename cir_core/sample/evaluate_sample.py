@@ -1,7 +1,7 @@
-"""The sample gallery as a benchmark of methods: one turn in FashionIQ's protocol, then
-sessions that are the same for all of them, with intervals and paired differences.
+"""The sample gallery as a benchmark of methods: single turns in FashionIQ's protocol, then
+fixed sessions, with intervals and paired differences.
 
-``docs/evaluation.md`` describes the protocol, ``docs/methods.md`` how to bring a method.
+``docs/evaluation.md`` describes the protocol, ``docs/methods.md`` how to add a method.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from cir_core.types.records import ProtocolCard
 
 @dataclass(frozen=True)
 class Difference:
-    """``method`` less ``base``, query by query, in the unit of the measures."""
+    """``method`` minus ``base``, query by query, in the unit of the measures."""
 
     method: str
     base: str
@@ -49,8 +49,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class SessionsReport:
-    """One set of sessions. ``live``, of built ones: the figures of the search that made them,
-    over all its sessions, also those of one turn that the set leaves out."""
+    """One set of sessions. ``live``, for built ones: the figures of the search that made them,
+    over all its sessions, including those of one turn, which the set excludes."""
 
     fixed: SessionSet
     scores: tuple[SessionScores, ...]
@@ -60,7 +60,7 @@ class SessionsReport:
 
 @dataclass(frozen=True)
 class SampleReport:
-    """``skipped``: methods that could not run, by name, and why."""
+    """``skipped``: methods that could not run, by name, with the reason."""
 
     queries: Mapping[str, Sequence[Mapping[str, str]]]   # by category: reference, target, text
     single: tuple[SingleTurn, ...]
@@ -77,8 +77,8 @@ def evaluate_sample(
 ) -> SampleReport:
     """Evaluate ``methods`` over ``folder``'s queries (all, or the first ``limit`` of each category).
 
-    ``against`` names the one of ``methods`` that the others are compared with. Raises
-    ``MethodError`` if it is none of them, and what a turn raises when a method's base fails.
+    ``against`` is the one of ``methods`` that the others are compared with. Raises
+    ``MethodError`` if it is none of them, and the error of a turn when a method's base fails.
     """
     methods = list({method.name: method for method in methods}.values())
     if against is not None and against not in [method.name for method in methods]:
@@ -105,7 +105,7 @@ def evaluate_sample(
     def searcher(category: Category, using: Encoder = encoder) -> Searcher:
         return Searcher(gallery, using, language, within=category.ids)
 
-    # The first caption and the first text also load their models: that is no method's time.
+    # Warm-up: the first caption and the first text also load their models, which is no method's time.
     searcher(categories[0]).stored_captions(categories[0].ids[:1])
     encoder.encode_texts([""])
     single = tuple(

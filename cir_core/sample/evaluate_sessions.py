@@ -1,19 +1,19 @@
-"""Whole sessions that are the same for every method, as CIRCLED evaluates.
+"""Fixed multi-turn sessions for comparing methods, as in CIRCLED.
 
-A session is fixed before anything is measured: its references I_1 … I_L, its texts
+A session is fixed in advance: its references I_1 … I_L, its texts
 T_1 … T_L, its target. A method turns the history up to turn l into a rank of the target.
 
-Whoever made the sessions is at an advantage in them, so there are two sets.
+The method that made the sessions has an advantage in them, so there are two sets.
 
-* *Built*, by CIRCLED's construction: a simulated person searches with CIReVL and eq. 9, picks
-  of the ten images shown the one closest to the target, and says one short thing that still
-  differs. A session ends at the first hit in the top ten. CIReVL therefore never hits before
-  the last turn, and those that hit at once are not in the set.
-* *Neutral*: nobody searched. At every turn the person is shown ten garments of the category
-  drawn at random and takes the one that shares most attributes with the target; all turns
+* *Built*, by CIRCLED's construction: a simulated user searches with CIReVL and eq. 9, picks
+  the one of the ten images shown that is closest to the target, and names one remaining
+  difference. A session ends at the first hit in the top ten. CIReVL therefore never hits before
+  the last turn, and immediate hits are excluded.
+* *Neutral*: no search. At every turn the user is shown ten random garments of the category
+  and picks the one that shares most attributes with the target; all turns
   are used. No method's results decide what is picked or when it ends.
 
-The person knows the ground truth; methods see references and texts only.
+The simulated user knows the ground truth; methods see references and texts only.
 """
 
 from __future__ import annotations
@@ -80,9 +80,9 @@ def _targets(
 def _search(
     searcher: Searcher, category: str, target_id: str, truth: Truth, rng: random.Random, max_turns: int
 ) -> BuiltSession:
-    """Starts from any garment of the category: most attributes differ, one sentence cannot say
-    them all, so one turn is rarely enough. (The benchmark's own queries lie within four
-    attributes of their target and leave a session nothing to do.) Ends at the first hit in
+    """Search from any garment of the category: most attributes differ, more than one sentence can
+    express, so one turn is rarely enough. (The benchmark's own queries are within four
+    attributes of their target and too easy for a session.) Ends at the first hit in
     the top ten, after ``max_turns``, or when nothing is left to pick or to say."""
     reference = rng.choice([image_id for image_id in searcher.index.ids if image_id != target_id])
     text = relative_captions(truth[reference], truth[target_id], rng)[0]
@@ -108,7 +108,7 @@ def _search(
 
 
 def _closest(searcher: Searcher, hits: Sequence[Hit], target_id: str, used: Sequence[str]) -> str | None:
-    """What the simulated person points at: the shown image most like the target."""
+    """The simulated user's pick: the shown image most similar to the target."""
     shown = [hit.image_id for hit in hits if hit.image_id not in used]
     if not shown:
         return None

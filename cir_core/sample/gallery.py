@@ -1,4 +1,4 @@
-"""The sample gallery on this machine: drawn once, indexed once, then simply there."""
+"""Install the sample gallery: render and index it once."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from cir_core.gallery.progress import IndexProgress
 from cir_core.sample.atelier.build import AtelierPaths, build_atelier, is_complete
 
 NAME = "atelier"
-SPLIT = "test"  # the pictures the bundled encoder has never seen
+SPLIT = "test"  # held out from the bundled encoder's training
 
 
 def sample_folder(home: Path) -> Path:
-    """Where the drawn images and their FashionIQ-style files lie."""
+    """Folder of the rendered images and their FashionIQ-style files."""
     return home / "samples" / NAME
 
 
 def is_ready(home: Path) -> bool:
-    """Whether the sample gallery is there and was indexed with the encoder that ships now.
+    """Whether the sample gallery exists and was indexed with the current bundled encoder.
 
-    Reads no model: the stamp that :func:`ensure_sample` leaves names the weights by hash.
+    Loads no model: the stamp written by :func:`ensure_sample` identifies the weights by hash.
     """
     try:
         gallery = open_gallery(NAME, home=home)
@@ -40,10 +40,10 @@ def ensure_sample(
     drawing: Callable[[int, int], None] | None = None,
     indexing: Callable[[IndexProgress], None] | None = None,
 ) -> Gallery:
-    """The sample gallery, drawn and indexed with ``encoder`` if it is not already.
+    """The sample gallery, rendered and indexed with ``encoder`` if necessary.
 
-    The bundled encoder's is called "atelier"; any other encoder gets a gallery of its own
-    beside it. Takes up after an interruption. The first run spawns drawing processes, so a
+    With the bundled encoder it is called "atelier"; any other encoder gets a separate gallery
+    beside it. Resumes after an interruption. The first run spawns rendering processes, so a
     script that calls this needs the ``if __name__ == "__main__"`` guard.
     """
     bundled = encoder.identity.spec == NAME
@@ -64,7 +64,7 @@ def ensure_sample(
 def ensure_drawn(
     home: Path, *, progress: Callable[[int, int], None] | None = None
 ) -> tuple[AtelierPaths, bool]:
-    """The drawn images and their files, and whether anything had to be drawn for them."""
+    """The rendered images and their files, and whether anything had to be rendered."""
     folder = sample_folder(home)
     if is_complete(folder):
         return AtelierPaths(folder), False
@@ -76,7 +76,7 @@ def _indexed(name: str, home: Path, encoder: Encoder) -> Gallery | None:
         gallery = open_gallery(name, home=home)
         gallery.check_encoder(encoder)
         return gallery
-    except GalleryError:  # not there, half there, or made with another encoder
+    except GalleryError:  # missing, incomplete, or made with another encoder
         return None
 
 

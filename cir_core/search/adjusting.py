@@ -1,4 +1,4 @@
-"""A finished turn with one part of it changed. No language model is asked."""
+"""Change one part of a finished turn, without a language model call."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cir_core.types.records import MethodSettings, SoftFilter
 def adjusted(
     found: TurnResult, method: MethodSettings, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
 ) -> tuple[ComposedQuery, Composition, tuple[str, ...]]:
-    """The query of ``found``, its composition and its notes after ``adjustment``.
+    """The query of ``found`` after ``adjustment``, with its composition and notes.
 
-    Raises ``SearchError`` for chips, λ or a text that cannot be used.
+    Raises ``SearchError`` for invalid chips, λ or text.
     """
     old = found.composition
     constraints, soft_filter = old.constraints, old.soft_filter
@@ -35,26 +35,26 @@ def adjusted(
     start = ComposedQuery(compose(terms).vector, terms)
     query = fuse_rounds(start, rounds, method.reflection) if method.reflection else start
     if rounds == old.rounds:
-        query = replace(query, vector=found.vector)  # the stored one, to the last bit
+        query = replace(query, vector=found.vector)  # the stored one, bit for bit
     composition = replace(old, rounds=rounds, constraints=constraints, soft_filter=soft_filter)
     return query, composition, (*_notes(found, rounds), *_filter_notes(adjustment, composition))
 
 
 def _notes(found: TurnResult, rounds: Sequence[ReflectionRound]) -> tuple[str, ...]:
-    """What was said of rounds that were taken back is no longer said."""
+    """Notes of the turn without those of discarded rounds."""
     before = found.composition.rounds
     kept = {note for one in rounds for note in one.notes}
     gone = {note for one in before for note in one.notes} - kept
     notes = [note for note in found.notes if note not in gone]
     if len(rounds) < len(before):
-        notes.append(f"{len(rounds)} of {len(before)} rounds of reflection were kept")
+        notes.append(f"{len(rounds)} of {len(before)} rounds of reflection are applied")
     if any(one.edited and not was.edited for one, was in zip(rounds, before, strict=False)):
         notes.append(f"the query of round {len(rounds)} was rewritten by hand")
     return tuple(dict.fromkeys(notes))
 
 
 def _filter_notes(adjustment: Adjustment, made: Composition) -> tuple[str, ...]:
-    """Attributes alone rank nothing: said where a person has taken every text away."""
+    """A note if the user has removed every text: attributes alone rank nothing."""
     said = made.constraints
     if adjustment.constraints is None or said is None or made.soft_filter is None:
         return ()

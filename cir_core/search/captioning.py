@@ -1,9 +1,10 @@
-"""Captions of images as methods need them: a language model is asked once for each image."""
+"""Cached captions: the language model is called once per image."""
 
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+
+from cachetools import LRUCache
 
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
@@ -13,17 +14,17 @@ _KEPT = 4096
 
 
 class Captioner:
-    """Asks a language model for each image once. Thread-safe.
+    """Caption images, each once. Thread-safe.
 
-    An answer with remarks is asked for again next time: it may come from a stand-in, and
-    what it says should be said every time. So is a picture without a digest: nothing tells
-    it from another one of the same name.
+    Answers with notes are not cached: they may come from a fallback, whose notes
+    should be shown every time. Nor are images without a digest: nothing distinguishes
+    them from others of the same name.
     """
 
     def __init__(self, language: LanguageModel, domain: Domain) -> None:
         self._language = language
         self._domain = domain
-        self._answers: OrderedDict[str, CaptionAnswer] = OrderedDict()
+        self._answers: LRUCache[str, CaptionAnswer] = LRUCache(_KEPT)
         self._lock = threading.Lock()
 
     def caption(self, image_id: str, picture: Picture, watch: Observer | None = None) -> CaptionAnswer:
@@ -36,6 +37,4 @@ class Captioner:
         if answer.caption and not answer.notes and picture.digest:
             with self._lock:
                 self._answers[image_id] = answer
-                while len(self._answers) > _KEPT:
-                    self._answers.popitem(last=False)
         return answer

@@ -1,4 +1,4 @@
-"""A turn's query on its way: what was asked, and what became of it before the gallery is ranked."""
+"""Intermediate records of a turn's query, before the gallery is ranked."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from cir_core.types.records import Matrix, MethodSettings
 
 @dataclass(frozen=True)
 class PreparedTurn:
-    """Reference and text, put into words as the method wants them; nothing is encoded yet."""
+    """Reference and text, captioned and merged as the method requires; nothing is encoded yet."""
 
     reference: Reference
-    text: str                        # cleaned; "" where the reference says it all
-    caption: CaptionAnswer | None    # None where the method needs none
+    text: str                        # cleaned; "" if the reference alone is the query
+    caption: CaptionAnswer | None    # None if the method needs none
     words: Words
     stages: StageTimer
 
@@ -34,8 +34,8 @@ class PreparedTurn:
 
 @dataclass(frozen=True)
 class Composed:
-    """A query that is ready to be ranked by. Where ``composition`` has a soft filter, the score
-    is that of :func:`cir_core.methods.soft_filter.soft_score` over it, else the product with
+    """A query ready for ranking. If ``composition`` has a soft filter, the score
+    is :func:`cir_core.methods.soft_filter.soft_score` over it, otherwise the product with
     ``query.vector``."""
 
     caption: str
@@ -51,7 +51,7 @@ def apply_history(
     base: BaseQuery, reference: Reference, previous: Previous | None, marks: Marks, method: MethodSettings,
     features_of: Callable[[Sequence[str]], Matrix],
 ) -> ComposedQuery:
-    """This turn's own query and those before it as one, by the method's history step."""
+    """Combine this turn's own query with those before it, by the method's history step."""
     if previous is None:
         return ComposedQuery(base.vector, base.terms)
     name = NAMES[method.base]

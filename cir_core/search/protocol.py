@@ -1,4 +1,4 @@
-"""Protocol cards: everything a number depends on, under one hash."""
+"""Protocol cards: everything a result depends on, under one hash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def make_card(
 
 
 def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
-    """``card`` as it is under ``method``; with its own method it is ``card`` itself, also where
+    """``card`` under ``method``; ``card`` itself if the method is its own, even if
     an earlier version hashed other fields."""
     if method == card.method:
         return card
@@ -40,8 +40,8 @@ def with_method(card: ProtocolCard, method: MethodSettings) -> ProtocolCard:
 
 
 def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
-    """``card`` with the language model, captions and domain of ``now``; ``card`` itself, with the
-    digest it was stored with, where none of them differs."""
+    """``card`` with the language model, captions and domain of ``now``; ``card`` itself, with its
+    stored digest, if none of them differs."""
     if not differences(card, now):
         return card
     changed = dataclasses.replace(card, language_model=now.language_model, captions=now.captions, domain=now.domain)
@@ -49,8 +49,8 @@ def with_models(card: ProtocolCard, now: ProtocolCard) -> ProtocolCard:
 
 
 def differences(old: ProtocolCard, new: ProtocolCard) -> tuple[str, ...]:
-    """What a session that began under ``old`` and goes on under ``new`` should say about its next
-    turn: one remark each on language model, captions and domain, where they differ."""
+    """Notes for a session that began under ``old`` and continues under ``new``:
+    one each for language model, captions and domain, where they differ."""
     return tuple(
         f"this session began with {before}; this turn goes on with {now}"
         for before, now in zip(_models(old), _models(new), strict=True) if before != now
@@ -67,8 +67,8 @@ def _models(card: ProtocolCard) -> tuple[str, str, str]:
 
 def _digest(card: ProtocolCard) -> str:
     content = dataclasses.asdict(card)
-    # The name of a gallery and the way an encoder was named are addresses, not content:
-    # two labs that index the same files with the same weights get the same digest.
+    # Gallery names and encoder specs are locations, not content: two labs that index the
+    # same files with the same weights get the same digest.
     del content["digest"], content["gallery"], content["encoder"]["spec"]
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -80,8 +80,8 @@ def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:
-    """The inverse of :func:`card_to_dict`; fields that older versions did not write take their
-    defaults, and the digest stays the one that was stored."""
+    """The inverse of :func:`card_to_dict`; fields missing in older versions take their
+    defaults, and the stored digest is retained."""
     return ProtocolCard(**{
         **content,
         "encoder": EncoderIdentity(**content["encoder"]),

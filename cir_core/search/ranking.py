@@ -1,4 +1,4 @@
-"""A query against the gallery: hits with their ledgers, and the target's rank."""
+"""Rank the gallery by a query: hits with their score parts, and the target's rank."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def rank(
     scored = soft if soft is not None else query.vector
     target_rank = None
     if target_id is not None:
-        # A target that was itself picked as reference is still looked for.
+        # A target picked as reference is still ranked.
         hits, target_rank = index.search_and_rank(scored, k, excluded, target_id)
     elif soft is not None:
         hits = index.search_scored(soft, k, exclude=excluded)

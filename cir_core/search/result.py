@@ -1,4 +1,4 @@
-"""The outcome of one turn, before it is stored."""
+"""Search result of one turn, before it is stored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.types.records import Hit, Turn, Vector
 
 @dataclass(frozen=True)
 class TurnResult:
-    """The outcome of one turn (see :class:`~cir_core.types.records.Turn` for the fields)."""
+    """Result of one turn (see :class:`~cir_core.types.records.Turn` for the fields)."""
 
     caption: str
     merged_text: str

@@ -1,9 +1,9 @@
 """One turn of multi-turn composed image retrieval, over one gallery, without a database.
 
-A method is three steps after one another, each of which may be missing: a base makes the
-turn's vector and joins it with the turns before, a refiner (CoRR) moves it, a reranker
-(SoFT) rescores the gallery. :class:`Searcher` holds no state of a session; everything a
-turn depends on comes in, everything it found goes out.
+A method has three steps, each optional: a base computes the turn's vector and
+combines it with previous turns, a refiner (CoRR) moves it, a reranker
+(SoFT) rescores the gallery. :class:`Searcher` is stateless: everything a
+turn depends on is passed in, everything it finds is returned.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from cir_core.types.records import Matrix, MethodSettings, ProtocolCard, Vector
 
 
 class StoredCaptions(Protocol):
-    """Captions made for a gallery beforehand (``cirque captions build``)."""
+    """Captions built for a gallery in advance (``cirque captions build``)."""
 
     @property
     def digest(self) -> str: ...
@@ -55,9 +55,9 @@ class StoredCaptions(Protocol):
 class Searcher:
     """Composed retrieval over one gallery with one encoder and one language model.
 
-    ``within`` limits what is ranked to those images of the gallery: FashionIQ, for one, ranks
-    each category by itself. The order of a sequence decides ties, as the gallery's does
-    otherwise. References may come from outside.
+    ``within`` limits ranking to those images of the gallery: FashionIQ, for one, ranks
+    each category separately. The order of a sequence decides ties, by default the
+    gallery's. References may come from outside.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Searcher:
         self.language = language
         self.domain = domain
         self.captions = captions
-        self.captions_problem = captions_problem  # why the captions that are there cannot be read
+        self.captions_problem = captions_problem  # why existing captions cannot be read
         self._captioner = Captioner(language, domain)
         self._texts = TextVectors(encoder)
         if within is None:
@@ -80,12 +80,12 @@ class Searcher:
             rows = [gallery.row_of(image_id) for image_id in dict.fromkeys(within)]
             if not isinstance(within, Sequence):
                 rows.sort()
-            # The whole gallery in its own order stays on disk.
+            # Features of the whole gallery in its own order stay memory-mapped.
             features = gallery.features if rows == list(range(len(gallery))) else gallery.features[rows]
             self.index = FlatIndex(features, [gallery.ids[row] for row in rows])
 
     def card(self, method: MethodSettings) -> ProtocolCard:
-        """What a search here depends on."""
+        """The protocol card of searches with ``method``."""
         read = self.captions.digest if self.captions and method.reflection else ""
         return make_card(
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
@@ -99,12 +99,12 @@ class Searcher:
         return np.asarray(self.gallery.features[rows], dtype=np.float32)
 
     def text_vector(self, text: str) -> Vector:
-        """``[dim]`` of a text as it stands, encoded once."""
+        """``[dim]`` of a text, unmodified, cached."""
         vector: Vector = self._texts.encode_texts([text])[0]
         return vector
 
     def picture_of(self, image_id: str) -> Picture:
-        """A gallery image for a language model. No pixels are decoded until it wants them."""
+        """A gallery image for a language model; its pixels are decoded on demand."""
         image = self.gallery.image(self.gallery.row_of(image_id))
         return Picture(
             image.caption, image.sha256, self.features_of([image_id])[0],
@@ -117,8 +117,8 @@ class Searcher:
         return Reference(image_id, self.features_of([image_id])[0], picture)
 
     def stored_captions(self, image_ids: Sequence[str]) -> tuple[str, ...]:
-        """What is known of these images: optimised captions, then those of the manifest, then a
-        model's that needs no pixels; "" where there is none, () if that is everywhere."""
+        """Known captions of these images: optimised ones, then those of the manifest, then those of a
+        model that needs no pixels; "" for an image without one, () if all lack one."""
         captions = tuple(self._stored_caption(image_id) for image_id in image_ids)
         return captions if any(captions) else ()
 
@@ -136,11 +136,11 @@ class Searcher:
         self, reference: Reference, text: str, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(), k: int = 60, target_id: str | None = None, watch: TurnObserver | None = None,
     ) -> TurnResult:
-        """Run one turn. ``previous`` is None for the first one; ``marks`` are of its hits.
+        """Run one turn. ``previous`` is None for the first one; ``marks`` refer to its hits.
 
         Raises:
-            SearchError: empty or overlong text, k out of range, marks that contradict.
-            LanguageModelError, EncoderUnavailable: the base cannot be made.
+            SearchError: empty or overlong text, k out of range, contradictory marks.
+            LanguageModelError, EncoderUnavailable: the base cannot be computed.
         """
         text = clean_text(text, required=method.base != "image-only")
         _check_k(k)
@@ -156,7 +156,7 @@ class Searcher:
         marks: Marks = Marks(), watch: TurnObserver | None = None,
     ) -> Composed:
         """:meth:`turn` without its last step, the ranking. The text may be empty: then the
-        reference alone is asked for. Raises as :meth:`turn` does."""
+        reference alone is the query. Raises as :meth:`turn` does."""
         if previous is not None:
             check_marks(self.gallery, reference, marks)
         asked = self.prepare(reference, text, method, watch=watch)
@@ -166,7 +166,7 @@ class Searcher:
     def prepare(
         self, reference: Reference, text: str, method: MethodSettings, *, watch: TurnObserver | None = None
     ) -> PreparedTurn:
-        """The first part of :meth:`compose`: what language models have to do with the base."""
+        """First part of :meth:`compose`: the language model calls of the base."""
         text = clean_text(text, required=False)
         stages = StageTimer(watch)
         caption = self.caption(reference, method, stages)
@@ -175,8 +175,8 @@ class Searcher:
 
     def encode_bases(self, asked: Sequence[PreparedTurn], method: MethodSettings,
               stages: StageTimer | None = None) -> list[BaseQuery]:
-        """The second part, for several turns at once: what is encoded goes through the encoder
-        together, and its time counts for ``stages``."""
+        """Second part of :meth:`compose`, for several turns: one encoder batch, whose time is
+        recorded in ``stages``."""
         return base_queries([one.reference for one in asked], [one.words for one in asked], method,
                             encoder=self.encoder, stages=stages or StageTimer())
 
@@ -184,19 +184,19 @@ class Searcher:
         self, asked: PreparedTurn, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(),
     ) -> Composed:
-        """The last part: history, what SoFT asks for, and the rounds of reflection."""
+        """Last part of :meth:`compose`: history, SoFT constraints, and the rounds of reflection."""
         reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
         start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
-            raise SearchError("The query cancels out to nothing. Choose smaller weights or another image.")
+            raise SearchError("The terms of the query cancel out. Choose smaller weights or another image.")
         excluded = excluded_ids(self.gallery, reference, previous, method.exclude)
 
         query, notes = start, [*(caption.notes if caption else ()), *base.notes]
         if marks and (previous is None or method.history != "feedback"):
             marks = Marks()
-            notes.append("the marks were not used: only feedback (eq. 9) of a later turn takes them in")
+            notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
         constraints = None
-        if method.soft_filter is not None:  # before the rounds, so that stopping those leaves the filter
+        if method.soft_filter is not None:  # before the rounds, so that stopping them leaves the filter
             constraints, more = ask_constraints(self.language, reference, asked.said, text, self.domain, stages)
             notes += more
         rounds: tuple[ReflectionRound, ...] = ()
@@ -219,8 +219,8 @@ class Searcher:
         self, found: TurnResult, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
         target_id: str | None = None,
     ) -> TurnResult:
-        """``found`` as it is with other constraints, another λ or other rounds, without asking a
-        language model. Raises ``SearchError`` for chips, λ, a text or a k that cannot be used."""
+        """``found`` with other constraints, another λ or other rounds, without a language model
+        call. Raises ``SearchError`` for invalid chips, λ, text or k."""
         _check_k(k)
         stages = StageTimer()
         query, composition, notes = adjusted(found, method, adjustment, self.encoder, stages)
@@ -231,15 +231,15 @@ class Searcher:
         )
 
     def needs_caption(self, method: MethodSettings) -> bool:
-        """Whether the reference has to be put into words."""
+        """Whether the reference has to be captioned."""
         if method.base == "cirevl":
             return True
         reflects = method.reflection is not None and method.reflection.fusion != "pseudo-feedback"
-        # A model that sees looks for itself when it reflects or filters.
+        # A vision model uses the image itself for reflection and filtering.
         return not self.language.sees and (reflects or method.soft_filter is not None)
 
     def caption(self, reference: Reference, method: MethodSettings, stages: StageTimer) -> CaptionAnswer | None:
-        """The reference in words; None where ``method`` needs none. Raises ``LanguageModelError``."""
+        """Caption of the reference; None if ``method`` needs none. Raises ``LanguageModelError``."""
         if not self.needs_caption(method):
             return None
         with stages("caption"):

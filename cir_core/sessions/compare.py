@@ -1,4 +1,4 @@
-"""The same turn under several methods: same gallery, same reference, same words."""
+"""Run the same turn under several methods: same gallery, reference and text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cir_core.types.ids import new_id
 from cir_core.types.records import Exclude, MethodSettings, Turn
 
 FEWEST, MOST = 2, 6
-DEPTH = 20   # images of a column that are kept
+DEPTH = 20   # images stored per column
 
 
 class ComparisonService:
@@ -39,16 +39,16 @@ class ComparisonService:
         exclude: Exclude = "reference", blind: bool = False, seed: int | None = None,
         watch: TurnObserver | None = None, column_done: Callable[[], None] = lambda: None,
     ) -> Comparison:
-        """Run the turn once per method, one after the other, and store the outcome.
+        """Run the turn once per method, sequentially, and store the outcome.
 
-        With ``parent_id`` every method goes on from that turn of ``session_id``. ``blind``
-        draws the order of the columns by ``seed``. A method that cannot run here takes part
-        with its problem, and so does one that the person's stop came before.
+        With ``parent_id`` every method continues from that turn of ``session_id``. ``blind``
+        shuffles the columns by ``seed``. A method that cannot run here is included
+        with its problem, and so is one that the user's stop prevented.
 
         Raises:
-            SearchError: fewer than two methods or more than six, one twice, an empty text, a turn that
-            cannot be gone on from.
-            Stopped: the person's stop came before any result.
+            SearchError: fewer than two methods or more than six, a repeated one, an empty text, a turn that
+            cannot be continued from.
+            Stopped: stopped by the user before any result.
         """
         text = clean_text(text, required=any(method.settings.base != "image-only" for method in methods))
         _check(methods)
@@ -59,7 +59,7 @@ class ComparisonService:
         watch = watch or TurnObserver()
         shared = _caption(searcher, reference, [method.settings for method in methods], watch)
         columns: list[Column] = []
-        for method in methods:  # as asked for: the order they are shown in is drawn apart from how long each takes
+        for method in methods:  # as requested: the order shown must not depend on how long each takes
             columns.append(_column(searcher, reference, text, method, exclude, path, marks, watch, shared))
             column_done()
         if all(column.problem for column in columns):
@@ -76,8 +76,8 @@ class ComparisonService:
 
 @dataclass(frozen=True)
 class _Shared:
-    """The caption of the reference, which is made once. It counts for every column that needs
-    it: what a column shows is what its method costs alone."""
+    """Cost of the reference caption, which is computed once. It counts for every column that needs
+    it: a column shows the cost of its method alone."""
 
     milliseconds: float
     usage: Usage
@@ -94,8 +94,8 @@ def _caption(
     try:
         answer = searcher.caption(reference, needing, stages)
     except CirqueError:
-        return None  # each column that needs it says so itself
-    if answer is None or answer.notes:  # not remembered, so each column makes its own
+        return None  # each column that needs it reports the error itself
+    if answer is None or answer.notes:  # not cached, so each column makes its own
         return None
     return _Shared(stages.milliseconds["caption"], part.usage)
 
@@ -116,7 +116,7 @@ def _column(
     settings = replace(method.settings, exclude=exclude)
     card = searcher.card(settings)
     if watch.stopped:
-        return Column(method.name, card, problem="Stopped before its turn came.")
+        return Column(method.name, card, problem="Stopped before it started.")
     part = PartWatch(watch)
     began = perf_counter()
     try:

@@ -1,4 +1,4 @@
-"""The same turn under several methods, as records."""
+"""Records of comparisons: the same turn under several methods."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cir_core.types.records import Hit, MethodSettings, ProtocolCard
 
 @dataclass(frozen=True)
 class Column:
-    """What one method made of the turn; ``problem`` says why there is nothing, if so."""
+    """Result of one method for the turn; ``problem`` is the reason if there is none."""
 
-    method: str                # its name; what it was is in ``protocol``
+    method: str                # its name; its settings are in ``protocol``
     protocol: ProtocolCard
     caption: str = ""
     merged_text: str = ""
@@ -32,9 +32,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Comparison:
-    """``columns`` stand in the order they are shown, which ``blind`` ones draw by ``seed``.
+    """``columns`` are in display order, which ``blind`` comparisons shuffle by ``seed``.
 
-    It goes on from a turn (``parent_id``) or starts afresh. Never changed once stored.
+    It continues from a turn (``parent_id``) or starts afresh. Never changed once stored.
     """
 
     comparison_id: str
@@ -50,7 +50,7 @@ class Comparison:
 
 
 class ComparisonStore(Protocol):
-    """Committed on return. Unknown ids raise ``UnknownSession``, a full disk ``StorageError``."""
+    """Every write is committed on return. Unknown ids raise ``UnknownSession``, a full disk ``StorageError``."""
 
     def add_comparison(self, comparison: Comparison) -> Comparison: ...
 

@@ -1,4 +1,4 @@
-"""Sessions as files: CIRCLED's public form, with cirque's protocol card beside it."""
+"""Export sessions in CIRCLED's public format, with cirque's protocol card."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cir_core.types.records import SearchSession, Turn
 
 
 def branch_to_circled(session: SearchSession, tip: Turn, index: int = 0) -> dict[str, Any]:
-    """One branch as one record of a CIRCLED ``{subset}.json`` array.
+    """Export one branch as one record of a CIRCLED ``{subset}.json`` array.
 
-    The fields of the published schema come first and mean what they mean there; all of
-    cirque's own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
-    whose name begins with "circo" get CIRCO's twelve digits in the former and keep their ids in the latter.
+    The fields of the published schema come first, with their published meaning; cirque's
+    own are under the key ``cirque``, which readers of that schema skip. Images of a gallery
+    whose name begins with "circo" get CIRCO's twelve-digit ids in the former and keep their own in the latter.
     """
     path = session.path_to(tip.turn_id)
-    shown = session.target_revealed or session.target_live  # else the ranks are still a secret
+    shown = session.target_revealed or session.target_live  # else the ranks are still hidden
     branch = next(b for b in session.branches if b.branch_id == tip.branch_id)
     subset = f"{session.gallery}_{session.protocol.split}"
     public = CircledSession(
@@ -46,7 +46,7 @@ def session_to_circled(
 ) -> list[dict[str, Any]]:
     """The branch that ends in ``turn_id``, or every branch of the session.
 
-    ``first`` is the place of the first record in its file, which CIRCLED's ids are made of.
+    ``first`` is the index of the first record in its file, from which CIRCLED's ids are made.
     """
     if turn_id is not None:
         turn = session.turn(turn_id)

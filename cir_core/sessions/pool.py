@@ -1,4 +1,4 @@
-"""Open galleries and encoders, each loaded once and shared by everybody."""
+"""Shared pool of open galleries and encoders, each loaded once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REST = 10.0  # seconds
 
 @dataclass(frozen=True)
 class _Refused:
-    """An encoder was loaded for a gallery that was indexed with other weights."""
+    """An encoder's weights differ from those the gallery was indexed with."""
 
     generation: str
     sentence: str
@@ -32,12 +32,12 @@ class _Refused:
 
 
 class SearcherPool:
-    """Galleries and searchers by name, opened at first use and again when the gallery changed.
+    """Galleries and searchers by name, opened at first use and reopened when the gallery changes.
 
-    Galleries that were indexed with the same weights share their encoder, and it is let go
-    with the last of them. Thread-safe: galleries with other encoders do not wait while one is
-    loaded, and no gallery waits where it needs no encoder. Where the weights of a gallery are
-    no longer the ones its spec names, they are looked for again every ``rest`` seconds at most.
+    Galleries that were indexed with the same weights share their encoder, which is released
+    with the last of them. Thread-safe: loading an encoder blocks neither galleries with other
+    encoders nor work that needs none. If an encoder's weights no longer match the gallery's,
+    they are checked again every ``rest`` seconds at most.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class SearcherPool:
         return gallery
 
     def searcher(self, name: str) -> Searcher:
-        """The searcher over gallery ``name``; without the captions if those are damaged.
+        """The searcher over gallery ``name``; without captions if those are damaged.
 
         Raises:
             GalleryError: there is no such gallery, or it is damaged.
@@ -98,7 +98,7 @@ class SearcherPool:
                 gallery, encoder, language, domain=self._domain, captions=captions, captions_problem=problem,
             )
             with self._lock:
-                # It may have been indexed again or removed while the encoder was loaded.
+                # The gallery may have been indexed again or removed while the encoder was loaded.
                 if (held := self._galleries.get(name)) and held.generation == gallery.generation:
                     self._searchers[name] = searcher
                     self._refused.pop(name, None)
@@ -111,14 +111,15 @@ class SearcherPool:
         return known if known.captions is captions and known.captions_problem == problem else None
 
     def _models(self, wanted: EncoderIdentity) -> tuple[Encoder, LanguageModel] | None:
-        # By how the galleries name it: that is what the loader is given.
+        # Keyed by the galleries' own spec, which the loader takes.
         for searcher in self._searchers.values():
             if _key(searcher.gallery.encoder) == _key(wanted):
                 return searcher.encoder, searcher.language
         return None
 
     def _loaded(self, gallery: Gallery) -> tuple[Encoder, LanguageModel]:
-        """Called while holding the lock of the encoder's spec, not the pool's."""
+        """The encoder, and the language model to go with it. Called while holding the lock of the encoder's spec,
+        not the pool's."""
         refused = self._refused.get(gallery.name)
         if refused is not None and refused.generation == gallery.generation and self._clock() < refused.until:
             raise EncoderMismatch(refused.sentence)
@@ -132,9 +133,9 @@ class SearcherPool:
         return encoder, self._language_for(encoder)
 
     def _let_go(self) -> None:
-        """Drop what is of galleries that are gone, and searchers whose gallery was indexed with
-        another encoder since; their models go with them. Before a load, so that the old model
-        need not fit beside the new one."""
+        """Release removed galleries, and searchers whose gallery was indexed with another
+        encoder since, with their models. Called before a load, so that the old model
+        need not fit in memory beside the new one."""
         for name in list(self._galleries):
             try:
                 header = read_header(gallery_folder(name, self._home))
@@ -152,7 +153,7 @@ class SearcherPool:
 
 
 def _captions(gallery: Gallery) -> tuple[GalleryCaptions | None, str]:
-    """Only reflection reads them, so that they are damaged must not end a search."""
+    """Captions, or why they are unreadable. Only reflection needs them, so damaged ones must not end a search."""
     try:
         return read_captions(gallery), ""
     except GalleryError as error:

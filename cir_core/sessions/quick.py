@@ -1,4 +1,4 @@
-"""Multi-turn search in a handful of lines, without the web app or a database.
+"""Multi-turn search in a few lines, without the web app or a database.
 
     from cir_core import open_search
 
@@ -29,12 +29,12 @@ from cir_core.types.records import Hit, MethodSettings, Vector
 
 @dataclass(frozen=True)
 class Step:
-    """The outcome of one turn; :meth:`refine` makes the next one. Steps are never changed,
-    so several can go on from the same one."""
+    """Result of one turn; :meth:`refine` makes the next one. Steps are immutable,
+    so several can continue from the same one."""
 
     found: TurnResult
     references: tuple[str, ...]
-    features: tuple[Vector, ...]  # each turn's own vector, for the methods that aggregate them
+    features: tuple[Vector, ...]  # each turn's own vector, for methods that aggregate them
     _search: Search = field(repr=False)
 
     @property
@@ -46,13 +46,13 @@ class Step:
         return self.found.merged_text
 
     def refine(self, pick: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
-        """Go on with ``pick`` (an image id, a file or an image) as the new reference."""
+        """Continue with ``pick`` (an image id, a file or an image) as the new reference."""
         previous = Previous(self.found.vector, self.found.hits, self.references, self.features)
         return self._search._turn(pick, text, k, previous)
 
 
 class Search:
-    """One gallery, ready to be searched."""
+    """One gallery, ready to search."""
 
     def __init__(self, searcher: Searcher, method: MethodSettings) -> None:
         self.searcher = searcher
@@ -63,7 +63,7 @@ class Search:
         return self.searcher.gallery
 
     def start(self, reference: str | Path | Image.Image, text: str, *, k: int = 60) -> Step:
-        """A first turn. ``reference`` is an image id of the gallery, a file or an image."""
+        """First turn. ``reference`` is an image id of the gallery, a file or an image."""
         return self._turn(reference, text, k, None)
 
     def _turn(self, reference: str | Path | Image.Image, text: str, k: int, previous: Previous | None) -> Step:

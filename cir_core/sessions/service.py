@@ -1,6 +1,6 @@
-"""Search sessions: the searcher and the store behind one door.
+"""Search service: searcher and session store behind one interface.
 
-Screens, the command line and the named calls all come through here. A turn is in the
+Screens, the command line and the named calls all use it. A turn is in the
 database before :meth:`SearchService.run_turn` returns.
 """
 
@@ -50,11 +50,11 @@ class SearchService:
         return self._pool.searcher(gallery)
 
     def gallery(self, name: str) -> Gallery:
-        """A gallery without its encoder: for pictures and counts."""
+        """A gallery without its encoder: for images and counts."""
         return self._pool.gallery(name)
 
     def find_images(self, gallery: str, text: str, k: int = 24) -> list[Hit]:
-        """Gallery images by plain text, for choosing a reference."""
+        """Text-to-image search, for choosing a reference."""
         searcher = self._pool.searcher(gallery)
         return searcher.index.search(searcher.encoder.encode_texts([clean_text(text)])[0], k)
 
@@ -72,11 +72,11 @@ class SearchService:
     def add_upload(
         self, source: Path | bytes | BinaryIO | Image.Image, name: str = "", *, patience: float = PATIENCE,
     ) -> str:
-        """Keep an image as a reference; returns its id. ``patience``: seconds to wait for memory to decode it in.
+        """Store an uploaded reference image; returns its id. ``patience``: seconds to wait for memory to decode it in.
         Raises ``ImageUnreadable``, ``DecodingBusy``."""
         reference_id, image = self._uploads.add(source, patience=patience)
         width, height = image.size
-        # Where the store has it already, a driver's error keeps this frame for a while, and its 4 MB of pixels with it.
+        # For a known upload, the driver's error keeps this frame alive for a while, and its 4 MB of pixels with it.
         del image
         self._store.add_upload(reference_id, width, height, name)
         return reference_id
@@ -87,7 +87,7 @@ class SearchService:
         self, gallery: str, *, method: MethodSettings | None = None, target_id: str | None = None,
         target_live: bool = False, title: str = "",
     ) -> SearchSession:
-        """A new, empty session, already stored."""
+        """Create and store a new, empty session."""
         searcher = self._pool.searcher(gallery)
         method = method or MethodSettings()
         if target_id is not None:
@@ -113,11 +113,11 @@ class SearchService:
         self, session_id: str, text: str, *, reference_id: str | None = None,
         parent_id: str | None = None, marks: Marks = Marks(), k: int = 60, watch: TurnObserver | None = None,
     ) -> Turn:
-        """Search once more in a session, going on from ``parent_id`` (None: a first turn).
+        """Search once more in a session, continuing from ``parent_id`` (None: a first turn).
 
-        ``reference_id`` is a gallery image or an upload; left out, the parent's reference
-        is used again. ``marks`` are of the parent's results. The turn is committed when this
-        returns.
+        ``reference_id`` is a gallery image or an upload; by default the parent's reference
+        is used again. ``marks`` refer to the parent's results. The turn is committed on
+        return.
         """
         began = perf_counter()
         session = self._store.session(session_id)
@@ -134,19 +134,19 @@ class SearchService:
         method = _going_on(session.method, path)
         found = searcher.turn(
             reference, text, method, previous=Previous.of(path), marks=marks, k=k,
-            # What is searched after the end is not part of the attempt: it gets no rank.
+            # Searches after the end are not part of the attempt: they get no rank.
             target_id=None if session.target_revealed else session.target_id, watch=watch,
         )
         timings = ({"encode image": encode_ms} if encode_ms else {}) | dict(found.timings_ms)
         text = clean_text(text, required=False)
-        # Settings may have changed since the session began: the turn says so and has its own digest.
+        # Settings may have changed since the session began: the turn notes it and has its own digest.
         now = searcher.card(method)
         found = replace(found, notes=(*differences(session.protocol, now), *found.notes))
         digest = with_models(with_method(session.protocol, method), now).digest
         return self._stored(session, parent_id, reference_id, text, found, digest, timings, began)
 
     def going_on(self, gallery: str, session_id: str | None, parent_id: str | None) -> tuple[Turn, ...]:
-        """The turns up to ``parent_id``, from which a search of ``gallery`` may go on; () without one.
+        """The turns up to ``parent_id``, from which a search of ``gallery`` may continue; () without one.
 
         Raises ``SearchError``, e.g. when the gallery has changed since.
         """
@@ -160,7 +160,7 @@ class SearchService:
         return path
 
     def adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> TurnResult:
-        """What a turn becomes with other constraints, another λ or other rounds. Asks no
+        """A turn's result with other constraints, another λ or other rounds. Calls no
         language model and stores nothing."""
         session, turn = self._turn(session_id, turn_id)
         searcher = self._pool.searcher(session.gallery)
@@ -169,7 +169,7 @@ class SearchService:
                                target_id=None if session.target_revealed else session.target_id)
 
     def save_adjusted(self, session_id: str, turn_id: str, adjustment: Adjustment, k: int = 60) -> Turn:
-        """Store :meth:`adjusted` as a turn beside the old one, on a branch of its own."""
+        """Store :meth:`adjusted` as a sibling of the original turn, on a branch of its own."""
         began = perf_counter()
         session, turn = self._turn(session_id, turn_id)
         found = self.adjusted(session_id, turn_id, adjustment, k)
@@ -177,7 +177,7 @@ class SearchService:
         if found.composition.soft_filter != TurnResult.of(turn).composition.soft_filter:
             method = replace(session.method, soft_filter=found.composition.soft_filter)
             digest = with_method(session.protocol, method).digest
-        # What the answers cost was paid for the old turn.
+        # The language model calls were paid for by the original turn.
         usage = Usage(models=found.composition.usage.models)
         found = replace(found, composition=replace(found.composition, usage=usage))
         return self._stored(session, turn.parent_id, turn.reference_id, turn.modification_text, found, digest,
@@ -208,9 +208,9 @@ class SearchService:
         return self._store.add_turn(session.session_id, parent_id, make)
 
     def _check_unchanged(self, session: SearchSession, searcher: Searcher) -> None:
-        """A session goes on only where it began: vectors of two encoders do not mix, and ranks in
-        two galleries do not compare. Another language model, captions or domain may answer: the
-        turn says so (see :func:`cir_core.search.protocol.differences`)."""
+        """A session continues only with its own encoder and gallery: vectors of two encoders are not comparable, nor
+        are ranks in two galleries. Language model, captions and domain may change: the turn notes it (see
+        :func:`cir_core.search.protocol.differences`)."""
         if session.protocol.encoder.revision != searcher.encoder.identity.revision:
             raise SearchError(
                 f"This session was made with encoder {session.protocol.encoder.spec!r} "
@@ -221,24 +221,24 @@ class SearchService:
             raise SearchError(
                 f"Gallery {quoted(session.gallery)} has changed since this session began: it had "
                 f"{session.protocol.gallery_size} images and has {len(searcher.gallery)} now, or other ones. "
-                "What was found stays; start a new session to go on from here."
+                "Earlier results remain; start a new session to continue from here."
             )
 
     def reference(self, searcher: Searcher, reference_id: str) -> tuple[Reference, float]:
-        """A gallery image or an upload as reference, and how long encoding it took."""
+        """A gallery image or an upload as reference, and its encoding time."""
         if not is_upload(reference_id):
             return searcher.gallery_reference(reference_id), 0.0
         image = self._uploads.load(reference_id)
         began = perf_counter()
         features = searcher.encoder.encode_images([image])[0]
         took = (perf_counter() - began) * 1000
-        # The id is a hash of the pixels, so it names the content for caches too.
+        # The id is a hash of the pixels, so it also identifies the content for caches.
         return Reference(reference_id, features, Picture(None, reference_id, features, lambda: image)), took
 
     # --- find a target -------------------------------------------------------------
 
     def deal(self, gallery: str, seed: int | None = None) -> Challenge:
-        """A target to look for and a reference to begin with."""
+        """A random target and a starting reference."""
         return deal_challenge(self._pool.searcher(gallery), seed)
 
     def reveal_target(self, session_id: str) -> SearchSession:
@@ -248,8 +248,8 @@ class SearchService:
         return self._store.set_target_live(session_id, live)
 
     def trace(self, session: SearchSession, turn_id: str) -> TargetTrace:
-        """Ranks of the target along the branch that ends in ``turn_id``, with the turns
-        that break ε-consistency or repeat an earlier text."""
+        """Ranks of the target along the branch that ends in ``turn_id``, and the turns
+        that violate ε-consistency or repeat an earlier text."""
         if session.target_id is None:
             raise SearchError("This session has no target. Start one with “Find a target”.")
         path = ranked_turns(session.path_to(turn_id)) or attempt(session)
@@ -263,7 +263,7 @@ class SearchService:
         return TargetTrace(session.target_id, ranks, setbacks, repeats)
 
     def scores(self, session_ids: Sequence[str]) -> MultiTurnScores | None:
-        """Hits@10, Final Recall@10 and AUC over finished target sessions, of each the branch
+        """Hits@10, Final Recall@10 and AUC over finished target sessions, each by the branch
         that was searched last before the end."""
         return multi_turn_scores([
             [turn.target_rank for turn in attempt(session) if turn.target_rank is not None]
@@ -272,8 +272,7 @@ class SearchService:
 
 
 def _going_on(method: MethodSettings, path: Sequence[Turn]) -> MethodSettings:
-    """The session's method, with the filter of the turn it goes on from: a person may have
-    moved λ there and kept it."""
+    """The session's method with the filter of the parent turn, where the user may have changed λ."""
     if not path or path[-1].composition is None:
         return method
     return replace(method, soft_filter=path[-1].composition.soft_filter)

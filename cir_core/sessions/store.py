@@ -1,4 +1,4 @@
-"""The seam between search and storage: what a store of sessions must do."""
+"""Storage interface of search sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.types.records import Branch, SearchSession, Turn
 
 @dataclass(frozen=True)
 class SessionSummary:
-    """One row of "my sessions": enough to recognise it without loading its turns."""
+    """Row of the session list, without the turns."""
 
     session_id: str
     gallery: str
@@ -28,14 +28,14 @@ class SessionSummary:
 
 
 class SessionStore(Protocol):
-    """Every method that writes has committed when it returns.
+    """Writes are committed on return.
 
-    Unknown ids raise ``UnknownSession`` with what to do; a database that cannot be
-    written raises ``StorageError``.
+    Unknown ids raise ``UnknownSession`` with a remedy; a failed write
+    raises ``StorageError``.
     """
 
     def create_session(self, session: SearchSession) -> SearchSession:
-        """Store a session without turns. Ids are made by the caller (``new_id``)."""
+        """Store a session without turns. The caller creates the ids (``new_id``)."""
         ...
 
     def add_turn(
@@ -43,7 +43,7 @@ class SessionStore(Protocol):
     ) -> Turn:
         """Store one turn, in one transaction.
 
-        Decides the branch (continue the parent's branch if the parent is its tip, else a
+        Decides the branch (the parent's branch if the parent is its tip, else a
         new one; two tabs that continue the same tip at once get two branches) and calls
         ``make(branch, number)`` for the turn to write. ``make`` is cheap: no model call.
         """
@@ -68,5 +68,5 @@ class SessionStore(Protocol):
     def set_target_live(self, session_id: str, live: bool) -> SearchSession: ...
 
     def add_upload(self, upload_id: str, width: int, height: int, original_name: str) -> None:
-        """Remember an uploaded reference whose file is already on disk. Idempotent."""
+        """Record an uploaded reference whose file is already on disk. Idempotent."""
         ...

@@ -1,4 +1,4 @@
-"""Find-a-target mode: a known item to reach, and how the way there went."""
+"""Find-a-target mode: challenges, and how an attempt went."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
 from cir_core.types.records import SearchSession, Turn
 
-# The start lies beyond the first page of look-alikes of the target but within its
-# neighbourhood: near enough to describe the way, too far to see it at once.
+# The start is ranked beyond the first page around the target but within its
+# neighbourhood: near enough to describe the difference, too far to see the target at once.
 NEAREST, FARTHEST = 40, 600
 
 
@@ -40,7 +40,7 @@ class TargetTrace:
 
 
 def deal_challenge(searcher: Searcher, seed: int | None = None) -> Challenge:
-    """Draw a target, and a reference from the target's wider neighbourhood."""
+    """Draw a target, and a reference from its wider neighbourhood."""
     ids = searcher.gallery.ids
     if len(ids) < 2:
         raise SearchError(f"Gallery {quoted(searcher.gallery.name)} needs at least two images for a target.")
@@ -54,12 +54,12 @@ def deal_challenge(searcher: Searcher, seed: int | None = None) -> Challenge:
 
 
 def ranked_turns(path: Sequence[Turn]) -> tuple[Turn, ...]:
-    """The turns of ``path`` that count towards the target: those made before its end."""
+    """The turns of ``path`` that count towards the target: those before its end."""
     return tuple(turn for turn in path if turn.target_rank is not None)
 
 
 def attempt(session: SearchSession) -> tuple[Turn, ...]:
-    """The way to the last turn that counts."""
+    """The path to the last turn that counts."""
     counted = ranked_turns(session.turns)
     return ranked_turns(session.path_to(counted[-1].turn_id)) if counted else ()
 

@@ -1,4 +1,4 @@
-"""Writing files so that a reader, or a machine that loses power, never sees half of one."""
+"""Atomic and durable file writes. For files that grow: :mod:`cir_core.support.json_lines`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import errno
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import IO, Any
 
 from cir_core.types.ids import new_id
 
 
-def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False) -> None:
+def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: bool = False,
+                     synced: bool = True) -> None:
     """Replace ``path`` in one step; after a crash it holds the old content or the new.
 
-    Large content may come in pieces. ``private`` files are readable by their owner only. The
-    folder is made if need be.
+    Large content may come in chunks. ``private`` files are readable by their owner only. The
+    folder is created if needed. ``synced`` False: for many files that can be made again.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{new_id(8)}.part")
@@ -23,8 +25,8 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
                              0o600 if private else 0o666)
         with os.fdopen(descriptor, "wb") as file:
             file.writelines((content,) if isinstance(content, bytes) else content)
-            file.flush()
-            os.fsync(file.fileno())
+            if synced:
+                flush_to_disk(file)
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)
@@ -32,18 +34,23 @@ def write_atomically(path: Path, content: bytes | Iterable[bytes], *, private: b
 
 
 def write_durably(path: Path, content: bytes, *, private: bool = False) -> None:
-    """Like :func:`write_atomically`, and on disk under its new name when this returns."""
+    """:func:`write_atomically`, synced to disk under its new name on return."""
     write_atomically(path, content, private=private)
     sync_folder(path.parent)
 
 
 def why_not_written(error: OSError) -> str:
-    """In short, for somebody who cannot do anything about it."""
+    """A short reason for users who cannot fix it themselves."""
     return "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "the disk cannot be written"
 
 
+def flush_to_disk(file: IO[Any]) -> None:
+    file.flush()
+    os.fsync(file.fileno())
+
+
 def sync_folder(folder: Path) -> None:
-    """Make names in ``folder`` durable, where the system can."""
+    """Make names in ``folder`` durable, where the system supports it."""
     if os.name == "nt":
         return
     descriptor = os.open(folder, os.O_RDONLY)

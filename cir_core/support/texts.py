@@ -1,4 +1,4 @@
-"""What a person typed, as it is searched and stored, and as error sentences quote it."""
+"""Cleaning of typed text for search and storage, and quoting in error messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from cir_core.errors import SearchError
 
 MAX_TEXT = 1000
-MAX_QUOTED = 60   # characters of a caller's text that an error sentence repeats
-_DECOMPOSED = 4   # NFC makes one character of so many at most
+MAX_QUOTED = 60   # characters of a caller's text that an error message quotes
+_DECOMPOSED = 4   # code points that NFC composes into one, at most
 _LINE_ENDS = re.compile("\r\n|[\r\x0b\x0c\x85]")
 _UNSEEN = ("Cc", "Cf", "Zs", "Zl", "Zp")
-# Marks that reorder the text around them: stored, they would garble every list that shows it.
+# Marks that reorder the text around them: stored, they would garble every list that shows them.
 _BIDI = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -35,30 +35,30 @@ def clean_text(text: str, *, required: bool = True) -> str:
 
 
 def composed(text: str, most: int) -> str | None:
-    """``text`` in NFC; None where it has more than ``most`` characters in whatever form.
+    """``text`` in NFC; None if it has more than ``most`` characters in any form.
 
-    That is told by its length alone: a run of accents takes the square of its length to compose, while all threads
-    wait.
+    Decided by its length alone: composing a run of accents takes time quadratic in its length, while holding the
+    interpreter's lock.
     """
     return None if len(text) > _DECOMPOSED * most else unicodedata.normalize("NFC", text)
 
 
 def _too_long(text: str) -> SearchError:
-    return SearchError(f"The text has {len(text)} characters; {MAX_TEXT} is the most. Shorten it.")
+    return SearchError(f"The text has {len(text)} characters; the limit is {MAX_TEXT}. Shorten it.")
 
 
 def shortened(text: object, most: int = MAX_QUOTED) -> str:
-    """``text`` cut to ``most`` characters, the last of them an ellipsis where something was cut.
+    """``text`` cut to ``most`` characters, ending in an ellipsis if anything was cut.
 
-    For whatever comes from outside and goes into an error sentence: what is composed of sentences reaches logs and
-    browsers, and none of them is to handle a megabyte because somebody sent one.
+    For outside input in error messages: they reach logs and browsers, which must not have to handle a megabyte
+    because somebody sent one.
     """
     whole = text if isinstance(text, str) else _as_text(text, str)
     return whole if len(whole) <= most else whole[:most - 1] + "…"
 
 
 def quoted(value: object, most: int = MAX_QUOTED) -> str:
-    """``value`` in quotation marks for an error sentence, as Python writes it, cut to ``most`` characters."""
+    """``repr(value)`` for an error message, cut to ``most`` characters."""
     if isinstance(value, str):
         return repr(shortened(value, most))
     return shortened(_as_text(value, repr), most)
@@ -67,17 +67,17 @@ def quoted(value: object, most: int = MAX_QUOTED) -> str:
 def _as_text(value: object, written: Callable[[object], str]) -> str:
     try:
         return written(value)
-    except (RecursionError, ValueError):    # nested too deep, or a whole number of more digits than Python writes
+    except (RecursionError, ValueError):    # nested too deep, or an integer with more digits than Python prints
         return f"a value of the type {type(value).__name__}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """As in "1 query" and "1,200 queries"; ``many`` is ``one`` with an s if it is not given."""
+    """Count with noun, such as "1 query" and "1,200 queries"; ``many`` defaults to ``one`` with an s."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def can_be_stored(text: str) -> bool:
-    """Whether ``text`` has neither NUL, which PostgreSQL refuses, nor half characters."""
+    """Whether ``text`` contains neither NUL, which PostgreSQL refuses, nor lone surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -86,12 +86,12 @@ def can_be_stored(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """Without control characters but new lines and tabs, and writable as UTF-8; else as it was typed."""
+    """``text`` without control characters except newlines and tabs, encodable as UTF-8; otherwise unchanged."""
     text = _LINE_ENDS.sub("\n", text.encode("utf-8", "replace").decode())
     return "".join(c for c in text if c in "\n\t" or unicodedata.category(c) != "Cc")
 
 
 def tidy(text: str) -> str:
-    """:func:`printable`, and without the white space at its end; without anything to see it is empty."""
+    """:func:`printable` without trailing white space; empty if nothing visible is left."""
     text = printable(text).rstrip()
     return text if any(unicodedata.category(c) not in _UNSEEN for c in text) else ""

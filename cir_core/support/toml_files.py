@@ -1,7 +1,7 @@
-"""TOML of unknown origin, read within bounds of size and depth.
+"""Parse untrusted TOML within limits of size and depth.
 
-``tomllib`` runs out of the interpreter's stack where values are nested deep, and takes the square of a dotted name's
-length; it says neither in words.
+``tomllib`` overflows the interpreter's stack on deeply nested values, takes time quadratic in the length of a dotted
+key, and reports neither in a readable message.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _DEEPEST = 50
 
 
 def load_toml(text: str) -> dict[str, Any]:
-    """The tables in ``text``. Raises ``ValueError`` with what is wrong, in words that end no sentence."""
+    """The tables in ``text``. Raises ``ValueError`` with a sentence fragment that names the problem."""
     if len(text) > _LONGEST:
         raise ValueError(f"it has more than {_LONGEST:,} characters")
     for number, line in enumerate(text.splitlines(), 1):

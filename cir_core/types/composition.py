@@ -1,5 +1,5 @@
-"""How the query of a turn came about: enough to show it, to change one part of it and rank
-again without a language model, and to go on from it after a restart."""
+"""How the query of a turn was composed: enough to show it, to change one part and rank again
+without a language model, and to continue after a restart."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cir_core.types.vectors import Vector
 
 @dataclass(frozen=True)
 class Marks:
-    """Results of the turn before that the person marked, besides the one they picked."""
+    """Results of the previous turn that the user marked, besides the one they picked."""
 
     more_like: tuple[str, ...] = ()
     less_like: tuple[str, ...] = ()
@@ -22,9 +22,9 @@ class Marks:
 
 @dataclass(frozen=True)
 class Constraints:
-    """SoFT's answer of the language model, or what a person made of it.
+    """SoFT's constraints from the language model, possibly edited by the user.
 
-    Several texts on one side count with their mean similarity; none leave that side out.
+    Several texts on one side count with their mean similarity; an empty side is left out.
     """
 
     keep: tuple[str, ...] = ()
@@ -32,19 +32,19 @@ class Constraints:
     remove: tuple[str, ...] = ()
     prescriptive: tuple[str, ...] = ()   # what the wanted image shows
     proscriptive: tuple[str, ...] = ()   # what the reference shows and the wanted image must not
-    edited: bool = False                 # a person changed it
+    edited: bool = False                 # changed by the user
 
 
 @dataclass(frozen=True)
 class Usage:
-    """What language models did for a turn. ``cost`` is None when no price is set."""
+    """Language-model usage of a turn. ``cost`` is None when no price is set."""
 
     calls: int = 0               # requests that went to a server
-    cached: int = 0              # answers that came from the cache
+    cached: int = 0              # answers from the cache
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost: float | None = None    # in the currency the prices are set in
-    models: tuple[str, ...] = () # who answered, each once, in order
+    models: tuple[str, ...] = () # models that answered, each once, in order
 
     def __add__(self, other: Usage) -> Usage:
         known = [cost for cost in (self.cost, other.cost) if cost is not None]
@@ -57,7 +57,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class ReflectionRound:
-    """One round of CoRR: what the model made of the candidates, and the query it wrote."""
+    """One round of CoRR: the model's reading of the candidates, and the query it wrote."""
 
     number: int                       # 1 is the first round
     query: str                        # refined query; empty for pseudo-feedback
@@ -65,17 +65,17 @@ class ReflectionRound:
     satisfied: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     strategy: str = ""
-    looked_at: tuple[str, ...] = ()   # image ids, best first; the first ``pictures`` were shown as pictures
+    looked_at: tuple[str, ...] = ()   # image ids, best first; the first ``pictures`` were shown as images
     pictures: int = 0
     notes: tuple[str, ...] = ()
-    edited: bool = False              # a person rewrote the query
+    edited: bool = False              # query rewritten by the user
     milliseconds: float = 0.0
     vector: Vector | None = field(default=None, compare=False, repr=False)  # u_t, unit length
 
 
 @dataclass(frozen=True)
 class Composition:
-    """Everything between the person's words and the turn's ``vector``.
+    """Everything between the user's text and the turn's ``vector``.
 
     ``terms`` sum up to v_0, the query before any reflection. ``base`` is this turn's own
     vector f_l, before history: later turns aggregate it.
@@ -92,11 +92,11 @@ class Composition:
 
 @dataclass(frozen=True)
 class Adjustment:
-    """A change to a finished turn that needs no language model.
+    """A change to a finished turn that needs no language model call.
 
-    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is
-    how many of its reflection rounds count; ``rewritten`` replaces the query of the last
-    one that does.
+    ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the
+    number of its reflection rounds to apply; ``rewritten`` replaces the query of the last
+    of them.
     """
 
     constraints: Constraints | None = None

@@ -1,4 +1,4 @@
-"""What a gallery may show. Prompts and captions word their request by it."""
+"""Image domains of galleries; prompts and captions are worded accordingly."""
 
 from __future__ import annotations
 

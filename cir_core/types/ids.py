@@ -8,5 +8,5 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford base 32: no i, l, o,
 
 
 def new_id(length: int = 16) -> str:
-    """A random id for an address bar: 5 bits a character, no ambiguous letters."""
+    """A random id for URLs: 5 bits per character, no ambiguous letters."""
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))

@@ -1,4 +1,4 @@
-"""How a session searches, as plain records: what a protocol card carries and a TOML file says."""
+"""Search method settings as plain records, as in protocol cards and TOML files."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 Exclude = Literal["none", "reference", "history"]
-"""Which images leave the results: nothing (CIRCLED), the turn's reference (CIRR, the
+"""Images excluded from the results: none (CIRCLED), the turn's reference (CIRR, the
 search screen), or every reference the session has used so far."""
 
 Base = Literal["cirevl", "slerp", "joint", "text-only", "image-only"]
 """How one turn's image and text become a vector: ``cirevl`` captions, merges and encodes;
-``slerp`` interpolates between the image's and the text's vector; ``joint`` leaves it to an
-encoder that composes by itself (pseudo-word inversion, MagicLens); then the two
+``slerp`` interpolates between the image's and the text's vector; ``joint`` uses an
+encoder that composes by itself (pseudo-word inversion, MagicLens); the other two are the
 single-modality baselines."""
 
 History = Literal["feedback", "latest", "average", "weighted"]
@@ -30,7 +30,7 @@ Weight = Annotated[float, Field(ge=0, le=2)]
 
 @dataclass(frozen=True)
 class SoftFilter:
-    """SoFT: rescoring by what must be there and what must not (eq. 1 and 2)."""
+    """SoFT: rescoring by prescriptive and proscriptive constraints (eq. 1 and 2)."""
 
     weight: Share = 1.0          # λ: 0 leaves the base ranking, 1 filters fully
     mode: FilterMode = "both"    # "reward" and "penalty" are the ablation's variants
@@ -38,29 +38,29 @@ class SoftFilter:
 
 @dataclass(frozen=True)
 class Reflection:
-    """CoRR: a language model looks at what was found and rewrites the query (section 3).
+    """CoRR: a language model inspects the candidates and rewrites the query (section 3).
 
     ``pseudo-feedback`` is the paper's ablation without a language model: the mean vector of
     the best ``images`` takes the place of the rewritten query.
     """
 
     rounds: Annotated[int, Field(ge=1, le=10)] = 2        # T
-    images: Annotated[int, Field(ge=1, le=20)] = 5        # K candidates shown as pictures
+    images: Annotated[int, Field(ge=1, le=20)] = 5        # K candidates shown as images
     captions: Annotated[int, Field(ge=0, le=50)] = 10     # N candidates shown as captions
     fusion: Fusion = "slerp"
     history_weight: Share = 0.8  # α: 1 keeps the old query, 0 takes the new one
-    show_query: bool = False     # whether the round sees the query before it (the paper lists none)
+    show_query: bool = False     # whether the model sees the previous query (not listed in the paper)
 
 
 @dataclass(frozen=True)
 class MethodSettings:
-    """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
+    """Settings of a search method. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
 
     base: Base = "cirevl"
     alpha: Weight = 0.08  # eq. 9: picked images
     beta: Weight = 0.29   # eq. 9: mean of the images not picked
     gamma: Weight = 0.44  # eq. 9: merged text of this turn
-    feedback_depth: Annotated[int, Field(ge=1, le=1000)] = 10  # K: how many of the results count as "seen"
+    feedback_depth: Annotated[int, Field(ge=1, le=1000)] = 10  # K: top results counted as "seen"
     exclude: Exclude = "reference"
     text_weight: Share = 0.8       # slerp base: 1 is the text alone, 0 the image alone
     history: History = "feedback"
@@ -75,8 +75,8 @@ def method_to_dict(method: MethodSettings) -> dict[str, Any]:
 
 
 def method_from_dict(content: dict[str, Any]) -> MethodSettings:
-    """The inverse of :func:`method_to_dict`; fields that older versions did not write take
-    their defaults."""
+    """The inverse of :func:`method_to_dict`; fields missing in older versions take their
+    defaults."""
     reflection, soft_filter = content.get("reflection"), content.get("soft_filter")
     return MethodSettings(**{
         **content,

@@ -1,7 +1,7 @@
-"""The records every layer speaks in. Frozen, plain, no behaviour beyond look-ups.
+"""Shared records. Frozen, plain, no behaviour beyond look-ups.
 
 Ranks start at 1. Scores are cosines (inner products of unit vectors) unless a record
-says otherwise. Ids are strings and mean nothing beyond being equal or not.
+says otherwise. Ids are opaque strings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ UPLOAD_PREFIX = "upload:"
 
 @dataclass(frozen=True)
 class EncoderIdentity:
-    """What must agree for two vectors to be comparable."""
+    """Identity of an encoder; vectors are comparable only if it is equal."""
 
     spec: str       # how to load it again: "atelier", "ViT-B-32/openai", "local-dir:…"
     revision: str   # 16 hex digits of a hash over weights, architecture and preprocessing
@@ -33,7 +33,7 @@ class EncoderIdentity:
 
 @dataclass(frozen=True)
 class Hit:
-    """One image of a ranked list; ``parts`` add up to ``score`` (empty if not asked for)."""
+    """One image of a ranked list; ``parts`` add up to ``score`` (empty if not requested)."""
 
     image_id: str
     score: float
@@ -43,7 +43,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class ProtocolCard:
-    """What a number or a result list depends on. ``digest`` hashes all of it."""
+    """Everything a number or a result list depends on. ``digest`` is a hash of it."""
 
     gallery: str
     gallery_size: int
@@ -57,18 +57,18 @@ class ProtocolCard:
     seed: int | None
     version: str        # cirque's own
     digest: str         # 16 hex digits
-    scope: str = "whole gallery"   # what a query is ranked against, e.g. "each category by itself"
+    scope: str = "whole gallery"   # what a query is ranked against, e.g. "each category separately"
     max_turns: int | None = None   # longest session of an evaluation; its AUC depends on it
     captions: str = ""             # 16 hex of the gallery's optimised captions, if it has any
-    domain: str = "garment"        # what language models are told the images show
+    domain: str = "garment"        # what prompts say the images show
 
 
 @dataclass(frozen=True)
 class Turn:
-    """One acknowledged search. Never changed after it is stored.
+    """One search turn. Never changed after it is stored.
 
-    ``vector`` is the query after this turn, unit length, from which the next one goes on.
-    ``hits`` are the best of the gallery with ``excluded_ids`` left out.
+    ``vector`` is the query after this turn, unit length; the next turn builds on it.
+    ``hits`` are the best of the gallery without ``excluded_ids``.
     """
 
     turn_id: str
@@ -78,17 +78,17 @@ class Turn:
     number: int                      # depth in the tree, the first turn is 1
     reference_id: str
     modification_text: str
-    caption: str                     # what the language model saw in the reference
+    caption: str                     # the language model's caption of the reference
     merged_text: str                 # the description that was encoded
-    notes: tuple[str, ...]           # what the person should know about this turn
+    notes: tuple[str, ...]           # remarks on this turn for the user
     vector: Vector = field(compare=False, repr=False)
     hits: tuple[Hit, ...] = field(repr=False)
     excluded_ids: tuple[str, ...]
-    target_rank: int | None          # whole gallery less excluded_ids; None without a target
+    target_rank: int | None          # in the gallery without excluded_ids; None without a target
     timings_ms: Mapping[str, float]  # stage → milliseconds
     protocol_digest: str
     created_at: datetime
-    composition: Composition | None = None  # None in turns stored before there were methods
+    composition: Composition | None = None  # None in turns stored before it was recorded
 
     def rank_of(self, image_id: str) -> int | None:
         return next((hit.rank for hit in self.hits if hit.image_id == image_id), None)
@@ -96,12 +96,12 @@ class Turn:
 
 @dataclass(frozen=True)
 class Branch:
-    """A line of turns. A turn on a tip continues its branch, any other opens a new one."""
+    """A line of turns. A turn on a tip continues its branch, any other starts a new one."""
 
     branch_id: str
     session_id: str
     number: int      # 1 for the first branch of a session
-    name: str        # "" until a person names it
+    name: str        # "" until the user names it
 
 
 @dataclass(frozen=True)
@@ -112,13 +112,13 @@ class SearchSession:
     gallery: str
     method: MethodSettings
     protocol: ProtocolCard
-    target_id: str | None = None     # find-a-target mode: the image the person tries to reach
+    target_id: str | None = None     # find-a-target mode: the image to find
     target_live: bool = False        # show its rank after each turn, not only at the end
-    target_revealed: bool = False    # the person found it or gave up: ranks are shown
+    target_revealed: bool = False    # found or given up: ranks are shown
     title: str = ""
     created_at: datetime | None = None
     branches: tuple[Branch, ...] = ()
-    turns: tuple[Turn, ...] = ()     # in the order they were made
+    turns: tuple[Turn, ...] = ()     # in the order they were created
 
     def turn(self, turn_id: str) -> Turn | None:
         return next((t for t in self.turns if t.turn_id == turn_id), None)

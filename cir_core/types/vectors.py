@@ -1,4 +1,4 @@
-"""The two array types everything is about."""
+"""Array types of vectors and feature matrices."""
 
 import numpy as np
 import numpy.typing as npt

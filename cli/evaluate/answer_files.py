@@ -16,6 +16,7 @@ from cir_core.support.files import write_atomically
 if TYPE_CHECKING:
     from cir_core.datasets.records import Benchmark
     from cir_core.evaluation.runs.records import Run
+    from cir_core.registry.kinds import Submit
 
 
 _LONGEST = 120  # bytes of a name; file systems take 255, and endings come behind it
@@ -53,16 +54,12 @@ def write_run(folder: Path, run: Run, say: Callable[[str], Any]) -> None:
     say(f"Run written to {path}")
 
 
-def submit(folder: Path, benchmark: Benchmark, runs: Sequence[Run], say: Callable[[str], Any]) -> None:
-    """Files for the server of CIRCO or CIRR; several systems get a folder each."""
-    from cir_core.evaluation.runs.submissions import write_circo, write_cirr
-
+def submit(
+    folder: Path, benchmark: Benchmark, runs: Sequence[Run], write: Submit, say: Callable[[str], Any],
+) -> None:
+    """Files for the benchmark's server; several systems get a folder each."""
     for run in runs:
-        place = folder / safe_name(run.system) if len(runs) > 1 else folder
-        if benchmark.kind == "circo":
-            written = write_circo(place / "circo.json", run, benchmark)
-        else:
-            written = write_cirr(place, run, benchmark)
+        written = write(folder / safe_name(run.system) if len(runs) > 1 else folder, run, benchmark)
         say(f"Submission written: {', '.join(map(str, written.paths))}")
         for note in written.notes:
             say(f"Note: {note}")

@@ -135,11 +135,12 @@ def from_methods(
     """Every method over every query, each handed out as it ends. Without a ``domain`` it is the
     benchmark's own, or that of the settings where it does not say."""
     from cir_core.evaluation.evaluate_benchmark import run_methods
+    from cir_core.registry.kinds import domain_of
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_methods(
-            benchmark, found.gallery, found.encoder, found.language, found.methods, domain=domain,
-            otherwise=get_settings().domain, progress=progress,
+            benchmark, found.gallery, found.encoder, found.language, found.methods,
+            domain=domain or domain_of(benchmark) or get_settings().domain, progress=progress,
         ))
 
 
@@ -150,12 +151,13 @@ def from_sessions(
     """Every method over every session. Without a ``pool`` the whole gallery is ranked; ``domain``
     as in :func:`from_methods`."""
     from cir_core.evaluation.evaluate_circled import run_sessions
+    from cir_core.registry.kinds import domain_named
 
     with opened(gallery, methods, model) as found, named_bar() as progress:
         yield from _answers(found, run_sessions(
             sessions, found.gallery, found.encoder, found.language, found.methods,
-            pools=_pools(sessions, pool), exclude_history_images=exclude_history, domain=domain,
-            otherwise=get_settings().domain, progress=progress,
+            pools=_pools(sessions, pool), exclude_history_images=exclude_history,
+            domain=lambda subset: domain or domain_named(subset) or get_settings().domain, progress=progress,
         ))
 
 

@@ -77,7 +77,7 @@ def audit(
     from cir_core.audit.retrievers.opening import Audited, open_retrievers
     from cir_core.audit.runner import run_audit
     from cir_core.audit.scope import check_targets, limited, over_gallery
-    from cir_core.datasets.domain import domain_of
+    from cir_core.registry.kinds import domain_of
     from storage.stores import open_stores
 
     settings = get_settings()

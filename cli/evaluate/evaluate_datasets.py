@@ -10,6 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from cir_core.datasets.records import Benchmark, CaptionMode
+from cir_core.evaluation.evaluate_run import evaluate_run
+from cir_core.evaluation.evaluators.checks import refuse_hidden
+from cir_core.registry.kinds import KINDS, Kind, evaluator_of, read_benchmark
 from cir_core.settings import get_settings
 from cli.console import err, out, progress_bar, write_file
 from cli.evaluate.answer_files import check_folder, submit
@@ -17,16 +20,6 @@ from cli.evaluate.answers import check_choice, collect, file_digest, from_files,
 from cli.evaluate.method_options import DomainOption, Model
 from cli.evaluate.score_tables import as_text, show
 
-SERVERS = ("circo", "cirr")
-_KINDS = {
-    "fashioniq": "FashionIQ: Recall@10 and @50 by category, and their means.",
-    "cirr": "CIRR: Recall@k without the reference, and among the image set.",
-    "circo": "CIRCO: mAP@k, Recall@k of the first target, mAP@10 by semantic aspect.",
-    "lasco": "LaSCo: Recall@k, nDCG and MRR.",
-    "mbeir": "Anything in M-BEIR's form: Recall@k, nDCG and MRR.",
-    "soft-multi-target": "SoFT's multi-target queries: mAP@k in SoFT's and in CIRCO's definition.",
-    "soft-single-target": "SoFT's rewritten queries: Recall@k, nDCG and MRR.",
-}
 Annotations = Annotated[Path, typer.Option("--annotations", "-a", help="The benchmark's folder or annotation file.")]
 Runs = Annotated[list[Path] | None, typer.Option(
     "--run", "-r", help="A run to evaluate: TREC or JSON, or a folder of them; repeatable.")]
@@ -48,13 +41,14 @@ Submission = Annotated[Path | None, typer.Option(
 
 
 def register(app: typer.Typer) -> None:
-    for kind, about in _KINDS.items():
-        app.command(kind, help=about)(_benchmark_command(kind))
+    for kind in KINDS.values():
+        if kind.measures:
+            app.command(kind.name, help=kind.measures)(_benchmark_command(kind))
     app.command("circled")(circled)
     app.command("trec")(trec)
 
 
-def _benchmark_command(kind: str) -> Callable[..., None]:
+def _benchmark_command(kind: Kind) -> Callable[..., None]:
     def evaluate(
         annotations: Annotations, run: Runs = None, methods: Methods = None, gallery: GalleryName = None,
         split: SplitOption = None, caption_mode: CaptionOption = None, pool: Pool = None,
@@ -62,20 +56,14 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
         intervals: Intervals = True, as_json: AsJson = False, write_run: RunFolder = None,
         submission: Submission = None, union: Union = False,
     ) -> None:
-        from cir_core.datasets.readers import fashioniq
-        from cir_core.evaluation.evaluate_run import evaluate_run
-        from cir_core.evaluation.evaluators.checks import refuse_hidden
-        from cir_core.registry.kinds import read_benchmark
-
         check_choice(run or (), methods, gallery)
-        if submission and kind not in SERVERS:
-            raise typer.BadParameter(f"{kind} has no server to submit to; {' and '.join(SERVERS)} have.")
-        if union and kind != "fashioniq":
+        if submission and kind.submit is None:
+            servers = " and ".join(sorted(one.name for one in KINDS.values() if one.submit))
+            raise typer.BadParameter(f"{kind.name} has no server to submit to; {servers} have.")
+        if union and "union" not in kind.options:
             raise typer.BadParameter("--union is a protocol of FashionIQ alone.")
-        benchmark = (
-            fashioniq.read_benchmark(annotations, split=split, caption_mode=caption_mode, union=True) if union
-            else read_benchmark(kind, annotations, split=split, caption_mode=caption_mode, pool=pool)
-        )
+        benchmark = read_benchmark(
+            kind.name, annotations, split=split, caption_mode=caption_mode, pool=pool, union=union or None)
         if not submission:
             refuse_hidden(benchmark)  # before methods run for hours
         check_folder(write_run, "--write-run")
@@ -86,14 +74,14 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
         answers, early = collect(source, write_run, say)
         hidden = any(not query.target_ids for query in benchmark.queries)
         scores = None if hidden else [
-            evaluate_run(benchmark, one.run, partial=partial or one.partial, target_ranks=one.target_ranks,
-                         seed=_seed(intervals))
+            evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial or one.partial,
+                         target_ranks=one.target_ranks, seed=_seed(intervals))
             for one in answers
         ]
         asked = _of_benchmark(benchmark, intervals)
         show(asked, answers, scores, as_json)
-        if submission:  # last: a file that the server would refuse costs no figures
-            submit(submission, benchmark, [one.run for one in answers], say)
+        if submission and kind.submit:  # last: a file that the server would refuse costs no figures
+            submit(submission, benchmark, [one.run for one in answers], kind.submit, say)
         if early:
             raise early
 
@@ -102,15 +90,14 @@ def _benchmark_command(kind: str) -> Callable[..., None]:
 
 def sample_runs(runs: Sequence[Path], partial: bool, json_path: Path | None) -> None:
     """Evaluate runs on the sample benchmark. Draws it the first time."""
-    from cir_core.evaluation.evaluate_run import evaluate_run
-    from cir_core.registry.kinds import read_benchmark
     from cir_core.sample.gallery import ensure_drawn
 
     with progress_bar("Drawing garments") as drawing:
         paths, _ = ensure_drawn(get_settings().home, progress=drawing)
     benchmark = read_benchmark("sample", paths.folder)
     answers = from_files(runs)
-    scores = [evaluate_run(benchmark, one.run, partial=partial, seed=_seed(True)) for one in answers]
+    scores = [evaluate_run(benchmark, one.run, evaluator_of(benchmark), partial=partial, seed=_seed(True))
+              for one in answers]
     asked = _of_benchmark(benchmark, True)
     show(asked, answers, scores, as_json=False)
     if json_path is not None:

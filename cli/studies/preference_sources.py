@@ -79,6 +79,7 @@ def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource
 
 def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, settings: Settings) -> SurveySource:
     from annotation.preference.sources.methods import from_methods
+    from cir_core.registry.kinds import domain_of
 
     methods = chosen_methods(names, None, all_methods(settings.methods))
     sample = benchmark.kind == SAMPLE and not asked.gallery
@@ -89,8 +90,9 @@ def _ranked(asked: PreferenceSourceArgs, names: str, benchmark: Benchmark, setti
     encoder = open_encoder(gallery.encoder.spec)
     with language_model(asked.model, encoder) as language, named_bar() as progress:
         return from_methods(
-            benchmark, gallery, encoder, language, methods, size=asked.queries, seed=asked.seed, domain=asked.domain,
-            otherwise=settings.domain, skip_missing=asked.skip_missing, progress=progress)
+            benchmark, gallery, encoder, language, methods, size=asked.queries, seed=asked.seed,
+            domain=asked.domain or domain_of(benchmark) or settings.domain, skip_missing=asked.skip_missing,
+            progress=progress)
 
 
 def _runs(names: Sequence[str]) -> list[Run]:

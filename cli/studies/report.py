@@ -141,7 +141,7 @@ def _report(
 def _study(name: str, kind: str, scale: str | None) -> Iterator[tuple[StudyStore, Study, StudyAnswers]]:
     """The study with its answers. Raises ``StudyError`` for another kind and for a scale that is not the kind's."""
     from annotation.analysis.loading import load_answers
-    from annotation.analysis.statistics.agreement import check_scale
+    from annotation.analysis.statistics.krippendorff import check_scale
     from storage.stores import open_stores
 
     with closing(open_stores(get_settings())) as stores:

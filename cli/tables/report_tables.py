@@ -55,7 +55,7 @@ def print_scores(study: str, scores: Sequence[MetricScores], sets: int) -> None:
 
 
 def _headlines(headlines: Sequence[Headline]) -> Grid:
-    from annotation.analysis.rendering.formats import rests_on, shown, shown_interval
+    from cir_core.reports.cells import rests_on, shown, shown_interval
 
     return Grid(("", "", "95 %", "n", ""), (False, True, True, True, False), tuple((
         one.label, shown(one.estimate.value, one.kind), shown_interval(one.estimate.low, one.estimate.high, one.kind),
@@ -79,7 +79,7 @@ def _print_table(table: ReportTable) -> None:
 
 
 def _grid(table: ReportTable) -> Grid:
-    from annotation.analysis.rendering.formats import PROSE, reading
+    from cir_core.reports.cells import PROSE, reading
 
     read = reading(table)
     return Grid(read.names, read.right, read.rows[:_LISTED],

@@ -12,7 +12,7 @@ from annotation.records import AUDIT_GROUPS, AuditEvent, AuditFilter, LoggedEven
 from storage.engine.database import reading, writing
 from storage.mapping import tables
 
-_l = tables.audit_log.c
+_entry = tables.audit_log.c
 
 
 class SqlAuditLog:
@@ -28,9 +28,9 @@ class SqlAuditLog:
     def acts(
         self, which: AuditFilter = AuditFilter(), *, before: int | None = None, limit: int = 100,
     ) -> Sequence[LoggedEvent]:
-        query = select(tables.audit_log).where(*_chosen(which)).order_by(_l.number.desc()).limit(limit)
+        query = select(tables.audit_log).where(*_chosen(which)).order_by(_entry.number.desc()).limit(limit)
         if before is not None:
-            query = query.where(_l.number < before)
+            query = query.where(_entry.number < before)
         with reading(self.engine) as connection:
             return tuple(map(_noted_from, connection.execute(query)))
 
@@ -44,9 +44,9 @@ def log_event(connection: Connection, act: AuditEvent) -> None:
 
 def signed_in_from(connection: Connection, name: str, since: datetime) -> frozenset[str]:
     """The addresses from which a person has signed in."""
-    address = _l.details["address"].as_string()
+    address = _entry.details["address"].as_string()
     found = connection.execute(select(address).distinct().where(
-        _l.actor_key == name_key(name), _l.kind == "sign-in", _l.at >= since))
+        _entry.actor_key == name_key(name), _entry.kind == "sign-in", _entry.at >= since))
     return frozenset(one for one in found.scalars() if one)
 
 
@@ -54,13 +54,13 @@ def _chosen(which: AuditFilter) -> list[Any]:
     conditions: list[Any] = []
     if which.person:
         key = name_key(which.person)
-        conditions.append(or_(_l.actor_key == key, _l.about_key == key) if key else _l.number < 0)
+        conditions.append(or_(_entry.actor_key == key, _entry.about_key == key) if key else _entry.number < 0)
     if which.kind:
-        conditions.append(_l.kind.in_(AUDIT_GROUPS.get(which.kind, (which.kind,))))
+        conditions.append(_entry.kind.in_(AUDIT_GROUPS.get(which.kind, (which.kind,))))
     if which.since is not None:
-        conditions.append(_l.at >= which.since)
+        conditions.append(_entry.at >= which.since)
     if which.until is not None:
-        conditions.append(_l.at < which.until)
+        conditions.append(_entry.at < which.until)
     return conditions
 
 

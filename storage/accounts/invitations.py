@@ -15,21 +15,21 @@ from storage.mapping import tables
 KEPT = timedelta(days=7)
 """How long what has expired stays, unusable: a clock that was far ahead for a while has made nothing go for good."""
 
-_p, _i = tables.people.c, tables.invitations.c
+_person, _invited = tables.people.c, tables.invitations.c
 # Asked at every use and not only when somebody leaves, so that it holds whatever a database went through before.
-_MAKER_MAY = (_i.created_by == LOCAL) | exists().where(
-    _p.name == _i.created_by, _p.role == "admin", _p.active)   # names never change
+_MAKER_MAY = (_invited.created_by == LOCAL) | exists().where(
+    _person.name == _invited.created_by, _person.role == "admin", _person.active)   # names never change
 
 
 def usable(now: datetime) -> Any:
-    return select(tables.invitations).where(_i.uses_left > 0, _i.expires_at > now, _MAKER_MAY)
+    return select(tables.invitations).where(_invited.uses_left > 0, _invited.expires_at > now, _MAKER_MAY)
 
 
 def keep(connection: Connection, invitation: Invitation) -> None:
     """Those that are used up, or have long expired, are cleared away."""
     by = _maker(connection, invitation.created_by)
     connection.execute(delete(tables.invitations).where(
-        (_i.expires_at <= invitation.created_at - KEPT) | (_i.uses_left <= 0)))
+        (_invited.expires_at <= invitation.created_at - KEPT) | (_invited.uses_left <= 0)))
     connection.execute(insert(tables.invitations).values(
         digest=invitation.digest, role=invitation.role, uses_left=invitation.uses_left, created_by=by,
         created_at=invitation.created_at, expires_at=invitation.expires_at))
@@ -39,10 +39,10 @@ def keep(connection: Connection, invitation: Invitation) -> None:
 
 
 def withdraw(connection: Connection, digest: str, by: str) -> bool:
-    found = connection.execute(select(tables.invitations).where(_i.digest == digest).with_for_update()).first()
+    found = connection.execute(select(tables.invitations).where(_invited.digest == digest).with_for_update()).first()
     if found is None:
         return False
-    connection.execute(delete(tables.invitations).where(_i.digest == digest))
+    connection.execute(delete(tables.invitations).where(_invited.digest == digest))
     invitation = invitation_from(found)
     log_event(connection, AuditEvent("invitation.withdrawn", by, invitation.handle, details={"role": invitation.role}))
     return True
@@ -51,8 +51,8 @@ def withdraw(connection: Connection, digest: str, by: str) -> bool:
 def withdraw_all(connection: Connection, maker: str, by: str, at: datetime) -> int:
     """All of ``maker``, whose row is locked, so that none is added meanwhile. Notes and counts those that were open."""
     found = connection.execute(select(tables.invitations).where(
-        _i.created_by == maker).order_by(_i.digest).with_for_update()).all()
-    connection.execute(delete(tables.invitations).where(_i.created_by == maker))
+        _invited.created_by == maker).order_by(_invited.digest).with_for_update()).all()
+    connection.execute(delete(tables.invitations).where(_invited.created_by == maker))
     still_open = [row for row in found if row.uses_left > 0 and row.expires_at > at]
     for row in still_open:
         invitation = invitation_from(row)
@@ -69,7 +69,7 @@ def _maker(connection: Connection, name: str) -> str:
     """The name as the account has it. Locked: whoever is deactivated at this moment invites nobody afterwards."""
     if name == LOCAL:
         return name
-    row = connection.execute(select(tables.people).where(_p.name_key == name_key(name)).with_for_update()).first()
+    row = connection.execute(select(tables.people).where(_person.name_key == name_key(name)).with_for_update()).first()
     if row is None or not row.active or row.role != "admin":
         raise AccessError("Only an admin invites others. Ask one for an invitation.")
     return str(row.name)

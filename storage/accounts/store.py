@@ -35,7 +35,7 @@ from storage.engine.home_record import HomeRecord, database_name
 from storage.mapping import tables
 from storage.opening import accounts_are_gone, has_accounts
 
-_p, _s, _i, _w = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.failed_logins.c
+_person, _sign_in, _invited, _failed = tables.people.c, tables.sign_ins.c, tables.invitations.c, tables.failed_logins.c
 
 
 class SqlPeopleStore:
@@ -69,12 +69,12 @@ class SqlPeopleStore:
 
     def person(self, name: str) -> Person | None:
         with reading(self.engine) as connection:
-            row = connection.execute(select(tables.people).where(_p.name_key == name_key(name))).first()
+            row = connection.execute(select(tables.people).where(_person.name_key == name_key(name))).first()
         return None if row is None else _person_from(row)
 
     def people(self) -> Sequence[Person]:
         with reading(self.engine) as connection:
-            return tuple(map(_person_from, connection.execute(select(tables.people).order_by(_p.name_key))))
+            return tuple(map(_person_from, connection.execute(select(tables.people).order_by(_person.name_key))))
 
     def change(
         self, name: str, *, role: Role | None = None, password_hash: str | None = None, active: bool | None = None,
@@ -84,22 +84,22 @@ class SqlPeopleStore:
         values = {column: value for column, value in changes.items() if value is not None}
         key = name_key(name)
         with writing(self.engine) as connection:
-            admins = set(connection.execute(select(_p.name_key).where(
-                _p.role == "admin", _p.active).with_for_update()).scalars())
+            admins = set(connection.execute(select(_person.name_key).where(
+                _person.role == "admin", _person.active).with_for_update()).scalars())
             row = connection.execute(
-                select(tables.people).where(_p.name_key == key).with_for_update()).first()
+                select(tables.people).where(_person.name_key == key).with_for_update()).first()
             if row is None:
                 raise AccessError(f"Nobody here is called {quoted(name)}. Check the name in the list of people.")
             if admins == {key} and (active is False or role not in (None, "admin")):
                 raise AccessError(f"{row.name} is the only admin who can sign in. Make somebody else an admin first.")
             if values:
-                connection.execute(update(tables.people).where(_p.name_key == key).values(**values))
+                connection.execute(update(tables.people).where(_person.name_key == key).values(**values))
             if password_hash is not None or active is False:
-                connection.execute(delete(tables.sign_ins).where(_s.name_key == key))
+                connection.execute(delete(tables.sign_ins).where(_sign_in.name_key == key))
             if by is not None:
                 for act in _changes(row, by, role, password_hash, active):
                     log_event(connection, act)
-            person = _person_from(connection.execute(select(tables.people).where(_p.name_key == key)).one())
+            person = _person_from(connection.execute(select(tables.people).where(_person.name_key == key)).one())
             withdrawn = 0
             if not (key in admins and person.active and person.role == "admin"):
                 withdrawn = invitations.withdraw_all(connection, row.name, by or LOCAL, at or datetime.now(UTC))
@@ -110,9 +110,9 @@ class SqlPeopleStore:
         key = name_key(sign_in.name)
         with writing(self.engine) as connection:
             connection.execute(delete(tables.sign_ins).where(
-                _s.expires_at <= sign_in.created_at - invitations.KEPT))
+                _sign_in.expires_at <= sign_in.created_at - invitations.KEPT))
             active = connection.execute(
-                select(_p.active).where(_p.name_key == key).with_for_update()).scalar_one_or_none()
+                select(_person.active).where(_person.name_key == key).with_for_update()).scalar_one_or_none()
             if not active:
                 raise AccessError(f"{sign_in.name} cannot sign in any more. Ask an admin.")
             connection.execute(insert(tables.sign_ins).values(
@@ -128,14 +128,14 @@ class SqlPeopleStore:
 
     def extend(self, digest: str, expires_at: datetime) -> None:
         with writing(self.engine) as connection:
-            connection.execute(update(tables.sign_ins).where(_s.digest == digest).values(expires_at=expires_at))
+            connection.execute(update(tables.sign_ins).where(_sign_in.digest == digest).values(expires_at=expires_at))
 
     def end(self, digest: str) -> None:
         with writing(self.engine) as connection:
-            name = connection.execute(select(_p.name).join(tables.sign_ins, _s.name_key == _p.name_key).where(
-                _s.digest == digest)).scalar_one_or_none()
+            name = connection.execute(select(_person.name).join(tables.sign_ins, _sign_in.name_key == _person.name_key)
+                                      .where(_sign_in.digest == digest)).scalar_one_or_none()
             if name is not None and connection.execute(
-                    delete(tables.sign_ins).where(_s.digest == digest)).rowcount:
+                    delete(tables.sign_ins).where(_sign_in.digest == digest)).rowcount:
                 log_event(connection, AuditEvent("sign-out", name))
 
     def note(self, act: AuditEvent) -> None:
@@ -148,14 +148,14 @@ class SqlPeopleStore:
 
     def invitation(self, digest: str, now: datetime) -> Invitation | None:
         with reading(self.engine) as connection:
-            row = connection.execute(invitations.usable(now).where(_i.digest == digest)).first()
+            row = connection.execute(invitations.usable(now).where(_invited.digest == digest)).first()
         return None if row is None else invitations.invitation_from(row)
 
     def invitations(self, now: datetime) -> Sequence[Invitation]:
         """Those that can still be used, the latest first."""
         with reading(self.engine) as connection:
             return tuple(map(invitations.invitation_from, connection.execute(
-                invitations.usable(now).order_by(_i.created_at.desc(), _i.digest))))
+                invitations.usable(now).order_by(_invited.created_at.desc(), _invited.digest))))
 
     def withdraw(self, digest: str, *, by: str = LOCAL) -> bool:
         with writing(self.engine) as connection:
@@ -166,11 +166,11 @@ class SqlPeopleStore:
         try:
             with writing(self.engine) as connection:
                 if connection.execute(
-                        invitations.usable(now).where(_i.digest == digest).with_for_update()).first() is None:
+                        invitations.usable(now).where(_invited.digest == digest).with_for_update()).first() is None:
                     raise AccessError("This invitation cannot be used any more. Ask for a new one.")
                 _add(connection, person)
-                connection.execute(update(tables.invitations).where(_i.digest == digest)
-                                   .values(uses_left=_i.uses_left - 1))
+                connection.execute(update(tables.invitations).where(_invited.digest == digest)
+                                   .values(uses_left=_invited.uses_left - 1))
                 log_event(connection, AuditEvent("invitation.used", person.name, digest[:HANDLE], details={
                     "role": person.role}))
         except StorageError as error:
@@ -181,7 +181,7 @@ class SqlPeopleStore:
     def failed_logins(self, keys: Collection[str]) -> Mapping[str, FailedLogins]:
         with reading(self.engine) as connection:
             return {row.key: FailedLogins(row.tries, row.last_at)
-                    for row in connection.execute(select(tables.failed_logins).where(_w.key.in_(keys)))}
+                    for row in connection.execute(select(tables.failed_logins).where(_failed.key.in_(keys)))}
 
     def add_failed_login(self, counts: Mapping[str, CountFailure], at: datetime, forget_before: datetime) -> None:
         with writing(self.engine) as connection:
@@ -205,14 +205,14 @@ class SqlPeopleStore:
 
 
 _VISITOR = select(
-    tables.people, _s.digest, _s.created_at.label("begun_at"), _s.expires_at,
-).join(tables.sign_ins, _s.name_key == _p.name_key).where(
-    _s.digest == bindparam("of_digest"), _s.expires_at > bindparam("now"), _p.active)
+    tables.people, _sign_in.digest, _sign_in.created_at.label("begun_at"), _sign_in.expires_at,
+).join(tables.sign_ins, _sign_in.name_key == _person.name_key).where(
+    _sign_in.digest == bindparam("of_digest"), _sign_in.expires_at > bindparam("now"), _person.active)
 
 
 def _add(connection: Connection, person: Person) -> None:
     key = name_key(person.name)
-    taken = {row.name_key: row.name for row in connection.execute(select(_p.name_key, _p.name))}
+    taken = {row.name_key: row.name for row in connection.execute(select(_person.name_key, _person.name))}
     if key in taken:
         raise _taken(person.name)
     if like := lookalike(person.name, taken.values()):

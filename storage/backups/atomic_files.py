@@ -1,4 +1,7 @@
-"""Files in the making: each takes its place whole or not at all, and nobody touches another's."""
+"""Atomic creation of files that other programs write: whole or not at all, and never in place of another.
+
+What cirque writes itself, and replaces, goes through :mod:`cir_core.support.files`.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from pathlib import Path
 
 from cir_core.errors import StorageError
 from cir_core.gallery.paths import try_lock
+from cir_core.support.files import sync_folder
 
 _PREFIX, _LOCK, _HELD = "cirque-unfinished-", "lock", "held"
 
@@ -66,14 +70,4 @@ def _place(made: Path, target: Path) -> None:
     except OSError:
         check_free(target)
         made.rename(target)     # a file system without links
-    _sync_folder(target.parent)
-
-
-def _sync_folder(folder: Path) -> None:
-    """So that the new name outlives a power failure; where folders cannot be opened, the name is as safe as it gets."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    sync_folder(target.parent)

@@ -33,7 +33,7 @@ from storage.engine.database import reading
 from storage.engine.revisions import latest_revision, revision_of
 from storage.mapping import tables
 
-_t, _a, _j = tables.study_seats.c, tables.assignments.c, tables.judgements.c
+_seat, _assigned, _judged = tables.study_seats.c, tables.assignments.c, tables.judgements.c
 _ANSWERED = ("done", "unsure")
 
 
@@ -101,24 +101,26 @@ def _orphans(child: Table, parent: Table, names: Mapping[str, str]) -> Select[in
 
 def _miscounted(connection: Connection) -> Iterator[str]:
     """Counts that are kept beside the rows they count, and marks that are kept beside what they follow from."""
-    here = and_(_a.study_id == _t.study_id, _a.seat == _t.number)
+    here = and_(_assigned.study_id == _seat.study_id, _assigned.seat == _seat.number)
 
     def many(which: ColumnElement[bool]) -> ColumnElement[int]:
         return select(func.count()).where(here, which).scalar_subquery()
 
-    for row in connection.execute(select(_t.study_id, _t.number).where(or_(
-            _t.total != many(_a.state != "handed_on"), _t.done != many(_a.state.in_(_ANSWERED)),
-            _t.unsure != many(_a.state == "unsure"))).order_by(_t.study_id, _t.number)):
+    for row in connection.execute(select(_seat.study_id, _seat.number).where(or_(
+            _seat.total != many(_assigned.state != "handed_on"), _seat.done != many(_assigned.state.in_(_ANSWERED)),
+            _seat.unsure != many(_assigned.state == "unsure"))).order_by(_seat.study_id, _seat.number)):
         yield f"study_seats: the counts of seat {row.number} of study {row.study_id} are not those of its assignments"
-    current = select(_j.item_id, _j.seat, func.max(_j.revision).label("highest"), func.count().label("revisions"),
-                     func.max(case((_j.current, _j.revision), else_=0)).label("marked"),
-                     func.sum(case((_j.current, 1), else_=0)).label("marks")).group_by(_j.item_id, _j.seat).subquery()
+    current = select(
+        _judged.item_id, _judged.seat, func.max(_judged.revision).label("highest"), func.count().label("revisions"),
+        func.max(case((_judged.current, _judged.revision), else_=0)).label("marked"),
+        func.sum(case((_judged.current, 1), else_=0)).label("marks"),
+    ).group_by(_judged.item_id, _judged.seat).subquery()
     wrong = connection.execute(select(func.count()).select_from(current).where(or_(
         current.c.marks != 1, current.c.marked != current.c.highest))).scalar_one()
     if wrong:
         yield f"judgements: of {counted(wrong, 'answer')} it is not the latest revision alone that counts"
-    answer = exists().where(_j.item_id == _a.item_id, _j.seat == _a.seat)
+    answer = exists().where(_judged.item_id == _assigned.item_id, _judged.seat == _assigned.seat)
     missing = connection.execute(select(func.count()).select_from(tables.assignments).where(
-        _a.state.in_(_ANSWERED) != answer)).scalar_one()
+        _assigned.state.in_(_ANSWERED) != answer)).scalar_one()
     if missing:
         yield f"assignments: {counted(missing, 'place')} where the state is not that of the answer"

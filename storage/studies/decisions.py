@@ -15,24 +15,25 @@ from storage.mapping import tables
 from storage.mapping.study_rows import decision_from, decision_values
 from storage.studies.lookups import find_study
 
-_d, _i = tables.decisions.c, tables.study_items.c
+_decided, _item = tables.decisions.c, tables.study_items.c
 
 
 def read_decisions(connection: Connection, study_id: str, *, history: bool) -> Sequence[Decision]:
     """By item number; with ``history`` every revision, oldest first within an item."""
-    query = select(tables.decisions).join(tables.study_items, _i.item_id == _d.item_id).where(
-        _d.study_id == study_id).order_by(_i.number, _d.revision)
-    return tuple(map(decision_from, connection.execute(query if history else query.where(_d.current))))
+    query = select(tables.decisions).join(tables.study_items, _item.item_id == _decided.item_id).where(
+        _decided.study_id == study_id).order_by(_item.number, _decided.revision)
+    return tuple(map(decision_from, connection.execute(query if history else query.where(_decided.current))))
 
 
 def save_decision(connection: Connection, decision: Decision) -> Decision:
     """What counts now: the decision with its revision, or what was there if nothing is new."""
     study = find_study(connection, decision.study_id, lock=True)
-    if connection.execute(select(_i.item_id).where(
-            _i.item_id == decision.item_id, _i.study_id == study.study_id)).first() is None:
+    if connection.execute(select(_item.item_id).where(
+            _item.item_id == decision.item_id, _item.study_id == study.study_id)).first() is None:
         raise UnknownItem(f"No such item in {study.name}. Reload the page.")
     rows = connection.execute(select(tables.decisions).where(
-        _d.item_id == decision.item_id, (_d.token == decision.token) | _d.current).order_by(_d.revision)).all()
+        _decided.item_id == decision.item_id, (_decided.token == decision.token) | _decided.current,
+    ).order_by(_decided.revision)).all()
     before = decision_from(rows[-1]) if rows else None
     press = next((decision_from(row) for row in rows if row.token == decision.token), None)
     if press is not None and not _same(press, decision):
@@ -42,7 +43,8 @@ def save_decision(connection: Connection, decision: Decision) -> Decision:
         return before
     kept = replace(decision, revision=1 if before is None else before.revision + 1)
     if before is not None:
-        connection.execute(update(tables.decisions).where(_d.decision_id == before.decision_id).values(current=False))
+        connection.execute(update(tables.decisions).where(_decided.decision_id == before.decision_id)
+                           .values(current=False))
     connection.execute(insert(tables.decisions).values(decision_values(kept)))
     log_event(connection, AuditEvent("item.decided", kept.adjudicator, study.name, study.study_id, {
         "item": kept.item_id, "revision": kept.revision}))

@@ -13,16 +13,16 @@ from storage.mapping import tables
 from storage.mapping.study_rows import event_from, event_values
 from storage.studies.lookups import find_study, not_joined
 
-_t, _e = tables.study_seats.c, tables.study_events.c
-_ORDER = (_e.created_at, _e.seat, _e.number)
+_seat, _event = tables.study_seats.c, tables.study_events.c
+_ORDER = (_event.created_at, _event.seat, _event.number)
 
 # Locked, so that two windows of one person come one after the other.
-_SEAT = select(_t.number, _t.annotator).where(
-    _t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key")).with_for_update()
-_OF_SEAT = (_e.study_id == bindparam("study_id"), _e.seat == bindparam("seat"))
-_OWN = select(tables.study_events).where(*_OF_SEAT).order_by(_e.number)
-_SAME = select(tables.study_events).where(*_OF_SEAT, _e.token == bindparam("token"))
-_HIGHEST = select(func.max(_e.number)).where(*_OF_SEAT)
+_SEAT = select(_seat.number, _seat.annotator).where(
+    _seat.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key")).with_for_update()
+_OF_SEAT = (_event.study_id == bindparam("study_id"), _event.seat == bindparam("seat"))
+_OWN = select(tables.study_events).where(*_OF_SEAT).order_by(_event.number)
+_SAME = select(tables.study_events).where(*_OF_SEAT, _event.token == bindparam("token"))
+_HIGHEST = select(func.max(_event.number)).where(*_OF_SEAT)
 
 
 def save_event(connection: Connection, event: StudyEvent) -> StudyEvent:
@@ -47,12 +47,12 @@ def read_events(
 ) -> Sequence[StudyEvent]:
     """Oldest first; none of somebody without a seat."""
     find_study(connection, study_id)
-    query = select(tables.study_events).where(_e.study_id == study_id).order_by(*_ORDER)
+    query = select(tables.study_events).where(_event.study_id == study_id).order_by(*_ORDER)
     if annotator is not None:
-        query = query.join(tables.study_seats, (_t.study_id == _e.study_id) & (_t.number == _e.seat)).where(
-            _t.annotator_key == name_key(annotator))
+        query = query.join(tables.study_seats, (_seat.study_id == _event.study_id) & (_seat.number == _event.seat)
+                           ).where(_seat.annotator_key == name_key(annotator))
     if kind is not None:
-        query = query.where(_e.kind == kind)
+        query = query.where(_event.kind == kind)
     return tuple(map(event_from, connection.execute(query)))
 
 

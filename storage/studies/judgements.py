@@ -19,33 +19,35 @@ from storage.studies.events import own_events
 from storage.studies.lookups import find_study, not_joined, own_assignments, unknown_item
 from storage.studies.seats import closed
 
-_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
-_j, _d = tables.judgements.c, tables.drafts.c
+_study, _seat, _assigned = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_judged, _draft = tables.judgements.c, tables.drafts.c
 _ANSWERED = ("done", "unsure")
 
-_SEAT = (_t.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
-_LOCK = select(_t.number).where(*_SEAT).with_for_update()
+_SEAT = (_seat.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key"))
+_LOCK = select(_seat.number).where(*_SEAT).with_for_update()
 _MINE, _STANDING = (
-    select(*columns, _t.number, _t.annotator, _a.state, _a.lasting)
-    .join(tables.study_seats, _t.study_id == _s.study_id).outerjoin(
-        tables.assignments, and_(_a.item_id == bindparam("item_id"), _a.study_id == _t.study_id, _a.seat == _t.number),
+    select(*columns, _seat.number, _seat.annotator, _assigned.state, _assigned.lasting)
+    .join(tables.study_seats, _seat.study_id == _study.study_id).outerjoin(
+        tables.assignments, and_(_assigned.item_id == bindparam("item_id"), _assigned.study_id == _seat.study_id,
+                                 _assigned.seat == _seat.number),
     ).where(*_SEAT)
-    for columns in ((_s.name, _s.accepting), (tables.studies, _t.total, _t.done, _a.extra)))
+    for columns in ((_study.name, _study.accepting), (tables.studies, _seat.total, _seat.done, _assigned.extra)))
 _REVISIONS = select(tables.judgements).where(
-    _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat"), (_j.token == bindparam("token")) | _j.current,
-).order_by(_j.revision)
-_NOT_CURRENT = update(tables.judgements).where(_j.judgement_id == bindparam("of_id")).values(current=False)
+    _judged.item_id == bindparam("item_id"), _judged.seat == bindparam("seat"),
+    (_judged.token == bindparam("token")) | _judged.current,
+).order_by(_judged.revision)
+_NOT_CURRENT = update(tables.judgements).where(_judged.judgement_id == bindparam("of_id")).values(current=False)
 _ADD = insert(tables.judgements)
 _SET_STATE = update(tables.assignments).where(
-    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(state=bindparam("now"))
+    _assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat")).values(state=bindparam("now"))
 _SET_LASTING = update(tables.assignments).where(
-    _a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat")).values(lasting=bindparam("true"))
+    _assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat")).values(lasting=bindparam("true"))
 _SEEN = update(tables.study_seats).where(
-    _t.study_id == bindparam("of_study"), _t.number == bindparam("of_seat"),
+    _seat.study_id == bindparam("of_study"), _seat.number == bindparam("of_seat"),
 ).values(
-    seen_at=bindparam("at"), released=False, total=_t.total + bindparam("more_total"),
-    done=_t.done + bindparam("more_done"), unsure=_t.unsure + bindparam("more_unsure"))
-_DROP_DRAFT = delete(tables.drafts).where(_d.item_id == bindparam("of_item"), _d.seat == bindparam("of_seat"))
+    seen_at=bindparam("at"), released=False, total=_seat.total + bindparam("more_total"),
+    done=_seat.done + bindparam("more_done"), unsure=_seat.unsure + bindparam("more_unsure"))
+_DROP_DRAFT = delete(tables.drafts).where(_draft.item_id == bindparam("of_item"), _draft.seat == bindparam("of_seat"))
 
 
 def save_judgement(
@@ -111,9 +113,9 @@ def remove_draft(connection: Connection, study_id: str, item_id: str, annotator:
 def read_drafts(connection: Connection, study_id: str, seat: int) -> list[tuple[Draft, Mapping[str, Any] | None]]:
     """A seat's drafts, each with the answer that counts now."""
     found = connection.execute(
-        select(tables.drafts, _j.answer.label("answered")).outerjoin(
-            tables.judgements, and_(_j.item_id == _d.item_id, _j.seat == _d.seat, _j.current),
-        ).where(_d.study_id == study_id, _d.seat == seat)).all()
+        select(tables.drafts, _judged.answer.label("answered")).outerjoin(
+            tables.judgements, and_(_judged.item_id == _draft.item_id, _judged.seat == _draft.seat, _judged.current),
+        ).where(_draft.study_id == study_id, _draft.seat == seat)).all()
     return [(draft_from(row), row.answered) for row in found]
 
 

@@ -13,25 +13,26 @@ from cir_core.support.texts import quoted
 from storage.mapping import tables
 from storage.mapping.study_rows import assignment_from, study_from
 
-_s, _t, _a = tables.studies.c, tables.study_seats.c, tables.assignments.c
-_i, _d = tables.study_items.c, tables.decisions.c
+_study, _seat, _assigned = tables.studies.c, tables.study_seats.c, tables.assignments.c
+_item, _decided = tables.study_items.c, tables.decisions.c
 
 # Statements of the way that every judgement takes are built once: building costs as much as running them.
 _SEAT = select(tables.study_seats).where(
-    _t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator"))
+    _seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator"))
 _LOCKED_SEAT = _SEAT.with_for_update()
-_OWN: Select[Any] = select(_a.item_id, _a.seat, _a.position, _a.state, _a.extra, _t.annotator).join(
-    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
-).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).order_by(
-    _a.position, _a.item_id)
-_ANY_OWN = select(_a.item_id).join(
-    tables.study_seats, and_(_t.study_id == _a.study_id, _t.number == _a.seat),
-).where(_t.study_id == bindparam("of_study"), _t.annotator_key == bindparam("of_annotator")).limit(1)
+_OWN: Select[Any] = select(
+    _assigned.item_id, _assigned.seat, _assigned.position, _assigned.state, _assigned.extra, _seat.annotator).join(
+    tables.study_seats, and_(_seat.study_id == _assigned.study_id, _seat.number == _assigned.seat),
+).where(_seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator")).order_by(
+    _assigned.position, _assigned.item_id)
+_ANY_OWN = select(_assigned.item_id).join(
+    tables.study_seats, and_(_seat.study_id == _assigned.study_id, _seat.number == _assigned.seat),
+).where(_seat.study_id == bindparam("of_study"), _seat.annotator_key == bindparam("of_annotator")).limit(1)
 
 
 def find_study(connection: Connection, study_id: str, *, lock: bool = False) -> Study:
     """``lock`` lets one writer at a time into the study; SQLite has locked the whole file already."""
-    query: Select[Any] = select(tables.studies).where(_s.study_id == study_id)
+    query: Select[Any] = select(tables.studies).where(_study.study_id == study_id)
     row = connection.execute(query.with_for_update() if lock else query).first()
     if row is None:
         raise unknown_study(study_id)
@@ -68,9 +69,9 @@ def has_items(connection: Connection, study_id: str, annotator: str) -> bool:
 def all_assignments(connection: Connection, study_id: str) -> Sequence[Assignment]:
     """By seat, each in its order."""
     rows = connection.execute(
-        select(tables.assignments, _t.annotator)
-        .join(tables.study_seats, (_t.study_id == _a.study_id) & (_t.number == _a.seat))
-        .where(_a.study_id == study_id).order_by(_a.seat, _a.position, _a.item_id))
+        select(tables.assignments, _seat.annotator)
+        .join(tables.study_seats, (_seat.study_id == _assigned.study_id) & (_seat.number == _assigned.seat))
+        .where(_assigned.study_id == study_id).order_by(_assigned.seat, _assigned.position, _assigned.item_id))
     return tuple(assignment_from(row, row.annotator) for row in rows)
 
 
@@ -78,13 +79,13 @@ def count_all(connection: Connection, study_id: str) -> Mapping[str, int]:
     """As ``annotation.studies.store.StudyStore.counts`` has it."""
     items, decisions = (
         connection.execute(select(func.count()).where(*where)).scalar_one()
-        for where in ((_i.study_id == study_id,), (_d.study_id == study_id, _d.current)))
+        for where in ((_item.study_id == study_id,), (_decided.study_id == study_id, _decided.current)))
     of_seats = connection.execute(select(
-        func.coalesce(func.sum(_t.total), 0).label("assignments"),
-        func.coalesce(func.sum(_t.done), 0).label("done"),
-        func.coalesce(func.sum(_t.unsure), 0).label("unsure"),
-        func.count(_t.annotator_key).label("people"),
-    ).where(_t.study_id == study_id)).one()
+        func.coalesce(func.sum(_seat.total), 0).label("assignments"),
+        func.coalesce(func.sum(_seat.done), 0).label("done"),
+        func.coalesce(func.sum(_seat.unsure), 0).label("unsure"),
+        func.count(_seat.annotator_key).label("people"),
+    ).where(_seat.study_id == study_id)).one()
     return {"items": items, **of_seats._mapping, "decisions": decisions}
 
 
@@ -95,8 +96,8 @@ def recount(connection: Connection, study_id: str, seats: set[int] | None = None
     if seats is not None:
         query = query.where(t.c.number.in_(sorted(seats)))
     connection.execute(query.values(
-        total=_counted(_a.state != "handed_on"), done=_counted(_a.state.in_(("done", "unsure"))),
-        unsure=_counted(_a.state == "unsure")))
+        total=_counted(_assigned.state != "handed_on"), done=_counted(_assigned.state.in_(("done", "unsure"))),
+        unsure=_counted(_assigned.state == "unsure")))
 
 
 def unknown_study(name: str) -> UnknownStudy:
@@ -113,4 +114,4 @@ def not_joined(study_name: str) -> NotJoined:
 
 def _counted(states: Any) -> ScalarSelect[Any]:
     return select(func.count()).select_from(tables.assignments).where(
-        _a.study_id == _t.study_id, _a.seat == _t.number, states).scalar_subquery()
+        _assigned.study_id == _seat.study_id, _assigned.seat == _seat.number, states).scalar_subquery()

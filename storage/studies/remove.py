@@ -9,7 +9,7 @@ from storage.accounts.audit_log import log_event
 from storage.mapping import tables
 from storage.studies.lookups import find_study
 
-_t = tables.study_seats.c
+_seat = tables.study_seats.c
 # What points at something comes before it: nothing that people judged goes by a cascade.
 _IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.study_events, tables.drafts,
              tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
@@ -20,7 +20,8 @@ def remove_study(connection: Connection, study_id: str, by: str) -> None:
     of the study stays."""
     study = find_study(connection, study_id, lock=True)
     # Whoever is just saving has locked their seat.
-    connection.execute(select(_t.number).where(_t.study_id == study_id).order_by(_t.number).with_for_update()).all()
+    connection.execute(select(_seat.number).where(_seat.study_id == study_id).order_by(_seat.number)
+                       .with_for_update()).all()
     for table in _IN_ORDER:
         connection.execute(delete(table).where(table.c.study_id == study_id))
     log_event(connection, AuditEvent("study.removed", by, study.name, study_id, {"kind": study.kind}))

@@ -18,7 +18,7 @@ from storage.checks import check_study_texts
 from storage.mapping import tables
 from storage.studies.lookups import find_study
 
-_c, _i = tables.study_scores.c, tables.study_items.c
+_score, _item = tables.study_scores.c, tables.study_items.c
 
 
 def save_scores(connection: Connection, study_id: str, scores: MetricScores, by: str, at: datetime) -> None:
@@ -30,9 +30,9 @@ def save_scores(connection: Connection, study_id: str, scores: MetricScores, by:
     key = name_key(scores.name)
     if not key or len(scores.name) > NAME_LIMIT:
         raise StudyError(f"Scores need a name of 1 to {NAME_LIMIT} characters. Give them one.")
-    ids = frozenset(connection.execute(select(_i.item_id).where(_i.study_id == study_id)).scalars())
+    ids = frozenset(connection.execute(select(_item.item_id).where(_item.study_id == study_id)).scalars())
     packed = _packed(scores, study, ids)
-    connection.execute(delete(tables.study_scores).where(_c.study_id == study_id, _c.name_key == key))
+    connection.execute(delete(tables.study_scores).where(_score.study_id == study_id, _score.name_key == key))
     connection.execute(insert(tables.study_scores).values(
         score_id=new_id(), study_id=study_id, name_key=key, name=scores.name.strip(), description=scores.description,
         notes=list(scores.notes), scores=packed, created_by=by, created_at=at))
@@ -43,19 +43,19 @@ def read_scores(connection: Connection, study_id: str) -> Sequence[MetricScores]
     """By name. Raises ``UnknownStudy``, ``StorageError`` for a row that is damaged."""
     study = find_study(connection, study_id)
     found = connection.execute(
-        select(_c.score_id, _c.name).where(_c.study_id == study_id).order_by(_c.name_key)).all()
+        select(_score.score_id, _score.name).where(_score.study_id == study_id).order_by(_score.name_key)).all()
     return tuple(_read(connection, study, row.score_id, row.name) for row in found)
 
 
 def drop_scores(connection: Connection, study_id: str, name: str, by: str) -> None:
     """In a writing transaction. Raises ``UnknownStudy``, ``UnknownScores``."""
     study = find_study(connection, study_id, lock=True)
-    here = (_c.study_id == study_id, _c.name_key == name_key(name))
-    known = connection.execute(select(_c.name).where(*here)).scalar_one_or_none()
+    here = (_score.study_id == study_id, _score.name_key == name_key(name))
+    known = connection.execute(select(_score.name).where(*here)).scalar_one_or_none()
     connection.execute(delete(tables.study_scores).where(*here))
     if known is None:
         kept = connection.execute(
-            select(_c.name).where(_c.study_id == study_id).order_by(_c.name_key)).scalars().all()
+            select(_score.name).where(_score.study_id == study_id).order_by(_score.name_key)).scalars().all()
         there = f"It has {', '.join(kept)}." if kept else "It has none."
         raise UnknownScores(f"No scores {quoted(name)} are kept with {study.name}. {there}")
     log_event(connection, AuditEvent("scores.removed", by, study.name, study_id, {"scores": known}))
@@ -76,7 +76,7 @@ def _packed(scores: MetricScores, study: Study, ids: frozenset[str]) -> dict[str
 
 def _read(connection: Connection, study: Study, score_id: str, name: str) -> MetricScores:
     try:
-        row = connection.execute(select(tables.study_scores).where(_c.score_id == score_id)).one()
+        row = connection.execute(select(tables.study_scores).where(_score.score_id == score_id)).one()
         return MetricScores(row.name, row.description, _unpacked(row.scores), tuple(row.notes))
     except (ValueError, TypeError, AttributeError) as error:   # what its JSON says, or that it is none
         raise StorageError(f"The scores {quoted(name)} of {study.name} are damaged in the database. Remove them and "

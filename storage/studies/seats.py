@@ -16,8 +16,8 @@ from storage.mapping import tables
 from storage.mapping.study_rows import assignment_from, assignment_values, seat_from
 from storage.studies.lookups import find_seat, find_study, known_seat, recount
 
-_t, _a, _i = tables.study_seats.c, tables.assignments.c, tables.study_items.c
-_j, _d, _e = tables.judgements.c, tables.drafts.c, tables.study_events.c
+_seat, _assigned, _item = tables.study_seats.c, tables.assignments.c, tables.study_items.c
+_judged, _draft, _event = tables.judgements.c, tables.drafts.c, tables.study_events.c
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,10 +35,10 @@ def take_seat(connection: Connection, study_id: str, annotator: str, at: datetim
     name = annotator.strip()
     values = {"annotator": name, "annotator_key": name_key(name), "joined_at": at, "seen_at": at}
     t = tables.study_seats
-    free = connection.execute(select(func.min(_t.number)).where(
-        _t.study_id == study_id, _t.annotator_key.is_(None))).scalar_one()
+    free = connection.execute(select(func.min(_seat.number)).where(
+        _seat.study_id == study_id, _seat.annotator_key.is_(None))).scalar_one()
     if free is not None:
-        connection.execute(update(t).where(_t.study_id == study_id, _t.number == free).values(**values))
+        connection.execute(update(t).where(_seat.study_id == study_id, _seat.number == free).values(**values))
         return Seat(study_id, free, name, at, at)
     number = _new_number(connection, study_id)
     connection.execute(insert(t).values(
@@ -67,7 +67,8 @@ def release_work(connection: Connection, study_id: str, annotator: str, by: str)
     seat = find_seat(connection, study_id, annotator, lock=True)
     if seat is None:
         raise StudyError(f"{annotator} has no seat in {study.name}. Check the name in the list of its people.")
-    if connection.execute(select(_j.seat).where(_j.study_id == study_id, _j.seat == seat.number).limit(1)).first():
+    if connection.execute(select(_judged.seat).where(
+            _judged.study_id == study_id, _judged.seat == seat.number).limit(1)).first():
         _mark(connection, seat, released=True)
         block = _set_block(connection, seat, "open", "handed_on")
         released = Released(seat.total - seat.done - block, block, freed=False)
@@ -90,9 +91,10 @@ def _leave(connection: Connection, seat: Row[Any]) -> None:
     t, a = tables.study_seats, tables.assignments
     here = {"study_id": seat.study_id, "seat": seat.number}
     begun = connection.execute(
-        select(a).join(tables.drafts, (_d.item_id == _a.item_id) & (_d.seat == _a.seat)).where(*_of(_a, here))).all()
-    noted = connection.execute(select(_e.seat).where(*_of(_e, here)).limit(1)).first()
-    connection.execute(update(t).where(_t.study_id == seat.study_id, _t.number == seat.number).values(
+        select(a).join(tables.drafts, (_draft.item_id == _assigned.item_id) & (_draft.seat == _assigned.seat))
+        .where(*_of(_assigned, here))).all()
+    noted = connection.execute(select(_event.seat).where(*_of(_event, here)).limit(1)).first()
+    connection.execute(update(t).where(_seat.study_id == seat.study_id, _seat.number == seat.number).values(
         annotator=None, annotator_key=None, joined_at=None, seen_at=None, released=False))
     if begun or noted:
         number = _new_number(connection, seat.study_id)
@@ -100,11 +102,11 @@ def _leave(connection: Connection, seat: Row[Any]) -> None:
         if begun:
             connection.execute(insert(a), [
                 {**one._mapping, "seat": number, "state": "handed_on"} for one in begun])
-        for table, column in ((tables.drafts, _d), (tables.study_events, _e)):
+        for table, column in ((tables.drafts, _draft), (tables.study_events, _event)):
             connection.execute(update(table).where(*_of(column, here)).values(seat=number))
         recount(connection, seat.study_id, {number})
-    connection.execute(delete(a).where(*_of(_a, here), _a.state == "handed_on"))
-    connection.execute(update(a).where(*_of(_a, here)).values(lasting=None))
+    connection.execute(delete(a).where(*_of(_assigned, here), _assigned.state == "handed_on"))
+    connection.execute(update(a).where(*_of(_assigned, here)).values(lasting=None))
 
 
 def _of(column: Any, seat: dict[str, Any]) -> tuple[Any, Any]:
@@ -113,14 +115,15 @@ def _of(column: Any, seat: dict[str, Any]) -> tuple[Any, Any]:
 
 def _mark(connection: Connection, seat: Row[Any], *, released: bool) -> None:
     connection.execute(update(tables.study_seats).where(
-        _t.study_id == seat.study_id, _t.number == seat.number).values(released=released))
+        _seat.study_id == seat.study_id, _seat.number == seat.number).values(released=released))
 
 
 def _set_block(connection: Connection, seat: Row[Any], state: str, to: str) -> int:
     """Of this seat, all of the agreement block that is in one state; how many."""
-    block = select(_i.item_id).where(_i.study_id == seat.study_id, _i.in_block)
+    block = select(_item.item_id).where(_item.study_id == seat.study_id, _item.in_block)
     changed = connection.execute(update(tables.assignments).where(
-        _a.study_id == seat.study_id, _a.seat == seat.number, _a.state == state, _a.item_id.in_(block),
+        _assigned.study_id == seat.study_id, _assigned.seat == seat.number, _assigned.state == state,
+        _assigned.item_id.in_(block),
     ).values(state=to)).rowcount
     if changed:
         recount(connection, seat.study_id, {seat.number})
@@ -128,7 +131,7 @@ def _set_block(connection: Connection, seat: Row[Any], state: str, to: str) -> i
 
 
 def _new_number(connection: Connection, study_id: str) -> int:
-    highest = connection.execute(select(func.max(_t.number)).where(_t.study_id == study_id)).scalar_one()
+    highest = connection.execute(select(func.max(_seat.number)).where(_seat.study_id == study_id)).scalar_one()
     return (highest or 0) + 1
 
 
@@ -143,7 +146,7 @@ def _hand_over(connection: Connection, study: Study, number: int, at: datetime, 
     given = [{"of_item": one.item_id, "of_seat": one.from_seat} for one in taken if one.from_seat is not None]
     if given:
         connection.execute(
-            update(a).where(_a.item_id == bindparam("of_item"), _a.seat == bindparam("of_seat"))
+            update(a).where(_assigned.item_id == bindparam("of_item"), _assigned.seat == bindparam("of_seat"))
             .values(state="handed_on"), given)
     connection.execute(insert(a), [
         assignment_values(study.study_id, one.item_id, number, one.position, one.extra) for one in taken])
@@ -152,18 +155,18 @@ def _hand_over(connection: Connection, study: Study, number: int, at: datetime, 
 
 
 def _open_work(connection: Connection, study: Study, number: int, at: datetime) -> OpenAssignments:
-    of_study = _a.study_id == study.study_id
+    of_study = _assigned.study_id == study.study_id
     # Locked, so that nobody answers what is just being handed on; SQLite has locked the whole file.
-    seats = connection.execute(select(tables.study_seats).where(_t.study_id == study.study_id)
-                               .order_by(_t.number).with_for_update()).all()
+    seats = connection.execute(select(tables.study_seats).where(_seat.study_id == study.study_id)
+                               .order_by(_seat.number).with_for_update()).all()
     names = {seat.number: seat.annotator for seat in seats}
     still_open = connection.execute(
-        select(tables.assignments).join(tables.study_items, _i.item_id == _a.item_id)
-        .where(of_study, _a.state == "open", _a.seat != number, _i.in_block.is_(False))
-        .order_by(_a.seat, _a.position)).all()
-    mine = connection.execute(select(_a.item_id).where(of_study, _a.seat == number)).scalars()
-    block = connection.execute(select(_i.item_id).where(_i.study_id == study.study_id, _i.in_block)
-                               .order_by(_i.number)).scalars()
+        select(tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
+        .where(of_study, _assigned.state == "open", _assigned.seat != number, _item.in_block.is_(False))
+        .order_by(_assigned.seat, _assigned.position)).all()
+    mine = connection.execute(select(_assigned.item_id).where(of_study, _assigned.seat == number)).scalars()
+    block = connection.execute(select(_item.item_id).where(_item.study_id == study.study_id, _item.in_block)
+                               .order_by(_item.number)).scalars()
     return OpenAssignments(
         study=study, seat=number, seats=tuple(map(_as_seen, seats)),
         open=tuple(assignment_from(row, names[row.seat]) for row in still_open),

@@ -61,8 +61,8 @@ from storage.studies.version_stamp import read_stamp
 from storage.studies.workspace import read_desk
 
 _SEEN_EVERY = timedelta(minutes=1)
-_s, _t, _i = tables.studies.c, tables.study_seats.c, tables.study_items.c
-_j, _m = tables.judgements.c, tables.study_images.c
+_study, _seat, _item = tables.studies.c, tables.study_seats.c, tables.study_items.c
+_judged, _image = tables.judgements.c, tables.study_images.c
 
 
 class SqlStudyStore:
@@ -90,7 +90,7 @@ class SqlStudyStore:
             raise unknown_study(name_or_id)
         with reading(self.engine) as connection:
             rows = connection.execute(select(tables.studies).where(
-                (_s.study_id == name_or_id) | (_s.name_key == name_key(name_or_id)))).all()
+                (_study.study_id == name_or_id) | (_study.name_key == name_key(name_or_id)))).all()
         if not rows:
             raise unknown_study(name_or_id)
         return study_from(max(rows, key=lambda row: row.study_id == name_or_id))
@@ -98,25 +98,25 @@ class SqlStudyStore:
     def studies(self) -> Sequence[Study]:
         with reading(self.engine) as connection:
             return tuple(map(study_from, connection.execute(
-                select(tables.studies).order_by(_s.created_at.desc(), _s.study_id))))
+                select(tables.studies).order_by(_study.created_at.desc(), _study.study_id))))
 
     def items(self, study_id: str) -> Sequence[Item]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             return tuple(map(item_from, connection.execute(
-                select(tables.study_items).where(_i.study_id == study_id).order_by(_i.number))))
+                select(tables.study_items).where(_item.study_id == study_id).order_by(_item.number))))
 
     def images(self, study_id: str) -> Mapping[str, StudyImage]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            rows = connection.execute(select(tables.study_images).where(_m.study_id == study_id))
+            rows = connection.execute(select(tables.study_images).where(_image.study_id == study_id))
             return {row.token: image_from(row) for row in rows}
 
     def seats(self, study_id: str) -> Sequence[Seat]:
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             return tuple(map(seat_from, connection.execute(
-                select(tables.study_seats).where(_t.study_id == study_id).order_by(_t.number))))
+                select(tables.study_seats).where(_seat.study_id == study_id).order_by(_seat.number))))
 
     def assignments(self, study_id: str) -> Sequence[Assignment]:
         """By seat, each in its order."""
@@ -126,18 +126,18 @@ class SqlStudyStore:
 
     def judgements(self, study_id: str, *, history: bool = False) -> Sequence[Judgement]:
         """By item number and seat; revisions of one answer oldest first."""
-        query = select(tables.judgements).join(tables.study_items, _i.item_id == _j.item_id).where(
-            _j.study_id == study_id).order_by(_i.number, _j.seat, _j.revision)
+        query = select(tables.judgements).join(tables.study_items, _item.item_id == _judged.item_id).where(
+            _judged.study_id == study_id).order_by(_item.number, _judged.seat, _judged.revision)
         with reading(self.engine) as connection:
             find_study(connection, study_id)
-            return tuple(map(judgement_from, connection.execute(query if history else query.where(_j.current))))
+            return tuple(map(judgement_from, connection.execute(query if history else query.where(_judged.current))))
 
     def item_judgements(self, study_id: str, item_id: str) -> Sequence[Judgement]:
         """By seat; none for an item that the study does not have."""
         with reading(self.engine) as connection:
             find_study(connection, study_id)
             rows = connection.execute(  # not by study: SQLite would go through all of its judgements
-                select(tables.judgements).where(_j.item_id == item_id, _j.current).order_by(_j.seat))
+                select(tables.judgements).where(_judged.item_id == item_id, _judged.current).order_by(_judged.seat))
             return tuple(judgement_from(row) for row in rows if row.study_id == study_id)
 
     def decisions(self, study_id: str, *, history: bool = False) -> Sequence[Decision]:
@@ -174,7 +174,7 @@ class SqlStudyStore:
         if at is not None and (seat.seen_at is None or at - seat.seen_at >= _SEEN_EVERY):
             with suppress(StorageError), writing(self.engine) as connection:  # a desk can be read on a full disk
                 connection.execute(update(tables.study_seats).where(
-                    _t.study_id == study_id, _t.number == workspace.seat).values(seen_at=at))
+                    _seat.study_id == study_id, _seat.number == workspace.seat).values(seen_at=at))
         return workspace
 
     def save(
@@ -247,7 +247,7 @@ class SqlStudyStore:
         kind: AuditAction = "study.opened" if accepting else "study.closed"
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
-            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(accepting=accepting))
+            connection.execute(update(tables.studies).where(_study.study_id == study_id).values(accepting=accepting))
             log_event(connection, AuditEvent(kind, by, study.name, study_id))
         return replace(study, accepting=accepting)
 
@@ -260,7 +260,8 @@ class SqlStudyStore:
         check_study_texts(settings)
         with writing(self.engine) as connection:
             study = find_study(connection, study_id, lock=True)
-            connection.execute(update(tables.studies).where(_s.study_id == study_id).values(settings=dict(settings)))
+            connection.execute(update(tables.studies).where(_study.study_id == study_id)
+                               .values(settings=dict(settings)))
             changed = sorted(name for name in {*settings, *study.settings}
                              if settings.get(name) != study.settings.get(name))
             log_event(connection, AuditEvent("study.settings", by, study.name, study_id, {"changed": changed}))
@@ -273,7 +274,7 @@ class SqlStudyStore:
         try:
             with writing(self.engine) as connection:
                 study = find_study(connection, study_id, lock=True)
-                connection.execute(update(tables.studies).where(_s.study_id == study_id).values(
+                connection.execute(update(tables.studies).where(_study.study_id == study_id).values(
                     name=name, name_key=name_key(name)))
                 log_event(connection, AuditEvent("study.renamed", by, name, study_id, {"from": study.name}))
         except StorageError as error:
@@ -293,4 +294,4 @@ class SqlStudyStore:
     def _is_taken(self, name: str) -> bool:
         with reading(self.engine) as connection:
             return connection.execute(
-                select(_s.study_id).where(_s.name_key == name_key(name))).first() is not None
+                select(_study.study_id).where(_study.name_key == name_key(name))).first() is not None

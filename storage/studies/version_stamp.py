@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, func, select
 from storage.mapping import tables
 from storage.studies.lookups import unknown_study
 
-_s, _t, _c = tables.studies.c, tables.study_seats.c, tables.study_scores.c
+_study, _seat, _score = tables.studies.c, tables.study_seats.c, tables.study_scores.c
 
 
 def _of(query: Select[Any]) -> Any:
@@ -25,13 +25,13 @@ _COUNTS = [
     for table in (tables.judgements, tables.decisions, tables.study_events)]
 # A seat has its answers counted; who sits there shows in the number and the latest of those who came.
 _SEATS = [
-    _of(select(value).where(_t.study_id == bindparam("study_id"))).label(name)
-    for name, value in (("seats", func.count()), ("total", func.sum(_t.total)), ("done", func.sum(_t.done)),
-                        ("unsure", func.sum(_t.unsure)), ("people", func.count(_t.annotator_key)),
-                        ("joined", func.max(_t.joined_at)))]
-_STATE: Select[Any] = select(_s.name, _s.accepting, _s.settings, *_COUNTS, *_SEATS).where(
-    _s.study_id == bindparam("study_id"))
-_SCORES = select(_c.score_id).where(_c.study_id == bindparam("study_id")).order_by(_c.score_id)
+    _of(select(value).where(_seat.study_id == bindparam("study_id"))).label(name)
+    for name, value in (("seats", func.count()), ("total", func.sum(_seat.total)), ("done", func.sum(_seat.done)),
+                        ("unsure", func.sum(_seat.unsure)), ("people", func.count(_seat.annotator_key)),
+                        ("joined", func.max(_seat.joined_at)))]
+_STATE: Select[Any] = select(_study.name, _study.accepting, _study.settings, *_COUNTS, *_SEATS).where(
+    _study.study_id == bindparam("study_id"))
+_SCORES = select(_score.score_id).where(_score.study_id == bindparam("study_id")).order_by(_score.score_id)
 
 
 def read_stamp(connection: Connection, study_id: str) -> str:

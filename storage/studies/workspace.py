@@ -18,36 +18,39 @@ from storage.studies.lookups import find_study, not_joined, unknown_item
 
 _LATEST = 20  # answers whose seconds tell somebody's pace
 _TOKEN_LENGTH = 64  # as the column has it; longer texts are none
-_s, _t, _a, _i = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
-_j, _d, _m = tables.judgements.c, tables.drafts.c, tables.study_images.c
+_study, _seat, _assigned, _item = tables.studies.c, tables.study_seats.c, tables.assignments.c, tables.study_items.c
+_judged, _draft, _image = tables.judgements.c, tables.drafts.c, tables.study_images.c
 _WITH_EVENTS = frozenset({"preference"})
 _STATES = ("open", "done", "unsure", "handed_on")
 
 _STUDY_AND_SEAT = select(
-    tables.studies, _t.number, _t.total, _t.done, _t.unsure, _t.seen_at,
-).join(tables.study_seats, _t.study_id == _s.study_id).where(
-    _s.study_id == bindparam("study_id"), _t.annotator_key == bindparam("key"))
+    tables.studies, _seat.number, _seat.total, _seat.done, _seat.unsure, _seat.seen_at,
+).join(tables.study_seats, _seat.study_id == _study.study_id).where(
+    _study.study_id == bindparam("study_id"), _seat.annotator_key == bindparam("key"))
 
-_MINE: Select[Any] = select(tables.study_items, _a.position, _a.state, _a.extra).select_from(
-    tables.assignments).join(tables.study_items, _i.item_id == _a.item_id)
-_OF_SEAT = (_a.study_id == bindparam("study_id"), _a.seat == bindparam("seat"))
-_BY_ITEM = _MINE.where(_a.item_id == bindparam("item_id"), *_OF_SEAT)
+_MINE: Select[Any] = select(tables.study_items, _assigned.position, _assigned.state, _assigned.extra).select_from(
+    tables.assignments).join(tables.study_items, _item.item_id == _assigned.item_id)
+_OF_SEAT = (_assigned.study_id == bindparam("study_id"), _assigned.seat == bindparam("seat"))
+_BY_ITEM = _MINE.where(_assigned.item_id == bindparam("item_id"), *_OF_SEAT)
 _BY_POSITION = _MINE.where(  # all the states, so that the index goes as far as the position
-    *_OF_SEAT, _a.state.in_(_STATES), _a.position == bindparam("position")).order_by(_a.item_id).limit(1)
+    *_OF_SEAT, _assigned.state.in_(_STATES), _assigned.position == bindparam("position"),
+).order_by(_assigned.item_id).limit(1)
 _BEHIND, _UP_TO = (
-    _MINE.where(*_OF_SEAT, _a.state == bindparam("state"), where)
-    .order_by(_a.position, _a.item_id).limit(bindparam("limit"))
-    for where in (_a.position > bindparam("position"), _a.position <= bindparam("position")))
-_POSITION = select(_a.position).where(_a.item_id == bindparam("item_id"), *_OF_SEAT)
+    _MINE.where(*_OF_SEAT, _assigned.state == bindparam("state"), where)
+    .order_by(_assigned.position, _assigned.item_id).limit(bindparam("limit"))
+    for where in (_assigned.position > bindparam("position"), _assigned.position <= bindparam("position")))
+_POSITION = select(_assigned.position).where(_assigned.item_id == bindparam("item_id"), *_OF_SEAT)
 
 _JUDGEMENT = select(tables.judgements).where(
-    _j.item_id == bindparam("item_id"), _j.seat == bindparam("seat")).order_by(_j.revision.desc()).limit(1)
-_DRAFT = select(tables.drafts).where(_d.item_id == bindparam("item_id"), _d.seat == bindparam("seat"))
-_SECONDS = select(_j.seconds).where(
-    _j.study_id == bindparam("study_id"), _j.seat == bindparam("seat"), _j.current,
-).order_by(_j.created_at.desc()).limit(_LATEST)
-_IMAGES = select(_m.token, _m.image_id, _m.width, _m.height).where(  # in the order of StudyImage's fields
-    _m.study_id == bindparam("study_id"), _m.token.in_(bindparam("tokens", expanding=True)))
+    _judged.item_id == bindparam("item_id"), _judged.seat == bindparam("seat"),
+).order_by(_judged.revision.desc()).limit(1)
+_DRAFT = select(tables.drafts).where(_draft.item_id == bindparam("item_id"), _draft.seat == bindparam("seat"))
+_SECONDS = select(_judged.seconds).where(
+    _judged.study_id == bindparam("study_id"), _judged.seat == bindparam("seat"), _judged.current,
+).order_by(_judged.created_at.desc()).limit(_LATEST)
+# In the order of StudyImage's fields.
+_IMAGES = select(_image.token, _image.image_id, _image.width, _image.height).where(
+    _image.study_id == bindparam("study_id"), _image.token.in_(bindparam("tokens", expanding=True)))
 
 
 def read_desk(

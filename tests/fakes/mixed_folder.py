@@ -50,7 +50,7 @@ def make_mixed_folder(path: Path, n: int = 220, seed: int = 20261121) -> MixedFo
     bad = _broken(path, picture)
     (path / "loop").symlink_to(path, target_is_directory=True)
     (path / "nowhere.png").symlink_to("absent.png")
-    bad["nowhere.png"] = "is not there"
+    bad["nowhere.png"] = "is missing"
     (path / "folder.jpg").mkdir()
     save("folder.jpg/child.jpg", picture())
     (path / ".hidden").mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from cir_core.gallery.indexing import index_folder
 from cir_core.sample.atelier.build import build_atelier
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
+from tests.fakes.forked import Running, start
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import make_preference_study, make_study
 from tests.fuzz.outcome import Bad, TooSlow
@@ -40,7 +40,7 @@ class Served:
     answered as it should; ``most_memory``: of the process, bytes."""
 
     url: str
-    process: subprocess.Popen[bytes]
+    process: Running
     log: Path
     home: Path
     known: dict[str, list[Any]]
@@ -149,8 +149,7 @@ def serving(folder: Path) -> Iterator[Served]:
     log = folder / "app.log"
     environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
-                                   stderr=subprocess.STDOUT)
+        process = start("app.py", environment=environment, output=stream)
     try:
         until = time.monotonic() + 120
         while not (found := re.search(r"http://\S+", log.read_text())):

@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from tests.fakes.loops import run
 from tests.fuzz.tracebacks import ROOT, is_gradios, last_traceback
 from web.http.meter import Meter
-from web.http.request_ids import RequestIds
 from web.middleware.auth import AuthMiddleware
 from web.middleware.gradio_errors import Screens
 from web.middleware.request_log import RequestLog
@@ -36,10 +35,9 @@ class Nobody:
 
 
 MIDDLEWARE: dict[str, Callable[[ASGIApp], ASGIApp]] = {
-    "guard": lambda app: AuthMiddleware(app, people=Nobody()),  # type: ignore[arg-type]
-    "doors": lambda app: DrainMiddleware(app, ShutdownState()),
-    "headers": SecurityHeaders,
-    "request_ids": lambda app: RequestIds(app, ()),  # type: ignore[arg-type]
+    "auth": lambda app: AuthMiddleware(app, people=Nobody()),  # type: ignore[arg-type]
+    "shutdown": lambda app: DrainMiddleware(app, ShutdownState()),
+    "security_headers": SecurityHeaders,
     "request_log": lambda app: RequestLog(app, Meter(), {}),
 }
 
@@ -89,7 +87,7 @@ def test_what_only_passes_a_request_on_has_no_part_in_the_error(
         return TextLines().format(next(record for record in caplog.records if record.exc_info))
 
     theirs = said(THEIRS)
-    assert f"web/{name}.py" in theirs, "else this shows nothing"
+    assert f"web/middleware/{name}.py" in theirs, "else this shows nothing"
     assert is_gradios(last_traceback(theirs)), last_traceback(theirs)
     through_us = last_traceback(said(ours))
     assert through_us.rpartition(" from ")[2].startswith("test_tracebacks.py:") and not is_gradios(through_us)
@@ -105,14 +103,14 @@ def test_what_passes_an_event_on_has_no_part_in_its_error() -> None:
 
 
 def test_what_the_guard_does_itself_is_ours() -> None:
-    said = logged(asked(MIDDLEWARE["guard"](THEIRS), path="/", headers=[(b"cookie", b"cirque=x")]))
+    said = logged(asked(MIDDLEWARE["auth"](THEIRS), path="/", headers=[(b"cookie", b"cirque=x")]))
     trace = last_traceback(said)
-    assert " at pydantic/" in trace and " from guard.py:" in trace and not is_gradios(trace)
+    assert " at pydantic/" in trace and " from auth.py:" in trace and not is_gradios(trace)
 
 
 def test_libraries_in_a_folder_below_ours_are_not_ours() -> None:
     """``make`` installs them into .venv."""
-    said = logged(asked(MIDDLEWARE["guard"](THEIRS)))
+    said = logged(asked(MIDDLEWARE["auth"](THEIRS)))
     here = said.replace(sysconfig.get_path("purelib"), f"{ROOT}/.venv/lib/python3.12/site-packages")
     assert f"{ROOT}/.venv" in here and is_gradios(last_traceback(here))
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ from annotation.accounts.service import PeopleService
 from benchmarks.servers import lasting_port
 from storage.stores import Stores, open_stores
 from tests.fakes.databases import environment_of, settings_of
+from tests.fakes.forked import Running, start
 from tests.fakes.people import LIGHT
 from tests.fakes.studies import flagged, valid
 from web.ui.plain_pages import COOKIE
@@ -40,7 +39,7 @@ class Server:
         self.logs = home
         self._port = lasting_port()   # also while it is down
         self.url = f"http://127.0.0.1:{self._port}"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Running | None = None
 
     def start(self) -> None:
         self._starts += 1
@@ -48,8 +47,7 @@ class Server:
         environment = environment_of(self.home, CIRQUE_PORT=str(self._port), CIRQUE_HOST="127.0.0.1",
                                      CIRQUE_GALLERY="none")
         with log.open("w") as stream:
-            self._process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
-                                             stdout=stream, stderr=subprocess.STDOUT)
+            self._process = start("app.py", environment=environment, output=stream)
         until = time.monotonic() + 120
         while not re.search(r"http://\S+", log.read_text()):
             assert self._process.poll() is None and time.monotonic() < until, log.read_text()

@@ -5,28 +5,26 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import httpx
 
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import Running, start
 
 ROOT = Path(__file__).parents[2]
 
 
 class App:
-    """``python app.py``; ``said`` is all it printed and logged."""
+    """``python app.py``; ``said`` is all it printed and logged. ``plainly``: not forked from one that is there."""
 
-    def __init__(self, home: Path, log: Path, **settings: str) -> None:
+    def __init__(self, home: Path, log: Path, *, plainly: bool = False, **settings: str) -> None:
         self.home, self._log = home, log
         chosen = {"PORT": "0", "HOST": "127.0.0.1", "GALLERY": "none", **settings}
         environment = environment_of(home, **{f"CIRQUE_{name}": value for name, value in chosen.items()})
         with log.open("w") as stream:
-            self.process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
-                                            stdout=stream, stderr=subprocess.STDOUT)
+            self.process = start("app.py", environment=environment, output=stream, plainly=plainly)
 
     @property
     def said(self) -> str:
@@ -50,7 +48,7 @@ class App:
         self.process.wait(30)
 
 
-def wait_until_answers(url: str, process: subprocess.Popen[bytes], patience: float = 30) -> None:
+def wait_until_answers(url: str, process: Running, patience: float = 30) -> None:
     until = time.monotonic() + patience
     while True:
         try:

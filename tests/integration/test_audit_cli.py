@@ -206,7 +206,7 @@ def test_ranks_of_another_ablation_are_found_before_the_work(sample, tmp_path):
     assert sample("--retrievers", "slerp", "--out", tmp_path / "one").exit_code == 0
     [file] = (tmp_path / "one").glob("*_slerp.json")
     result = sample("--retrievers", f"text-only,old=ranks:{file}", "--ablation", "drop")
-    assert "differ in how an input was taken away" in str(result.exception)
+    assert "differ in how an input was ablated" in str(result.exception)
     assert "text-only" not in sample("--list").output
 
 

@@ -17,12 +17,12 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from cir_core.captions.caption_build import optimise_captions
-from cir_core.captions.lines import read_heading
 from cir_core.captions.stored import captions_folder, captions_path, read_captions
 from cir_core.errors import CirqueError, LanguageModelUnavailable
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
 from cir_core.settings import get_settings
+from cir_core.support.json_lines import read_heading
 from cli import console
 from cli.galleries.captions import app
 from tests.fakes.captioner import ScriptedCaptioner

@@ -7,13 +7,15 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from cir_core.settings import get_settings
 from cli import main
-from tests.fakes.databases import environment_of, settings_of
+from tests.fakes.databases import environment_of, settings_of, use_home
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +25,31 @@ def cirque(*arguments: str, home: Path, **variables: str) -> subprocess.Complete
         [sys.executable, "-m", "cli.main", *arguments], cwd=ROOT, capture_output=True, text=True, timeout=300,
         env=environment_of(home, COLUMNS="200", **variables),
     )
+
+
+@dataclass(frozen=True)
+class Said:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def cirque_here(tmp_path, monkeypatch, capsys):
+    """The command in this process: what it says and ends with is decided after its imports, which take 2 to 6 s."""
+    def run(*arguments, **variables):
+        use_home(monkeypatch, tmp_path)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        get_settings.cache_clear()
+        monkeypatch.setattr("sys.argv", ["cirque", *arguments])
+        with pytest.raises(SystemExit) as end:
+            main.run()
+        return Said(end.value.code or 0, *capsys.readouterr())
+
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+    yield run
+    get_settings.cache_clear()
 
 
 def test_help_and_version_load_no_model(tmp_path):
@@ -66,25 +93,25 @@ def test_index_a_folder_with_a_bad_file_then_list_then_remove(tmp_path):
     (("evaluate", "sample", "--methods", "soft,sfot"), "No method 'sfot'. There are: text-only"),
     (("evaluate", "sample", "--against", "base"), "No method 'base'"),
 ])
-def test_mistakes_are_sentences_with_exit_code_1(tmp_path, arguments, sentence):
-    result = cirque(*arguments, home=tmp_path, HF_HUB_OFFLINE="1")
+def test_mistakes_are_sentences_with_exit_code_1(cirque_here, arguments, sentence):
+    result = cirque_here(*arguments)
     assert result.returncode == 1
     assert sentence in result.stderr.replace("\n", " ")
     assert "Traceback" not in result.stderr + result.stdout
 
 
 @pytest.mark.parametrize("arguments", [("methods",), ("evaluate", "sample")])
-def test_a_bad_file_of_methods_is_a_sentence(tmp_path, arguments):
+def test_a_bad_file_of_methods_is_a_sentence(cirque_here, tmp_path, arguments):
     path = tmp_path / "mine.toml"
     path.write_text("[methods.mine]\nsoft_filter = { weight = 3 }\n")
-    result = cirque(*arguments, home=tmp_path, CIRQUE_METHODS=str(path))
+    result = cirque_here(*arguments, CIRQUE_METHODS=str(path))
     assert result.returncode == 1 and "Traceback" not in result.stderr
     sentence = result.stderr.replace("\n", " ")
     assert "mine.toml" in sentence and "'mine', soft_filter.weight" in sentence
 
 
-def test_a_wrong_setting_is_named(tmp_path):
-    result = cirque("galleries", "list", home=tmp_path, CIRQUE_PORT="eighty")
+def test_a_wrong_setting_is_named(cirque_here):
+    result = cirque_here("galleries", "list", CIRQUE_PORT="eighty")
     assert result.returncode == 1 and "CIRQUE_PORT" in result.stderr
 
 

@@ -22,7 +22,7 @@ def told(tmp_path, monkeypatch):
     use_home(monkeypatch, tmp_path / "home")
     monkeypatch.setenv("CIRQUE_DOMAIN", "toptee")
     for module in ("answers", "audit"):
-        monkeypatch.setattr(f"cli.{module}.open_encoder", lambda spec: FakeEncoder())
+        monkeypatch.setattr(f"cli.evaluate.{module}.open_encoder", lambda spec: FakeEncoder())
 
     def annotations(dataset):
         root = tmp_path / dataset

@@ -247,16 +247,16 @@ def test_a_stream_that_breaks_off_starts_over():
         assert len(server.requests) == 2
     assert watch.usage == Usage(2, 0, 120, 8, None, (model.name,))
     with ChatServer([Reply(BLUE.text, cut=1)]) as server, connected(server, retries=1) as model, pytest.raises(
-            LanguageModelUnavailable, match="broke the connection off, 2 times"):
+            LanguageModelUnavailable, match="closed the connection, 2 times"):
         model.complete(MERGE, Onlooker())
 
 
 @pytest.mark.parametrize(("body", "error", "says"), [
     (b'data: {"error": {"message": "out of memory"}}\n\n', LanguageModelUnavailable, "out of memory"),
     (b'data: {"error": {"message": "context length is 512", "code": 400}}\n\n', LanguageModelError, "context length"),
-    (b'data: {"choices": [{"delta": {"cont', LanguageModelUnavailable, "broke the connection off"),
-    (b'data: not json\n\n', LanguageModelUnavailable, "broke the connection off"),
-    (b"", LanguageModelUnavailable, "broke the connection off"),
+    (b'data: {"choices": [{"delta": {"cont', LanguageModelUnavailable, "closed the connection"),
+    (b'data: not json\n\n', LanguageModelUnavailable, "closed the connection"),
+    (b"", LanguageModelUnavailable, "closed the connection"),
 ])
 def test_errors_inside_a_stream(body, error, says):
     reply = Reply(body=body, headers={"Content-Type": "text/event-stream"})
@@ -385,7 +385,7 @@ def test_a_server_that_finds_it_improper_is_asked_once(refused):
     with ChatServer([refused]) as server, connected(server) as model:
         message = fails(model, task=CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 1 and model.answer_mode == "json_schema"
-    assert "against its rules" in message and "Word the request differently" in message
+    assert "by its content policy" in message and "Word the request differently" in message
 
 
 def test_a_refusal_for_a_reason_we_do_not_know_is_final():
@@ -531,7 +531,7 @@ def test_signs_of_life_are_no_answer(watch):
     """Each one comes within the read timeout of 0.2 s; three of these are the time of the whole call."""
     with ChatServer([Reply(drip=0.02)]) as server:
         model = OpenAILanguageModel(Server(server.url, "m", KEY, timeout=0.2, concurrency=1, retries=0))
-        with pytest.raises(LanguageModelUnavailable, match="gave no answer within 1 s"):
+        with pytest.raises(LanguageModelUnavailable, match="did not answer within 1 s"):
             model.complete(MERGE, watch)
         assert server.hung_up.wait(5) and len(server.requests) == 1
         server.play([BLUE])
@@ -592,7 +592,7 @@ def test_a_cache_hit_makes_no_request():
     cache, watch = DictCache(), Observer()
     task = CaptionTask(Picture.of(NOISE))
     with ChatServer([Reply('{"caption": "noise"}')]) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         assert cached.complete(task, watch) == cached.complete(task, watch)
         assert len(server.requests) == 1
     assert cached.complete(task).caption == "noise"  # the server is gone
@@ -603,7 +603,7 @@ def test_a_cache_hit_makes_no_request():
 def test_an_offline_build_gets_whole_answers_and_counts_them():
     cache, watch = DictCache(), Observer()
     with ChatServer([BLUE]) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         cached.complete(MERGE)
         cached.complete(MergeTask("other", "x"), watch)
         cached.complete(MergeTask("third", "x"), PartWatch(TurnObserver()))
@@ -621,7 +621,7 @@ def test_a_server_that_takes_smaller_images_only_is_asked_once_for_each_question
 
     cache, other = DictCache(), Picture.of(NOISE.rotate(180))
     with ChatServer(script) as server, connected(server) as model:
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         first = cached.complete(CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 2 and "256" in first.notes[0]
         for _ in range(2):
@@ -659,7 +659,7 @@ def test_the_key_is_nowhere(caplog):
             caplog.set_level(logging.DEBUG, logger)
         address = server.url.replace("http://", f"http://someone:{password}@")
         model = OpenAILanguageModel(Server(address, "m", KEY, retries=0), Time().clock)
-        cached = CachedLanguageModel(model, cache, model.conditions)
+        cached = CachedLanguageModel(model, cache)
         texts.append(repr(cached.complete(MERGE, watch := Onlooker())))
         texts.append(str(watch.partials))
         for number in range(6):

@@ -77,7 +77,7 @@ def test_a_reply_without_end_is_dropped_and_not_asked_for_again(kind):
 
 def test_headers_without_end():
     with ChatServer([Reply(headers={f"X-{number}": "x" * 1000 for number in range(3000)})]) as server:
-        assert "broke the connection off" in asked(server, None, retries=0)
+        assert "closed the connection" in asked(server, None, retries=0)
 
 
 @pytest.mark.parametrize("streams", [False, True])
@@ -92,7 +92,7 @@ def test_a_compressed_reply_is_not_asked_for_and_not_decompressed(streams):
 def test_deep_brackets_below_the_bound_are_a_fault_like_any_other():
     for content in (b"[" * 20_000, b'{"choices": ' + b"[" * 20_000 + b"]" * 20_000 + b"}"):
         with ChatServer([Reply(body=content)]) as server:
-            assert "did not answer like a chat server" in asked(server, None)
+            assert "did not return a chat completion" in asked(server, None)
 
 
 def test_what_a_server_says_at_length_is_not_looked_through_whole():
@@ -141,9 +141,9 @@ _ASKING = """
     from cir_core.language.openai.model import OpenAILanguageModel
     from cir_core.language.openai.server import Server
     from cir_core.language.tasks import MergeTask
-    from cir_core.methods.observer import PartWatch, TurnWatch
+    from cir_core.methods.observer import PartWatch, TurnObserver
 
-    class Following(TurnWatch):
+    class Following(TurnObserver):
         def partial(self, role, fields): pass
 
     def ask(url, streams=""):

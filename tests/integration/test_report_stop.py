@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from contextlib import closing
@@ -21,6 +19,7 @@ from annotation.validity.circus.form import FLAGS
 from annotation.validity.create import import_circus_study
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
+from tests.fakes.forked import start
 
 ROOT = Path(__file__).resolve().parents[2]
 PEOPLE, ITEMS, DRAWS = 40, 200, 10_000   # 780 pairs of people: a report takes a minute
@@ -52,8 +51,7 @@ def server(home, tmp_path):
     log = tmp_path / "log"
     environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
-                                   stderr=subprocess.STDOUT)
+        process = start("app.py", environment=environment, output=stream)
     try:
         for _ in range(600):
             if found := re.search(r"http://\S+", log.read_text()):

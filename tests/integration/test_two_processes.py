@@ -46,7 +46,8 @@ def two_processes(folder: Path) -> Iterator[Site]:
     stores.close()
     shared = {"TRUSTED_PROXIES": "127.0.0.1", "LOG": "json", "LOG_LEVEL": "info", "METRICS": "1",
               "METRICS_TOKEN": "count them"}
-    one, other = (App(folder, folder / f"app-{number}.log", **shared) for number in (1, 2))
+    one, other = (App(folder, folder / f"app-{number}.log", plainly=True, **shared)
+                  for number in (1, 2))     # with nothing in common, hashes' seeds neither
     site = Site("", (one, other), settings)
     try:
         with in_turn(folder, site.addresses) as url:

@@ -250,7 +250,7 @@ def test_folders_that_are_something_else(models: dict[str, Path], tmp_path: Path
     config = tmp_path / "config.json"
     config.write_text('{"model_type": "own_vl", "auto_map": {"AutoModel": "modeling.Own"}}')
     (tmp_path / "modeling.py").write_text("raise SystemExit('ran')")
-    refused("needs code of its own", f"embedding:{tmp_path}")
+    refused("needs custom code", f"embedding:{tmp_path}")
     config.write_text('{"model_type": "own_vl"}')
     refused("'own_vl', which transformers .* does not know", f"embedding:{tmp_path}")
     config.write_text('{"model_type": "bert"}')

@@ -18,7 +18,7 @@ def test_counts(folder):
     benchmark = read_benchmark(folder)
     assert queries_by_category(benchmark) == {"dress": 2017, "shirt": 2038, "toptee": 1961}
     assert {name: len(pool) for name, pool in benchmark.pools.items()} == {"dress": 3817, "shirt": 6346, "toptee": 5373}
-    assert benchmark.notes == ("3 empty captions were left out; the query's other caption stands alone.",)
+    assert benchmark.notes == ("3 empty captions were left out; the query's other caption is used alone.",)
     assert len({query.query_id for query in benchmark.queries}) == 6016
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.fakes.databases import environment_of
+from tests.fakes.forked import Running, start
 
 ROOT = Path(__file__).resolve().parents[2]
 expect.set_options(timeout=20_000)   # the machine may be busy with other tests
@@ -46,10 +45,11 @@ class App:
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("web") / "home"
-    subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("make_home.py")), str(folder), str(IMAGES)],
-        check=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
+    log = folder.with_name("make_home.log")
+    with log.open("w") as stream:
+        drawing = start(str(Path(__file__).with_name("make_home.py")), str(folder), str(IMAGES),
+                        environment=os.environ, output=stream)
+        assert drawing.wait(300) == 0, log.read_text()
     return folder
 
 
@@ -58,9 +58,7 @@ def app(home: Path) -> Iterator[App]:
     log = home.parent / "app.log"
     environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
-        )
+        process = start("app.py", environment=environment, output=stream)
     try:
         yield App(wait_for_address(process, log), home, log)
     finally:
@@ -68,7 +66,7 @@ def app(home: Path) -> Iterator[App]:
         process.wait(30)
 
 
-def wait_for_address(process: subprocess.Popen[bytes], log: Path, patience: float = 120) -> str:
+def wait_for_address(process: Running, log: Path, patience: float = 120) -> str:
     """The address in the app's greeting, once it is there."""
     until = time.monotonic() + patience
     while time.monotonic() < until:

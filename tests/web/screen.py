@@ -16,7 +16,8 @@ def settled(page: Page) -> None:
 
 def in_page(page: Page, module: str, call: str, argument: object = None) -> object:
     """``call`` on the page's own copy of a module below ``assets/js/search``, as ``it``, with ``given``."""
-    script = f"given => import(new URL('{asset_url(f'js/search/{module}')}', document.baseURI).href).then((it) => {call})"
+    url = asset_url(f"js/search/{module}")
+    script = f"given => import(new URL('{url}', document.baseURI).href).then((it) => {call})"
     return page.evaluate(script, argument)
 
 

@@ -6,8 +6,6 @@ import random
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -17,17 +15,16 @@ import httpx
 from gradio_client import Client
 
 from storage.sessions.store import open_store
+from tests.fakes import forked
 from tests.fakes.databases import check_sound, database_of, environment_of, settings_of
-from tests.web.conftest import ROOT
 
 ROUNDS, SEARCHERS = 3, 2
 
 
-def start(home: Path, log: Path) -> tuple[subprocess.Popen[bytes], str]:
+def start(home: Path, log: Path) -> tuple[forked.Running, str]:
     environment = environment_of(home, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment,
-                                   stdout=stream, stderr=subprocess.STDOUT)
+        process = forked.start("app.py", environment=environment, output=stream)
     until = time.monotonic() + 120
     while time.monotonic() < until:
         if found := re.search(r"http://\S+", log.read_text()):

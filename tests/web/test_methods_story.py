@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,8 +15,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.fakes.chat_server import ChatServer, Reply
 from tests.fakes.databases import database_of, environment_of
+from tests.fakes.forked import start
 from tests.web import screen
-from tests.web.conftest import ROOT, App, wait_for_address
+from tests.web.conftest import App, wait_for_address
 
 Open = Callable[..., Page]
 
@@ -386,9 +385,7 @@ def _app(folder: Path, home: Path, **settings: str) -> Iterator[App]:
     environment = environment_of(folder, CIRQUE_HOME=str(home), CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1",
                                  CIRQUE_DATABASE_URL=database_of(folder), **settings)
     with log.open("w") as stream:
-        process = subprocess.Popen(
-            [sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream, stderr=subprocess.STDOUT
-        )
+        process = start("app.py", environment=environment, output=stream)
     try:
         yield App(wait_for_address(process, log), home, log)
     finally:

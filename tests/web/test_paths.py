@@ -7,8 +7,6 @@ import io
 import json
 import shutil
 import sqlite3
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,6 +21,7 @@ from annotation.accounts.service import PeopleService
 from cir_core.gallery.gallery import open_gallery
 from storage.stores import open_stores
 from tests.fakes.databases import ON_SQLITE, environment_of, settings_of
+from tests.fakes.forked import start
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import make_study
 from tests.web.conftest import ROOT, wait_for_address
@@ -76,8 +75,7 @@ def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plac
     environment = environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_MAX_UPLOAD_MB="1",
                                  GRADIO_TEMP_DIR=str(folder / "gradio"))
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
-                                   stderr=subprocess.STDOUT)
+        process = start("app.py", environment=environment, output=stream)
     try:
         host = urlsplit(wait_for_address(process, log)).netloc
         cookies = {name: people.sign_in(name, PASSWORD) for name in NAMES if name}
@@ -209,7 +207,7 @@ def test_uploads_are_limited_in_size_pixels_and_type(place: Place) -> None:
     status, content = place.ask("/media/upload", "Ada", "POST", bomb)
     assert status == 422 and b"900 megapixels; the limit is" in content
     status, content = place.ask("/media/upload", "Ada", "POST", b"<svg xmlns='http://www.w3.org/2000/svg'/>")
-    assert status == 422 and b"is not an image cirque can read" in content
+    assert status == 422 and b"cannot be read as an image" in content
 
 
 def test_the_log_of_the_server_holds_no_secret(place: Place) -> None:

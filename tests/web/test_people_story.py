@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.fakes.databases import environment_of
-from tests.web.conftest import ROOT, wait_for_address
+from tests.fakes.forked import start
+from tests.web.conftest import wait_for_address
 
 PASSWORD = "correct horse"
 
@@ -21,8 +20,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     log = tmp_path / "app.log"
     environment = environment_of(tmp_path / "home", CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1")
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
-                                   stderr=subprocess.STDOUT)
+        process = start("app.py", environment=environment, output=stream)
     try:
         yield wait_for_address(process, log)
     finally:

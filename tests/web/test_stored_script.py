@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,10 +19,11 @@ from annotation.validity.answers import Validity
 from cir_core.types.ids import new_id
 from storage.stores import open_stores
 from tests.fakes.databases import environment_of, settings_of
+from tests.fakes.forked import start
 from tests.fakes.people import PASSWORD
 from tests.fakes.studies import flagged, make_preference_study, make_study, rated, solved, valid
 from tests.web import screen
-from tests.web.conftest import ROOT, wait_for_address
+from tests.web.conftest import wait_for_address
 from tests.web.surveying import enter as press_enter
 
 OPEN_ALL = 'document.querySelectorAll("details").forEach((one) => { one.open = true; })'
@@ -53,15 +52,15 @@ def address(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[st
         shutil.copy(image, photos / f"{number}.jpg")
         lines.append({"id": script(f"id{number}"), "path": f"{number}.jpg", "caption": script(f"caption{number}")})
     (folder / "manifest.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
-    environment = environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_GALLERY="hostile",
-                                 PYTHONPATH=str(ROOT))
-    subprocess.run([sys.executable, "-m", "cli.main", "index", str(photos), "--name", "hostile", "--manifest",
-                    str(folder / "manifest.jsonl")], check=True, cwd=ROOT, env=environment)
-    fill(own)
+    environment = environment_of(own, CIRQUE_PORT="0", CIRQUE_HOST="127.0.0.1", CIRQUE_GALLERY="hostile")
     log = folder / "app.log"
     with log.open("w") as stream:
-        process = subprocess.Popen([sys.executable, "app.py"], cwd=ROOT, env=environment, stdout=stream,
-                                   stderr=subprocess.STDOUT)
+        indexing = start("-m", "cli.main", "index", str(photos), "--name", "hostile", "--manifest",
+                         str(folder / "manifest.jsonl"), environment=environment, output=stream)
+        assert indexing.wait(120) == 0, log.read_text()
+    fill(own)
+    with log.open("w") as stream:
+        process = start("app.py", environment=environment, output=stream)
     try:
         yield wait_for_address(process, log)
     finally:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
+from threading import Lock
 from time import monotonic
 
 import orjson
+from cachetools import LRUCache
 
 from annotation.analysis.compose import compose
 from annotation.analysis.loading import load_answers
@@ -16,7 +18,6 @@ from annotation.analysis.records import Disputed, MetricScores, StudyAnswers
 from annotation.analysis.selection import choices
 from annotation.analysis.validity.disputes import disputed
 from annotation.records import Study, StudyImage, name_key, same_person
-from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
 from cir_core.errors import StudyError, UnknownStudy
 from web.analysis import report_json as present
@@ -64,6 +65,7 @@ class ReportCache:
         self._numbers = count(1)
         self._ids: LRUCache[str, str] = LRUCache(_KEPT_NAMES)
         self._last: LRUCache[str, StudySnapshot] = LRUCache(_KEPT_NAMES)
+        self._lock = Lock()
         self._looks: SingleFlightCache[str, StudySnapshot] = SingleFlightCache(_KEPT_NAMES, lasts=self._pace.seconds,
                                                                                clock=clock)
         self._studies: LatestVersionCache[str, _Read] = LatestVersionCache(_KEPT_STUDIES)
@@ -73,7 +75,8 @@ class ReportCache:
 
     def looked(self, name: str) -> StudySnapshot:
         """The study by its name or id, with its stamp. Raises ``UnknownStudy``."""
-        known = self._ids.get(name)
+        with self._lock:
+            known = self._ids.get(name)
         if known is not None:
             try:
                 looked = self._look(known)
@@ -82,11 +85,14 @@ class ReportCache:
             if looked is not None and (
                 name == known or name_key(name) == name_key(looked.study.name)):
                 return looked
-        return self._look(self._ids.put(name, self._store.study(name).study_id))
+        study_id = self._store.study(name).study_id
+        with self._lock:
+            self._ids[name] = study_id
+        return self._look(study_id)
 
     def changed(self, study_id: str) -> None:
         """Something of the study has just changed: it is looked at again, however short ago that was."""
-        self._looks.forget(study_id)
+        self._looks.drop(lambda key: key == study_id)
 
     def made(self, name: str, asked: ReportParams) -> CachedReport:
         """Raises ``StudyError`` for what the study does not have."""
@@ -125,7 +131,9 @@ class ReportCache:
         return self._looks.get(study_id, lambda: self._look_now(study_id))
 
     def _look_now(self, study_id: str) -> StudySnapshot:
-        stamp, last = self._store.stamp(study_id), self._last.get(study_id)
+        stamp = self._store.stamp(study_id)
+        with self._lock:
+            last = self._last.get(study_id)
         if last is not None and last.stamp == stamp:
             return last
         counts = self._store.counts(study_id)
@@ -135,7 +143,9 @@ class ReportCache:
         # Nobody asks for an older stamp any more.
         self._made.drop(lambda key: key[0] == study_id and key[1] != stamp)
         self._disputed.drop(lambda key: key[0] == study_id and key[1] != stamp)
-        return self._last.put(study_id, looked)
+        with self._lock:
+            self._last[study_id] = looked
+        return looked
 
     def _is_near(self, looked: StudySnapshot) -> bool:
         return not looked.large or self._studies.has(looked.study.study_id, looked.number)

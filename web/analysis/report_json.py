@@ -9,10 +9,10 @@ from typing import Any
 
 from annotation.analysis.about import about_json
 from annotation.analysis.records import Disputed, Figure, Headline, MetricScores, ReportTable, Section
-from annotation.analysis.rendering.formats import shown_rows
 from annotation.analysis.selection import Choices
 from annotation.records import Study
 from annotation.studies.imports import is_imported
+from cir_core.reports.cells import shown_rows
 from web.analysis.snapshots import Report
 from web.studies.image_urls import Images
 

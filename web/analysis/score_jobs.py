@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+
+from cachetools import FIFOCache
 
 from cir_core.errors import CirqueError, StudyError
 from web.http.background import SCORES, BackgroundPool
@@ -58,7 +59,8 @@ class ScoreRuns:
     def __init__(self, runs: Runs, threads: BackgroundPool = SCORES) -> None:
         self._runs, self._threads = runs, threads
         self._lock = threading.Lock()
-        self._states: OrderedDict[str, ScoreRun] = OrderedDict()
+        self._states: dict[str, ScoreRun] = {}   # of those at work
+        self._ended: FIFOCache[str, ScoreRun] = FIFOCache(_KEPT)
         self._at_work: dict[str, _AtWork] = {}   # by study
 
     def begin(self, study_id: str, wanted: Computation) -> str:
@@ -77,7 +79,6 @@ class ScoreRuns:
             self._at_work[study_id] = _AtWork(run_id, wanted)
             text = "Waiting for another study's computation" if self._threads.busy else wanted.text
             self._states[run_id] = ScoreRun(run_id, text)
-            self._make_room()
         stoppable = ExitStack()
         stoppable.enter_context(self._runs.of(watch))
         try:
@@ -92,7 +93,7 @@ class ScoreRuns:
 
     def state(self, run_id: str) -> ScoreRun | None:
         with self._lock:
-            return self._states.get(run_id)
+            return self._states.get(run_id) or self._ended.get(run_id)
 
     def _run(self, study_id: str, watch: LiveWatch, wanted: Computation, stoppable: ExitStack) -> None:
         run_id = watch.progress.run_id
@@ -117,7 +118,7 @@ class ScoreRuns:
         with self._lock:
             if (there := self._at_work.get(study_id)) is not None and there.run_id == run_id:
                 del self._at_work[study_id]
-                self._states[run_id] = replace(self._states[run_id], finished=True, problem=problem)
+                self._ended[run_id] = replace(self._states.pop(run_id), finished=True, problem=problem)
 
     def _tell(self, run_id: str, text: str, done: int = 0, total: int = 0) -> None:
         with self._lock:
@@ -126,9 +127,3 @@ class ScoreRuns:
     def _how_far(self, run_id: str) -> str:
         state = self._states[run_id]
         return f"{state.done:,} of {state.total:,} queries" if state.total else state.text[:1].lower() + state.text[1:]
-
-    def _make_room(self) -> None:
-        # What is at work stays: its page asks for it.
-        over = [run_id for run_id, state in self._states.items() if state.finished]
-        for run_id in over[:max(len(over) - _KEPT, 0)]:
-            del self._states[run_id]

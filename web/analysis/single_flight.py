@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
+
+from cachetools import LRUCache
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -26,24 +28,25 @@ class SingleFlightCache(Generic[K, V]):
     Who asks for a value that is being made waits for it. A failure goes to all who wait, and is not kept: the next
     one to ask tries again. ``lasts``: seconds from when the making of a key's value began until it is made anew; None:
     as long as there is room.
+
+    Own code around the cache: ``cachetools.cached(condition=...)`` lets all who wait try a failure again in turn,
+    cannot drop what is being made, and sets how long a value lasts when it is stored, not when it is asked for.
     """
 
     def __init__(
         self, limit: int, *, lasts: Callable[[K], float] | None = None, clock: Callable[[], float] = monotonic,
     ) -> None:
-        self._limit, self._lasts, self._clock = limit, lasts, clock
-        self._made: OrderedDict[K, _Made[V]] = OrderedDict()
+        self._lasts, self._clock = lasts, clock
+        self._made: LRUCache[K, _Made[V]] = LRUCache(limit)
+        self._pending: dict[K, _Made[V]] = {}
         self._lock = threading.Lock()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
         """The value of ``key``; ``make`` is called where it is not there. Raises what making it raises."""
         with self._lock:
-            made = self._made.get(key)
-            mine = made is None or self._is_over(key, made)
-            if made is None or mine:
-                made = self._made[key] = _Made(Future(), self._clock())
-            self._made.move_to_end(key)
-            self._make_room()
+            made = self._pending.get(key) or self._fresh(key)
+            if mine := made is None:
+                made = self._pending[key] = _Made(Future(), self._clock())
         if mine:
             self._fill(key, made, make)
         return made.future.result()
@@ -51,38 +54,34 @@ class SingleFlightCache(Generic[K, V]):
     def has(self, key: K) -> bool:
         """Whether the value of ``key`` is there, so that nobody has to wait for it."""
         with self._lock:
-            made = self._made.get(key)
-            return made is not None and made.future.done() and not self._is_over(key, made)
-
-    def forget(self, key: K) -> None:
-        """Who asks from now on gets a value that is made from now on."""
-        with self._lock:
-            self._made.pop(key, None)
+            return key not in self._pending and self._fresh(key) is not None
 
     def drop(self, of: Callable[[K], bool]) -> None:
-        """Forget all keys that ``of`` says yes to. Who waits for one of them gets it."""
+        """Who asks for a key that ``of`` says yes to gets a value that is made from now on. Who waits for one of them
+        gets it."""
         with self._lock:
-            for key in [key for key in self._made if of(key)]:
-                del self._made[key]
+            for kept in (self._made, self._pending):
+                for key in [key for key in kept if of(key)]:
+                    del kept[key]
 
     def _fill(self, key: K, made: _Made[V], make: Callable[[], V]) -> None:
         try:
             made.future.set_result(make())
         except BaseException as error:
             with self._lock:
-                if self._made.get(key) is made:
-                    del self._made[key]
+                if self._pending.get(key) is made:
+                    del self._pending[key]
             made.future.set_exception(error)
+        else:
+            with self._lock:
+                if self._pending.get(key) is made:
+                    self._made[key] = self._pending.pop(key)
 
-    def _is_over(self, key: K, made: _Made[V]) -> bool:
-        return (self._lasts is not None and made.future.done()
-                and self._clock() - made.began >= self._lasts(key))
-
-    def _make_room(self) -> None:
-        # What is being made stays: others would begin it again.
-        done = [key for key, made in self._made.items() if made.future.done()]
-        for key in done[:max(len(self._made) - self._limit, 0)]:
-            del self._made[key]
+    def _fresh(self, key: K) -> _Made[V] | None:
+        made = self._made.get(key)
+        if made is not None and self._lasts is not None and self._clock() - made.began >= self._lasts(key):
+            return None
+        return made
 
 
 @dataclass
@@ -96,28 +95,26 @@ class LatestVersionCache(Generic[K, V]):
     """One large value for each of the ``limit`` keys that were used last: the newest, for many threads.
 
     Values are numbered, each newer than all before. One value of a key is made at a time, and the old one is let go
-    first, so that there are never two of them.
+    first, so that there are never two of them, which no cache of cachetools promises.
     """
 
     def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._held: OrderedDict[K, _Held[V]] = OrderedDict()
+        self._last: LRUCache[K, _Held[V]] = LRUCache(limit)
+        self._held: WeakValueDictionary[K, _Held[V]] = WeakValueDictionary()   # also what is being made
         self._lock = threading.Lock()
 
     def get(self, key: K, number: int, make: Callable[[], V]) -> V:
         """The value with ``number``, or a newer one. Raises what making it raises; the next one to ask tries again."""
         with self._lock:
             held = self._held.setdefault(key, _Held())
-            self._held.move_to_end(key)
-            # What is being made stays: others would begin it again.
-            idle = [one for one, other in self._held.items() if one != key and not other.lock.locked()]
-            for one in idle[:max(len(self._held) - self._limit, 0)]:
-                del self._held[one]
         with held.lock:
             if held.value is None or held.number < number:
                 held.value = None
                 held.value, held.number = make(), number
-            return held.value
+            value = held.value
+        with self._lock:
+            self._last[key] = held
+        return value
 
     def has(self, key: K, number: int) -> bool:
         """Whether :meth:`get` need not make anything."""

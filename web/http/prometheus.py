@@ -1,4 +1,7 @@
-"""The numbers of this process in Prometheus's form."""
+"""The numbers of this process in Prometheus's form.
+
+Own code: prometheus-fastapi-instrumentator counts requests alone, and by other names than the documented ones.
+"""
 
 from __future__ import annotations
 

@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable
 
 from annotation.accounts.roles import Capability
-from annotation.studies.lru_cache import LRUCache
 from annotation.studies.store import StudyStore
+from cir_core.support.revocable_cache import RevocableCache
 from web.http.visitor import Visitor
 
 SEES_ALL: frozenset[Capability] = frozenset({"manage", "adjudicate", "results"})
@@ -24,28 +24,21 @@ class StudyMembers:
     """
 
     def __init__(self, store: StudyStore, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store, self._clock = store, clock
-        self._since: LRUCache[tuple[str, str], tuple[float, int]] = LRUCache(_KEPT)
-        self._forgotten: LRUCache[str, int] = LRUCache(_KEPT)   # by study, how often
+        self._store = store
+        self._known: RevocableCache[tuple[str, str], bool] = RevocableCache(_KEPT, HOLDS_SECONDS, clock)
 
     def knows(self, visitor: Visitor, study_id: str) -> bool:
         """Whether the visitor may see the study's pictures, as far as that is known without asking the store."""
-        if visitor.may & SEES_ALL:
-            return True
-        since, generation = self._since.get((study_id, visitor.name)) or (float("-inf"), 0)
-        return self._clock() - since < HOLDS_SECONDS and generation == self._generation(study_id)
+        return bool(visitor.may & SEES_ALL or self._known.get((study_id, visitor.name)))
 
     def look(self, visitor: Visitor, study_id: str) -> bool:
         """Ask the store. Raises ``StorageError``."""
-        generation = self._generation(study_id)   # before: a seat may be lost while the store is asked
+        changes = self._known.changes   # before: a seat may be lost while the store is asked
         if not self._store.is_member(study_id, visitor.name):
             return False
-        self._since.put((study_id, visitor.name), (self._clock(), generation))
+        self._known.put((study_id, visitor.name), True, changes)
         return True
 
-    def forget(self, study_id: str) -> None:
+    def forget(self) -> None:
         """Somebody has lost a seat: ask the store again."""
-        self._forgotten.put(study_id, self._generation(study_id) + 1)
-
-    def _generation(self, study_id: str) -> int:
-        return self._forgotten.get(study_id) or 0
+        self._known.clear()

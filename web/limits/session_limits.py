@@ -1,4 +1,7 @@
-"""How many Gradio sessions a person may begin, and which ones are let go."""
+"""How many Gradio sessions a person may begin, and which ones are let go.
+
+Own code: a cache of cachetools lets go of what was used longest ago, also while it is busy or open.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ class Sessions:
     """What a page or a program calls its session, Gradio gets under another name, which is this person's own: under
     the same name two people have two sessions.
 
-    Events are named by Gradio, so those of each person are remembered. Of one process, as Gradio's queue is. With
+    Events are named by Gradio, so those of each person are remembered, as long as they run: cachetools would let go of
+    the oldest. Of one process, as Gradio's queue is. With
     ``memory``, which is known once Gradio is mounted, what is no longer needed is released.
     """
 

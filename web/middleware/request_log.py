@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 from fastapi import APIRouter
-from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.routing import Route
@@ -17,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from web.http.meter import Meter
 from web.http.permissions import PAGES, plain
-from web.http.request_ids import HEADER, unexpected, with_id
+from web.http.request_ids import request_id, unexpected
 from web.ui.plain_pages import FRESH, OWN_PAGE, notice
 
 _log = logging.getLogger("cirque.requests")
@@ -37,13 +36,12 @@ class RequestLog:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        identity, began, status = with_id(scope), perf_counter(), 0
+        identity, began, status = request_id(), perf_counter(), 0
 
         async def answer(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                MutableHeaders(scope=message)[HEADER] = identity
             await send(message)
 
         try:

@@ -1,4 +1,7 @@
-"""Checks that many may ask for: each made at most once a second, side by side, and not waited for long."""
+"""Checks that many may ask for: each made at most once a second, side by side, and not waited for long.
+
+Own code: cachetools has threads wait as long as it takes; here an event loop waits, for seconds.
+"""
 
 from __future__ import annotations
 

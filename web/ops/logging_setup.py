@@ -2,6 +2,8 @@
 
 What an exception says may quote what somebody wrote, so only its type and where it happened are logged, unless
 ``CIRQUE_LOG_LEVEL`` is ``debug``.
+
+Own code: python-json-logger writes every extra field and the whole exception; of it only ``json.dumps`` would be left.
 """
 
 from __future__ import annotations

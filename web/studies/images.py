@@ -6,10 +6,10 @@ import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from cachetools import LRUCache
 from starlette.requests import Request
 from starlette.responses import Response
 
-from annotation.studies.lru_cache import LRUCache
 from cir_core.errors import AccessError, StorageError
 from web.http.json_api import in_shared_thread, in_thread, refused, reply
 from web.http.study_members import StudyMembers
@@ -30,6 +30,7 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
 
     Who is no member gets the answer to a picture that is not there, so that nobody learns which studies there are.
     """
+    # Of the event loop's thread alone, so without a lock.
     kept: LRUCache[tuple[str, str], Response] = LRUCache(_KEPT_BYTES, lambda answer: len(answer.body))
 
     def read(study_id: str, name: str) -> Response | None:
@@ -37,7 +38,7 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
             content = (home / "studies" / study_id / name).read_bytes()
         except OSError:
             return None
-        return kept.put((study_id, name), Response(content, headers=_HEADERS, media_type="image/webp"))
+        return Response(content, headers=_HEADERS, media_type="image/webp")
 
     async def endpoint(request: Request) -> Response:
         study_id, name = request.path_params["study_id"], request.path_params["name"]
@@ -55,6 +56,9 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
                 return missing
         except (AccessError, StorageError) as error:
             return refused(error)
-        return kept.get((study_id, name)) or await in_thread(lambda: read(study_id, name)) or missing
+        answer = kept.get((study_id, name)) or await in_thread(lambda: read(study_id, name))
+        if answer is not None and len(answer.body) <= _KEPT_BYTES:
+            kept[study_id, name] = answer
+        return answer or missing
 
     return endpoint

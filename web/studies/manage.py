@@ -90,7 +90,7 @@ def studies_routes(services: Services) -> APIRouter:
             same_person(seat.annotator, name) for seat in store.seats(study.study_id)):
             raise StudyError("Nobody of that name has a seat in this study. Reload the page.")
         released = release_work(store, study, name, by=visitor.name)
-        services.study_members.forget(study.study_id)
+        services.study_members.forget()
         return {"released": released.items, "block": released.block, "freed": released.freed}
 
     def _reading(visitor: Visitor, query: Mapping[str, str]) -> Study:

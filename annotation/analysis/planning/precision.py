@@ -23,12 +23,11 @@ from annotation.analysis.records import (
     StudyAnswers,
 )
 from annotation.analysis.selection import select
-from annotation.analysis.statistics.agreement import fleiss, krippendorff
-from annotation.analysis.statistics.agreement_bootstrap import agreement_draws
-from annotation.analysis.statistics.agreement_intervals import fleiss_with_interval, shared_with_interval
-from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE, Values
-from annotation.analysis.statistics.matrix import Ratings
-from annotation.analysis.statistics.pooled_bootstrap import ALPHA, FLEISS, pooled_statistics
+from annotation.analysis.statistics.agreement import ALPHA, FLEISS, agreement_draws, pooled_statistics
+from annotation.analysis.statistics.bootstrap import LEAST_PEOPLE, shared_with_interval
+from annotation.analysis.statistics.fleiss import fleiss, fleiss_with_interval
+from annotation.analysis.statistics.krippendorff import krippendorff
+from annotation.analysis.statistics.matrix import Ratings, Values
 from annotation.analysis.validity.verdicts import BINARY, verdicts
 from annotation.preference.exclusion import Rules
 from cir_core.errors import StudyError

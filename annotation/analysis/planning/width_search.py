@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from annotation.analysis.records import PlanPoint, Precision
-from annotation.analysis.statistics.bootstrap import Values, interval
+from annotation.analysis.statistics.bootstrap import interval
+from annotation.analysis.statistics.matrix import Values
 from cir_core.errors import StudyError
 
 _DRAWS = 10_000         # studies of each size; fewer where kinds are many

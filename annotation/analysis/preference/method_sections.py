@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from annotation.analysis.records import Figure, MethodPair, PreferenceReport, ReportColumn, ReportTable, Section
-from annotation.analysis.rendering.figures import MatrixCell, Series, dots, matrix
-from annotation.analysis.rendering.formats import shown, shown_interval
-from annotation.analysis.rendering.report_parts import count, each, ranged, reasons, text, values
+from annotation.analysis.rendering.report_parts import each, reasons, values
+from cir_core.reports.cells import shown, shown_interval
+from cir_core.reports.columns import count, ranged, text
+from cir_core.reports.figures import MatrixCell, Series, dots, matrix
 
 
 def methods_section(report: PreferenceReport) -> Section:

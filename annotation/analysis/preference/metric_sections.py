@@ -12,18 +12,9 @@ from annotation.analysis.records import (
     ReportTable,
     Section,
 )
-from annotation.analysis.rendering.figures import Series, dots
-from annotation.analysis.rendering.report_parts import (
-    count,
-    each,
-    number,
-    of_share,
-    p_value,
-    ranged,
-    reasons,
-    text,
-    values,
-)
+from annotation.analysis.rendering.report_parts import each, of_share, reasons, values
+from cir_core.reports.columns import count, number, p_value, ranged, text
+from cir_core.reports.figures import Series, dots
 
 _NO_METRIC = "There is no metric: the sets have no scores."
 FORMS = (

@@ -18,25 +18,21 @@ from annotation.analysis.records import (
     ReportTable,
     Section,
 )
-from annotation.analysis.rendering.figures import Series, bars, dots
 from annotation.analysis.rendering.report_parts import (
-    count,
     counted,
     each,
     headline,
     interval_sentence,
     method_section,
     notes_table,
-    number,
     of_share,
-    p_value,
     planning_section,
-    ranged,
     reasons,
-    text,
     values,
 )
 from annotation.preference.exclusion import shown as rule_name
+from cir_core.reports.columns import count, number, p_value, ranged, text
+from cir_core.reports.figures import Series, bars, dots
 
 _NO_SIDES = "nobody recorded what stood first"
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from annotation.analysis.preference.answer_rows import AnswerRows
 from annotation.analysis.records import Estimate, Options, Scale
-from annotation.analysis.statistics import agreement
+from annotation.analysis.statistics import krippendorff
+from annotation.analysis.statistics.agreement import ALPHA, pooled_statistics
 from annotation.analysis.statistics.bootstrap import weights, with_interval
 from annotation.analysis.statistics.matrix import Codes, Ratings
-from annotation.analysis.statistics.pooled_bootstrap import ALPHA, pooled_statistics
 
 _RATINGS = ("1", "2", "3", "4", "5")
 _PREFERRED = ("tie", "set 1", "set 2")
@@ -27,7 +27,7 @@ def ratings_alpha(rows: AnswerRows, options: Options) -> Estimate:
     for which in (0, 1):
         codes[2 * rows.question + which, rows.person] = rows.ratings[:, which] - 1
     questions = np.repeat(np.arange(len(rows.item_ids)), 2)
-    return _alpha(Ratings(codes, _RATINGS, "set"), questions, agreement.scale_of("preference"), options)
+    return _alpha(Ratings(codes, _RATINGS, "set"), questions, krippendorff.scale_of("preference"), options)
 
 
 def preference_alpha(rows: AnswerRows, options: Options) -> Estimate:
@@ -43,7 +43,7 @@ def _alpha(ratings: Ratings, question: Codes, scale: Scale, options: Options) ->
         return Estimate(None, 0, reason=NOT_SHARED)
     _, question = np.unique(question[shared], return_inverse=True)
     ratings = Ratings(ratings.codes[shared], ratings.categories, ratings.unit)
-    estimate = agreement.krippendorff(ratings, scale, options.undefined)
+    estimate = krippendorff.krippendorff(ratings, scale, options.undefined)
     if estimate.value is None or not options.draws:
         return estimate
     pooled = pooled_statistics(ratings, scale, 1.0 if options.undefined == "one" else np.nan)

@@ -4,9 +4,6 @@ from annotation.analysis.records.common import (
     About as About,
 )
 from annotation.analysis.records.common import (
-    Estimate as Estimate,
-)
-from annotation.analysis.records.common import (
     Options as Options,
 )
 from annotation.analysis.records.common import (
@@ -57,21 +54,6 @@ from annotation.analysis.records.preference import (
 from annotation.analysis.records.preference import (
     Strength as Strength,
 )
-from annotation.analysis.records.sections import (
-    Figure as Figure,
-)
-from annotation.analysis.records.sections import (
-    Headline as Headline,
-)
-from annotation.analysis.records.sections import (
-    ReportColumn as ReportColumn,
-)
-from annotation.analysis.records.sections import (
-    ReportTable as ReportTable,
-)
-from annotation.analysis.records.sections import (
-    Section as Section,
-)
 from annotation.analysis.records.validity import (
     Disputed as Disputed,
 )
@@ -94,3 +76,21 @@ from annotation.analysis.records.validity import (
     ValidityReport as ValidityReport,
 )
 from annotation.records import MetricScores as MetricScores
+from cir_core.reports.records import (
+    Estimate as Estimate,
+)
+from cir_core.reports.records import (
+    Figure as Figure,
+)
+from cir_core.reports.records import (
+    Headline as Headline,
+)
+from cir_core.reports.records import (
+    ReportColumn as ReportColumn,
+)
+from cir_core.reports.records import (
+    ReportTable as ReportTable,
+)
+from cir_core.reports.records import (
+    Section as Section,
+)

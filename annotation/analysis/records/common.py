@@ -17,18 +17,6 @@ Resample = Literal["items", "people"]
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """A statistic with its 95 % interval. ``n``: units it rests on (items, questions, sets; the field that holds it
-    says which)."""
-
-    value: float | None
-    n: int
-    low: float | None = None       # None as well where no interval was asked for
-    high: float | None = None
-    reason: str = ""               # why there is no value, or no interval; or what was left out to get one
-
-
-@dataclass(frozen=True)
 class StudyAnswers:
     """All that a report is made of, as the store has it. ``judgements``: the current ones."""
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from annotation.analysis.records.common import About, Estimate, Rater
+from annotation.analysis.records.common import About, Rater
 from annotation.preference.quality import Proportion
+from cir_core.reports.records import Estimate
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from annotation.analysis.records.common import About, Estimate, Rater
+from annotation.analysis.records.common import About, Rater
+from cir_core.reports.records import Estimate
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What both kinds of report are put together of: columns, headlines, and the sections on planning and method."""
+"""What both kinds of report are put together of: headlines, and the sections on planning and method."""
 
 from __future__ import annotations
 
@@ -15,40 +15,18 @@ from annotation.analysis.records import (
     PreferenceReport,
     Rate,
     Rater,
-    ReportColumn,
     ReportTable,
     Section,
     Selection,
     ValidityReport,
 )
-from annotation.analysis.rendering import figures
-from annotation.analysis.rendering.formats import shown
 from annotation.preference.quality import Proportion
+from cir_core.reports import figures
+from cir_core.reports.cells import shown
+from cir_core.reports.columns import count, number, text
 from cir_core.support.texts import counted as number_of
 
 _NAMED = 3        # of what is selected, in a report's head
-
-
-def text(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "text")
-
-
-def count(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "count")
-
-
-def number(key: str, name: str) -> ReportColumn:
-    return ReportColumn(key, name, "number")
-
-
-def p_value(key: str = "p", name: str = "p") -> ReportColumn:
-    return ReportColumn(key, name, "p")
-
-
-def ranged(key: str, name: str, kind: Literal["number", "share"] = "number") -> tuple[ReportColumn, ...]:
-    """A value and its interval; see :func:`values`."""
-    return (ReportColumn(key, name, kind), ReportColumn(f"{key}_low", f"{name} low", kind),
-            ReportColumn(f"{key}_high", f"{name} high", kind))
 
 
 def values(estimate: Estimate | Proportion) -> tuple[float | None, float | None, float | None]:

@@ -1,4 +1,7 @@
-"""Tables that come back from a spreadsheet: their encoding, what separates cells, and the lines rows begin in."""
+"""Tables that come back from a spreadsheet: their encoding, what separates cells, and the lines rows begin in.
+
+Own code: csv.Sniffer and pandas guess what separates cells from the text; here the columns wanted tell it.
+"""
 
 from __future__ import annotations
 

@@ -1,153 +1,106 @@
-"""How far people agree: one number each, from the library that is known for it.
+"""All agreement statistics of one table of answers, in the same bootstrap samples of units.
 
-Cohen's and Fleiss' kappa by statsmodels, Krippendorff's alpha by evalica. Where a number means nothing
-these libraries give nan, 1.0 or an exception; here it is None with the reason. Intervals:
-:mod:`annotation.analysis.statistics.agreement_bootstrap`.
+Each statistic has a module of its own: :mod:`~annotation.analysis.statistics.cohen`,
+:mod:`~annotation.analysis.statistics.fleiss`, :mod:`~annotation.analysis.statistics.krippendorff` and
+:mod:`~annotation.analysis.statistics.shares`. Where a number means nothing their libraries give nan, 1.0 or an
+exception; there it is None with the reason. All are made of sums over units: weights of a batch of samples times what
+each unit contributes are the sums of each sample. Sums of counts are exact in float64, so that "only one category" is
+decided without rounding. 0 / 0 means that nothing was drawn that a statistic rests on.
 """
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from annotation.analysis.records import Estimate, Scale, Undefined
-from annotation.analysis.statistics.matrix import Codes, Ratings
-from cir_core.errors import StudyError
-from cir_core.support.texts import shortened
+from annotation.analysis.records import Scale, Undefined
+from annotation.analysis.statistics.bootstrap import weights
+from annotation.analysis.statistics.cohen import contributions, mean_of_pairs, two_by_two
+from annotation.analysis.statistics.fleiss import fleiss_draws, fleiss_units
+from annotation.analysis.statistics.krippendorff import alpha_draws
+from annotation.analysis.statistics.matrix import Ratings, Values, all_same, uses_of
+from annotation.analysis.statistics.shares import positive_rate_draws
 
-NOT_SHARED = "no item was judged by both"
-_SCALES: dict[str, tuple[Scale, str]] = {
-    "validity": ("nominal", "Verdicts and flags have no order"),
-    "preference": ("ordinal", "Ratings from 1 to 5 have an order"),
-}
-
-
-def scale_of(kind: str) -> Scale:
-    """The scale of what a study of this kind collects: flags are nominal, ratings ordinal."""
-    return _SCALES[kind][0]
+FLEISS, ALPHA = 0, 1
+"""Rows of :func:`pooled_statistics`."""
+_AT_ONCE = 2**22   # numbers of the largest matrix; 32 MiB
 
 
-def check_scale(kind: str, scale: str) -> Scale:
-    """``scale``, if it is right for studies of this kind. Raises ``StudyError``."""
-    right, why = _SCALES[kind]
-    if scale == right:
-        return right
-    known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
-    raise StudyError(f"{known}{why}: Krippendorff's alpha of a {kind} study is {right}. Ask for {right}, or leave the "
-                     "scale out.")
+@dataclass(frozen=True)
+class AgreementDraws:
+    """``[draws]`` or ``[draws, pairs]``. nan where a draw leaves a statistic undefined, 1.0 instead where there is
+    but one category and that was asked for. Means are over the pairs that are defined in a draw."""
+
+    positive_rate: Values          # nan throughout unless there are two categories
+    fleiss: Values                 # over the units of the point estimate, so far as they are drawn
+    alpha: Values
+    unanimous: Values
+    kappas: Values
+    agreements: Values
+    mean_kappa: Values
+    mean_agreement: Values
 
 
-def cohen(a: Codes, b: Codes, categories: int, undefined: Undefined = "null") -> Estimate:
-    """Cohen's kappa (1960) of two people, ``[units]`` each, -1 where one gave no answer; ``n``: units both judged.
+def agreement_draws(
+    ratings: Ratings, pairs: Sequence[tuple[int, int]], draws: int, seed: int, *, scale: Scale = "nominal",
+    undefined: Undefined = "null", kappas: bool = True,
+) -> AgreementDraws:
+    """All statistics over ``draws`` samples of units, each as its library gives it.
 
-    Where both used one and the same category throughout, chance alone agrees as well: None, or 1.0 if
-    ``undefined`` says so.
+    Agreement is drawn from the units with two answers or more, so that each sample has as many of them as there are;
+    the positive rate from all units with an answer.
+
+    Args:
+        pairs: columns of the ratings' codes, two and two.
+        seed: the same for all ratings of one report, so that their samples are the same.
+        kappas: whether Cohen's are wanted; they stay nan otherwise.
     """
-    both = (a >= 0) & (b >= 0)
-    if not (n := int(both.sum())):
-        return Estimate(None, 0, reason=NOT_SHARED)
-    table = np.bincount(a[both].astype(np.int64) * categories + b[both], minlength=categories**2)
-    if table.reshape(categories, categories).diagonal().max() == n:
-        return _constant("both used one and the same category throughout", n, undefined)
-    # scikit-learn gives the same number (a test) in thirty times the time, which counts with many pairs.
-    from statsmodels.stats.inter_rater import cohens_kappa
-
-    kappa = cohens_kappa(table.reshape(categories, categories), return_results=False)
-    return Estimate(float(kappa), n)
-
-
-def agreement(a: Codes, b: Codes) -> Estimate:
-    """Share of the units that two people both judged on which they say the same."""
-    both = (a >= 0) & (b >= 0)
-    if not (n := int(both.sum())):
-        return Estimate(None, 0, reason=NOT_SHARED)
-    return Estimate(float((a[both] == b[both]).mean()), n)
-
-
-def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
-    """Fleiss' kappa (1971) over the units of :func:`fleiss_units`; ``n`` counts them."""
-    people, chosen = ratings.people_per_unit(), fleiss_units(ratings)
-    if not (n := int(chosen.sum())):
-        return Estimate(None, 0, reason=_too_few(ratings))
-    each, left = int(people[chosen][0]), int((people >= 2).sum()) - n
-    said = f"{_count(n, ratings.unit)} with {each} answers each; {left:,} with another number left out" if left else ""
-    codes = ratings.codes[chosen]
-    if _one_category(codes):
-        return _constant("all used one and the same category throughout", n, undefined, said)
-    from statsmodels.stats.inter_rater import fleiss_kappa
-
-    return Estimate(float(fleiss_kappa(counts(codes, len(ratings.categories)))), n, reason=said)
-
-
-def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
-    """``[units]``: those that Fleiss' kappa can take together, for it wants as many answers for each. Of the units
-    with two answers or more they are those with the most frequent number of answers; of two such numbers the larger.
-    """
+    constant = 1.0 if undefined == "one" else np.nan
+    categories = len(ratings.categories)
     people = ratings.people_per_unit()
-    often = np.bincount(people[people >= 2])
-    if not len(often):
-        return np.zeros(len(people), dtype=np.bool_)
-    return np.asarray(people == len(often) - 1 - int(often[::-1].argmax()))
+    answered, shared = (Ratings(ratings.codes[people >= least], ratings.categories) for least in (1, 2))
+
+    def batches(of: Ratings, columns: int) -> Iterator[tuple[slice, Values]]:
+        start, widest = 0, max(len(of.codes), columns, 1)
+        for weight in weights(len(of.codes), draws, seed, batch=max(1, _AT_ONCE // 2 // widest)):
+            yield slice(start, start := start + len(weight)), weight
+
+    rate, pooled = np.full(draws, np.nan), np.full((3, draws), np.nan)
+    with np.errstate(divide="ignore", invalid="ignore"):   # 0 / 0: nothing was drawn that a statistic rests on
+        if categories == 2:
+            rate_of = positive_rate_draws(answered)
+            for rows, weight in batches(answered, categories):
+                rate[rows] = rate_of(weight)
+        statistics = pooled_statistics(shared, scale, constant)
+        for rows, weight in batches(shared, categories):
+            pooled[:, rows] = statistics(weight)
+        kappa, same = np.full((2, draws, len(pairs)), np.nan)
+        codes, columns = shared.codes, 2 + 2 * (categories - 1) * kappas
+        block = max(1, _AT_ONCE // max(1, columns * len(codes)))
+        for first in range(0, len(pairs), block):
+            some = slice(first, first + block)
+            table = contributions(codes, np.asarray(pairs[some]), categories if kappas else 1)
+            for rows, weight in batches(shared, table.shape[1]):
+                kappa[rows, some], same[rows, some] = two_by_two(weight @ table, len(pairs[some]), constant)
+    if not kappas:
+        kappa.fill(np.nan)
+    return AgreementDraws(rate, pooled[0], pooled[1], pooled[2], kappa, same, mean_of_pairs(kappa), mean_of_pairs(same))
 
 
-def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") -> Estimate:
-    """Krippendorff's alpha (2011), for any number of people and missing answers; ``n``: units with two or more."""
-    paired = ratings.codes[ratings.people_per_unit() >= 2]
-    if not len(paired):
-        return Estimate(None, 0, reason=_too_few(ratings))
-    if _one_category(paired):
-        return _constant("all used one and the same category throughout", len(paired), undefined)
-    import evalica
-    import pandas as pd
+def pooled_statistics(ratings: Ratings, scale: Scale, constant: float) -> Callable[[Values], Values]:
+    """Fleiss' kappa, Krippendorff's alpha and unanimous share, ``[3, batch]``, see :data:`FLEISS` and
+    :data:`ALPHA`. ``constant``: what kappa and alpha are of a sample with one category."""
+    people, chosen = ratings.people_per_unit(), fleiss_units(ratings)
+    paired = people >= 2
+    uses = uses_of(ratings)
+    same = all_same(ratings.codes)[paired].astype(np.float64)
+    fleiss = fleiss_draws(uses[chosen], int(people[chosen][0]) if chosen.any() else 2, constant)
+    alpha = alpha_draws(uses[paired], scale, constant)
 
-    table = pd.DataFrame(np.where(paired < 0, np.nan, paired).T)
-    return Estimate(float(evalica.alpha(table, distance=scale).alpha), len(paired))
+    def statistics(weight: Values) -> Values:
+        some = weight[:, paired]
+        return np.stack([fleiss(weight[:, chosen]), alpha(some), some @ same / some.sum(axis=1)])
 
-
-def unanimous(ratings: Ratings) -> Estimate:
-    """Share of the units with two answers or more on which all say the same."""
-    paired = ratings.codes[ratings.people_per_unit() >= 2]
-    if not len(paired):
-        return Estimate(None, 0, reason=_too_few(ratings))
-    return Estimate(float(all_same(paired).mean()), len(paired))
-
-
-def positive_rate(ratings: Ratings) -> Estimate:
-    """Share of all answers that are the second of two categories; ``n`` counts answers."""
-    if len(ratings.categories) != 2:
-        raise ValueError("a positive rate needs two categories")
-    if not (n := int((ratings.codes >= 0).sum())):
-        return Estimate(None, 0, reason="there are no answers")
-    return Estimate(float((ratings.codes == 1).sum() / n), n)
-
-
-def all_same(codes: Codes) -> NDArray[np.bool_]:
-    """``[units]``: whether all answers of a unit are the same; units without an answer count as such."""
-    lowest = np.where(codes < 0, np.iinfo(codes.dtype).max, codes).min(axis=1, initial=np.iinfo(codes.dtype).max)
-    return np.asarray(((codes < 0) | (codes == lowest[:, None])).all(axis=1))
-
-
-def counts(codes: Codes, categories: int) -> NDArray[np.int64]:
-    """``[units, categories]``: how many said each."""
-    units = np.arange(len(codes))[:, None] * categories
-    return np.bincount((units + codes)[codes >= 0], minlength=len(codes) * categories).reshape(-1, categories)
-
-
-def _one_category(codes: Codes) -> bool:
-    given = codes[codes >= 0]
-    return bool((given == given[0]).all())
-
-
-def _constant(why: str, n: int, undefined: Undefined, also: str = "") -> Estimate:
-    reason = "; ".join(filter(None, (why, also)))
-    return Estimate(1.0 if undefined == "one" else None, n, reason=reason)
-
-
-def _too_few(ratings: Ratings) -> str:
-    return f"no {ratings.unit} has answers of two people"
-
-
-def _count(n: int, unit: str) -> str:
-    return f"{n:,} {unit}" + ("" if n == 1 else "s")
+    return statistics

@@ -1,4 +1,4 @@
-"""What people said of units, as a table of codes. Every agreement statistic starts from it."""
+"""What people said of units, as a table of codes, and what every agreement statistic makes of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from annotation.analysis.records import Estimate, Undefined
+
 Codes = NDArray[np.integer[Any]]
+Values = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -16,7 +19,7 @@ class Ratings:
     """``codes``: ``[units, people]``, places in ``categories``; -1 where a person gave no answer.
 
     ``categories`` of an ordinal scale stand in their order. Of two categories the second is the one that
-    :func:`annotation.analysis.statistics.agreement.positive_rate` counts. ``unit``: what reasons call one row.
+    :func:`annotation.analysis.statistics.shares.positive_rate` counts. ``unit``: what reasons call one row.
     """
 
     codes: NDArray[np.int16]
@@ -32,3 +35,48 @@ class Ratings:
     def people_per_unit(self) -> NDArray[np.int64]:
         """``[units]``: how many answers each unit has."""
         return np.asarray((self.codes >= 0).sum(axis=1), dtype=np.int64)
+
+
+def all_same(codes: Codes) -> NDArray[np.bool_]:
+    """``[units]``: whether all answers of a unit are the same; units without an answer count as such."""
+    lowest = np.where(codes < 0, np.iinfo(codes.dtype).max, codes).min(axis=1, initial=np.iinfo(codes.dtype).max)
+    return np.asarray(((codes < 0) | (codes == lowest[:, None])).all(axis=1))
+
+
+def counts(codes: Codes, categories: int) -> NDArray[np.int64]:
+    """``[units, categories]``: how many said each."""
+    units = np.arange(len(codes))[:, None] * categories
+    return np.bincount((units + codes)[codes >= 0], minlength=len(codes) * categories).reshape(-1, categories)
+
+
+def one_category(codes: Codes) -> bool:
+    given = codes[codes >= 0]
+    return bool((given == given[0]).all())
+
+
+def constant_estimate(why: str, n: int, undefined: Undefined, also: str = "") -> Estimate:
+    reason = "; ".join(filter(None, (why, also)))
+    return Estimate(1.0 if undefined == "one" else None, n, reason=reason)
+
+
+def too_few(ratings: Ratings) -> str:
+    return f"no {ratings.unit} has answers of two people"
+
+
+def uses_of(ratings: Ratings) -> Any:
+    """``[units, categories]``, sparse: of hundreds of signatures a unit has a few."""
+    from scipy.sparse import csr_array
+
+    unit, person = np.nonzero(ratings.codes >= 0)
+    given = np.ones(len(unit)), (unit, ratings.codes[unit, person])
+    return csr_array(given, shape=(len(ratings.codes), len(ratings.categories)))
+
+
+def sums_of(weight: Values, table: Any) -> Values:
+    return np.asarray(table.T @ weight.T).T
+
+
+def unless_constant(statistic: Values, found: Values, given: Values, constant: float) -> Values:
+    """``found``: uses of each category in each draw, ``given``: all of them."""
+    alike = (found.max(axis=1, initial=0) == given) & (given > 0)
+    return np.where(alike, constant, np.where(given > 0, statistic, np.nan))

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from annotation.analysis.preference.answer_rows import over_draws
 from annotation.analysis.records import Estimate, MetricTest, Options
-from annotation.analysis.statistics.correlation import LEAST
-from annotation.analysis.statistics.rank_bootstrap import spearman_draws
+from annotation.analysis.statistics.correlation import LEAST, spearman_draws
 
 _TINY = 1e-10           # far above rounding errors, far below a step of a difference
 _CELLS = 2_000_000      # of one block of swaps

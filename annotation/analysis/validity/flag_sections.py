@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from annotation.analysis.records import Figure, ReportColumn, ReportTable, Section, Signatures, ValidityReport
-from annotation.analysis.rendering.figures import Series, dots
-from annotation.analysis.rendering.report_parts import count, each, headline, ranged, reasons, text, values
+from annotation.analysis.rendering.report_parts import each, headline, reasons, values
 from annotation.analysis.validity.pair_tables import (
     NO_PAIR,
     described,
@@ -16,6 +15,8 @@ from annotation.analysis.validity.pair_tables import (
     summary_table,
     unlisted,
 )
+from cir_core.reports.columns import count, ranged, text
+from cir_core.reports.figures import Series, dots
 
 _COMMON = 20      # disagreements on the signature that are listed
 

@@ -16,10 +16,11 @@ from annotation.analysis.records import (
     SignaturePair,
     TwoWay,
 )
-from annotation.analysis.rendering.figures import MatrixCell, matrix
-from annotation.analysis.rendering.formats import shown, shown_interval
-from annotation.analysis.rendering.report_parts import count, number, ranged, reasons, text, values
+from annotation.analysis.rendering.report_parts import reasons, values
 from annotation.analysis.validity.notes import FEW
+from cir_core.reports.cells import shown, shown_interval
+from cir_core.reports.columns import count, number, ranged, text
+from cir_core.reports.figures import MatrixCell, matrix
 
 NO_PAIR = "No two people judged the same item."
 

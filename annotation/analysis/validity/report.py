@@ -31,14 +31,10 @@ from annotation.analysis.records import (
     ValidityReport,
 )
 from annotation.analysis.selection import select
-from annotation.analysis.statistics import agreement
-from annotation.analysis.statistics.agreement_bootstrap import AgreementDraws, agreement_draws
-from annotation.analysis.statistics.agreement_intervals import (
-    fleiss_with_interval,
-    kappa_with_interval,
-    shared_with_interval,
-)
-from annotation.analysis.statistics.bootstrap import with_interval
+from annotation.analysis.statistics import cohen, fleiss, krippendorff, shares
+from annotation.analysis.statistics.agreement import AgreementDraws, agreement_draws
+from annotation.analysis.statistics.bootstrap import kappa_with_interval, shared_with_interval, with_interval
+from annotation.analysis.statistics.fleiss import fleiss_with_interval
 from annotation.analysis.statistics.matrix import Ratings
 from annotation.analysis.validity.notes import validity_notes
 from annotation.analysis.validity.verdicts import BINARY, SIGNATURE, Verdicts, verdicts
@@ -74,7 +70,7 @@ def validity_report(
         drawn = _drawn(ratings, pairs, shared, options)
         two_ways[key] = _two_way(key, found, ratings, pairs, drawn, options)
         if key == BINARY:
-            unanimous = _of_items(agreement.unanimous(ratings), drawn.unanimous)
+            unanimous = _of_items(shares.unanimous(ratings), drawn.unanimous)
     notes = validity_notes(selected, found, shared, options, len(pairs))
     per_item = Counter({0: len(selected.items) - len(found.items)}) + Counter(people.tolist())
     return ValidityReport(
@@ -103,7 +99,7 @@ def _drawn(
     """Columns for all ``pairs``; those of people without a shared item are nan, and cost nothing."""
     together = [place for place, (a, b) in enumerate(pairs) if shared[a, b]]
     drawn = agreement_draws(ratings, [pairs[place] for place in together], options.draws, options.seed,
-                            scale=agreement.scale_of("validity"), undefined=options.undefined, kappas=kappas)
+                            scale=krippendorff.scale_of("validity"), undefined=options.undefined, kappas=kappas)
     if len(together) == len(pairs):
         return drawn
 
@@ -123,15 +119,15 @@ def _two_way(
     compared = _compared(found, ratings, pairs, drawn, options)
     return TwoWay(
         key, flag.name if flag else _VALID,
-        with_interval(agreement.positive_rate(ratings), drawn.positive_rate, len(found.items)),
-        fleiss_with_interval(agreement.fleiss(ratings, options.undefined), drawn.fleiss, ratings),
+        with_interval(shares.positive_rate(ratings), drawn.positive_rate, len(found.items)),
+        fleiss_with_interval(fleiss.fleiss(ratings, options.undefined), drawn.fleiss, ratings),
         _alpha(ratings, drawn, options), _summary([pair.kappa for pair in compared], drawn.mean_kappa, ratings),
         compared,
     )
 
 
 def _alpha(ratings: Ratings, drawn: AgreementDraws, options: Options) -> Estimate:
-    alpha = agreement.krippendorff(ratings, agreement.scale_of("validity"), options.undefined)
+    alpha = krippendorff.krippendorff(ratings, krippendorff.scale_of("validity"), options.undefined)
     return shared_with_interval(alpha, drawn.alpha, ratings)
 
 
@@ -149,8 +145,8 @@ def _compared(
     for place, (a, b) in enumerate(pairs):
         one, other = found.raters[a], found.raters[b]
         (neither, only_b), (only_a, both) = tables[:, :, a, b].tolist()
-        kappa = agreement.cohen(ratings.codes[:, a], ratings.codes[:, b], len(ratings.categories), options.undefined)
-        same = agreement.agreement(ratings.codes[:, a], ratings.codes[:, b])
+        kappa = cohen.cohen(ratings.codes[:, a], ratings.codes[:, b], len(ratings.categories), options.undefined)
+        same = cohen.agreement(ratings.codes[:, a], ratings.codes[:, b])
         shared = ratings.codes[(ratings.codes[:, [a, b]] >= 0).all(axis=1)][:, [a, b]]
         compared.append(PairAgreement(
             one.name, other.name, one.seat, other.seat, same.n,
@@ -189,15 +185,15 @@ def _signatures(found: Verdicts, pairs: Sequence[Pair], shared: NDArray[np.int64
     compared = []
     for place, (a, b) in enumerate(pairs):
         one, other = found.raters[a], found.raters[b]
-        same = agreement.agreement(ratings.codes[:, a], ratings.codes[:, b])
+        same = cohen.agreement(ratings.codes[:, a], ratings.codes[:, b])
         compared.append(SignaturePair(one.name, other.name, one.seat, other.seat, same.n,
                                       _of_items(same, drawn.agreements[:, place]), _table(found, a, b)))
     defined = [pair.agreement.value for pair in compared if pair.agreement.value is not None]
     mean = Estimate(fmean(defined), len(defined)) if defined else Estimate(
-        None, 0, reason=agreement.NOT_SHARED if compared else _NO_PAIR)
+        None, 0, reason=cohen.NOT_SHARED if compared else _NO_PAIR)
     return Signatures(
         found.labels, found.counts, _alpha(ratings, drawn, options),
-        _of_items(agreement.unanimous(ratings), drawn.unanimous),
+        _of_items(shares.unanimous(ratings), drawn.unanimous),
         with_interval(mean, drawn.mean_agreement, int((ratings.people_per_unit() > 1).sum())), tuple(compared),
     )
 

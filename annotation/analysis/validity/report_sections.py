@@ -14,17 +14,15 @@ from annotation.analysis.records import (
     ValidityReport,
 )
 from annotation.analysis.rendering.report_parts import (
-    count,
     headline,
     interval_sentence,
     method_section,
     notes_table,
-    number,
     planning_section,
-    text,
 )
 from annotation.analysis.validity.flag_sections import flags_section, signature_section
 from annotation.analysis.validity.pair_tables import NO_PAIR, kappa_matrix, kappa_table, summary_table
+from cir_core.reports.columns import count, number, text
 
 
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:

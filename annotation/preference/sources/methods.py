@@ -32,8 +32,8 @@ from cir_core.types.domains import Domain
 
 def from_methods(
     benchmark: Benchmark, gallery: Gallery, encoder: Encoder, language: LanguageModel, methods: Sequence[Method], *,
-    size: int | None, seed: int, domain: Domain | None = None, otherwise: Domain = "garment",
-    skip_missing: bool = False, progress: Progress | None = None,
+    size: int | None, seed: int, domain: Domain = "garment", skip_missing: bool = False,
+    progress: Progress | None = None,
 ) -> SurveySource:
     """``size`` queries of ``benchmark`` (None: all) under every method.
 
@@ -58,7 +58,7 @@ def from_methods(
         replace(query, target_ids=(), subset_ids=(), excluded_ids=(*query.excluded_ids, query.reference_id))
         for query in chosen.queries)), gallery)
     runs = list(run_methods(ranked, gallery, encoder, language, methods, depth=SHOWN, domain=domain,
-                            otherwise=otherwise, progress=progress))
+                            progress=progress))
     found = [
         survey_query(benchmark, query, {
             run.method: best for run in runs

@@ -18,9 +18,9 @@ from annotation.preference.sources.queries import (
 from annotation.sources.queries import FindPicture
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError, StudyError
-from cir_core.evaluation.evaluate_run import as_the_benchmark_names
 from cir_core.evaluation.evaluators.checks import check_list, first
 from cir_core.evaluation.runs.records import Run
+from cir_core.registry.kinds import evaluator_of
 from cir_core.support.texts import counted, quoted
 
 
@@ -49,7 +49,7 @@ def from_runs(
                 f"Run {quoted(run.system)} answers {len(unknown):,} queries that {benchmark.name} does not have "
                 f"({first(unknown)}; its own begin {first([query.query_id for query in benchmark.queries])}). Check "
                 "that run and annotations belong to the same data set and split.")
-        named.append(as_the_benchmark_names(benchmark, run))
+        named.append(evaluator_of(benchmark).as_named(run))
     asked = [query for query in benchmark.queries if sum(query.query_id in run.rankings for run in named) > 1]
     if not asked:
         raise DatasetError(f"No query of {benchmark.name} is ranked by two of the runs. Check that they are of the "

@@ -7,18 +7,15 @@ have its own names of the two sets, its own guidelines and a text of consent.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
-from annotation.studies.protocols import check_protocol, newest_protocol, protocol_file
-from cir_core.errors import StudyError
-from cir_core.support.toml_files import load_toml
+from annotation.studies.protocols import Part, Protocol, Text, load_protocol, newest_protocol, parse_toml
 
 HS_FASHIONIQ = "hs-fashioniq"
 """The survey of preference studies, by its name."""
@@ -39,32 +36,26 @@ SETTINGS: Mapping[str, Any] = {
 }
 """What a preference study may set (``Study.settings``), with what holds where it does not."""
 
-_Text = Annotated[str, Field(min_length=1)]
 _FOLDER = Path(__file__).resolve().parents[3] / "assets" / "surveys"
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
-
-
-class Guideline(_Part):
-    text: _Text
+class Guideline(Part):
+    text: Text
     when: Literal["always", "ties", "no ties", "reasons", "checks"] = "always"
 
 
-class Questions(_Part):
-    rating: _Text
-    preferred: _Text
-    tie: _Text
-    irrelevant_image: _Text
-    irrelevant_text: _Text
-    reason: _Text
+class Questions(Part):
+    rating: Text
+    preferred: Text
+    tie: Text
+    irrelevant_image: Text
+    irrelevant_text: Text
+    reason: Text
 
 
-class Survey(_Part):
-    protocol: str = Field(pattern=r"^[a-z][a-z0-9-]*/[1-9][0-9]*$")
-    intro: _Text
-    scale: tuple[_Text, ...] = Field(min_length=5, max_length=5)   # what 1 to 5 mean
+class Survey(Protocol):
+    intro: Text
+    scale: tuple[Text, ...] = Field(min_length=5, max_length=5)   # what 1 to 5 mean
     guidelines: tuple[Guideline, ...] = Field(min_length=1)
     questions: Questions
 
@@ -81,26 +72,12 @@ def newest_survey(name: str = HS_FASHIONIQ) -> Survey:
 
 @lru_cache
 def _load(folder: Path, protocol: str) -> Survey:
-    path = protocol_file(folder, protocol, "survey")
-    where = f"surveys/{path.name}"
-    survey = parse_survey(path.read_text("utf-8"), where)
-    check_protocol(survey.protocol, protocol, where)
-    return survey
+    return load_protocol(folder, protocol, "survey", parse_survey)
 
 
 def parse_survey(text: str, where: str) -> Survey:
     """A survey from its TOML. ``where`` names the file in the ``StudyError`` for what is wrong in it."""
-    try:
-        content = load_toml(text)
-    except ValueError as error:
-        raise StudyError(f"{where} is not valid TOML: {error}. Correct the file.") from error
-    try:
-        # By way of JSON: strict types, and arrays are tuples.
-        return Survey.model_validate_json(json.dumps(content, default=str))
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise StudyError(f"{where}, {field}: {first['msg']}. Correct the field.") from error
+    return parse_toml(Survey, text, where)
 
 
 def as_page(survey: Survey, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from annotation.records import Decision, Item, Judgement, Study, StudyImage, category_of, dataset_of
-from annotation.tables.columns import Column, Table, in_utc
+from annotation.tables.columns import DATASET, QUERY_ID, REFERENCE_ID, STUDY, TEXT, Column, Table, filled_text, in_utc
 from annotation.validity.answers import primary
 from annotation.validity.labels import FinalLabel
 from annotation.validity.rubric import Rubric, load_rubric
 
 _ITEM = (
-    Column("study", "text", "name of the study"),
+    STUDY,
     Column("item", "text", "the item's key in its source, unique in the study"),
-    Column("dataset", "text", "data set"),
+    DATASET,
     Column("query_idx", "integer", "the query's line in the data set's query file, from 0"),
-    Column("query_id", "text", "the query's id in the data set"),
+    QUERY_ID,
     Column("hidden_category", "text", "the audit's label, which judges do not see"),
     Column("in_block", "flag", "whether everybody judges it, for agreement"),
-    Column("text", "text", "modification text"),
-    Column("reference_id", "text", "image id of the reference"),
+    TEXT,
+    REFERENCE_ID,
     Column("target_id", "text", "image id of the target shown"),
 )
 _JUDGEMENT = (
@@ -101,16 +101,12 @@ def item_table(
 
 def _of_item(study: Study, item: Item) -> tuple[Any, ...]:
     line = item.hidden.get("query_idx")
+    query, reference, target = (
+        filled_text(item.hidden.get(name)) for name in ("query_id", "reference_id", "target_id"))
     return (
-        study.name, item.key, dataset_of(item), line if isinstance(line, int) else None, _text(item, "query_id"),
-        category_of(item), item.in_block, item.shown.get("text") or None, _text(item, "reference_id"),
-        _text(item, "target_id"),
+        study.name, item.key, dataset_of(item), line if isinstance(line, int) else None, query,
+        category_of(item), item.in_block, item.shown.get("text") or None, reference, target,
     )
-
-
-def _text(item: Item, field: str) -> str | None:
-    value = item.hidden.get(field)
-    return None if value in (None, "") else str(value)
 
 
 def _flag_columns(rubric: Rubric) -> tuple[Column, ...]:

@@ -68,10 +68,7 @@ export function caseView({ name, rubric, found, number, decided }) {
     judges.querySelector(`[aria-label="${judgement.label}"]`)?.classList.add("taken");
     state.textContent = `${judgement.label}’s answer. Say why, or change it.`;
   }
-  /**
-   * @param {string} text
-   * @param {HTMLElement} [place]
-   */
+  /** @param {string} text @param {HTMLElement} [place] */
   function complain(text, place) {
     problem.textContent = text;
     problem.hidden = false;

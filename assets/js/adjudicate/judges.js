@@ -46,12 +46,7 @@ function card(rubric, categories, judgement, item, take, direct) {
 }
 
 // The panel with what judges marked in it; one's own marks can be set too.
-/**
- * @param {OpenCase} found
- * @param {() => string[]} marked
- * @param {(token: string) => void} mark
- * @param {() => void} opened
- */
+/** @param {OpenCase} found @param {() => string[]} marked @param {(token: string) => void} mark @param {() => void} opened */
 export function panelPart({ item, judgements }, marked, mark, opened) {
   if (!item.panel?.length) return null;
   const tiles = item.panel.map((image, place) => {

@@ -33,11 +33,7 @@ async function chooseStudy(body) {
       h("p", { class: "cq-quiet num", text: `${done.toLocaleString("en")} answers · ${decisions.toLocaleString("en")} adjudicated` })))));
 }
 
-/**
- * @param {HTMLElement} body
- * @param {HTMLElement} slot
- * @param {string} name
- */
+/** @param {HTMLElement} body @param {HTMLElement} slot @param {string} name */
 async function studyView(body, slot, name) {
   const query = `study=${encodeURIComponent(name)}`;
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?${query}`));

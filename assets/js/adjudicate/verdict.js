@@ -4,20 +4,14 @@ import { h, kbd } from "../shared/common.js";
 /** @import { Rubric, Validity } from "../shared/types.js" */
 import { createRubric } from "../annotate/rubric.js";
 
-/**
- * @param {Rubric} rubric
- * @param {() => void} changed is called after every change by hand
- */
+/** @param {Rubric} rubric @param {() => void} changed is called after every change by hand */
 export function verdictForm(rubric, changed) {
   let answer = start(), active = "";
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision",
     placeholder: "A few words are enough", oninput: () => changed() });
   const rows = createRubric(rubric, act);
 
-  /**
-   * @param {string} name
-   * @param {string} [value]
-   */
+  /** @param {string} name @param {string} [value] */
   function act(name, value = "") {
     if (name === "flag") {
       answer = flipFlag(answer, rubric, value);

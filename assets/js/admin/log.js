@@ -27,12 +27,7 @@ const query = (wanted) => new URLSearchParams(Object.entries(wanted).map(([name,
 /** @param {Wanted} wanted */
 const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
 
-/**
- * @param {HTMLElement} body
- * @param {Record<string, string>} wanted
- * @param {Acts} first
- * @param {string} problem
- */
+/** @param {HTMLElement} body @param {Record<string, string>} wanted @param {Acts} first @param {string} problem */
 function screen(body, wanted, first, problem) {
   const rows = h("tbody", {});
   const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
@@ -77,10 +72,7 @@ function screen(body, wanted, first, problem) {
     }
   }
 
-  /**
-   * @param {Acts} answer
-   * @param {boolean} anew
-   */
+  /** @param {Acts} answer @param {boolean} anew */
   function draw({ acts, more: left }, anew) {
     if (anew) rows.replaceChildren();
     const drawn = acts.map(row);

@@ -10,22 +10,13 @@ setKeys([["?", "These keys"]]);
 export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
   async (body, { me }) => screen(body, me, await api("GET", "people/all")));
 
-/**
- * @param {HTMLElement} body
- * @param {Me} me
- * @param {People} first
- */
+/** @param {HTMLElement} body @param {Me} me @param {People} first */
 function screen(body, me, first) {
   const roles = first.roles.map(({ role }) => role);
   const list = h("section", { "aria-label": "Accounts" });
   const links = h("section", { "aria-label": "Invitations" });
 
-  /**
-   * Says what went wrong, and answers null then.
-   * @param {string} path
-   * @param {object} sent
-   * @param {string} [done]
-   */
+  /** Says what went wrong, and answers null then. @param {string} path @param {object} sent @param {string} [done] */
   async function change(path, sent, done) {
     try {
       const answer = /** @type {People} */ (await api("POST", `people/${path}`, sent));

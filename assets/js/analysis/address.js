@@ -77,10 +77,7 @@ export const filtered = (view) => view.datasets.length + view.categories.length 
 export const unusual = (view) => /** @type {(keyof typeof AS_USUAL)[]} */ (Object.keys(AS_USUAL)).some((name) => view[name] !== AS_USUAL[name]);
 
 // What the server is asked, whatever it is asked for. ``study``: its id, which stays when it is renamed.
-/**
- * @param {View} view
- * @param {{ id: string, kind: string }} study
- */
+/** @param {View} view @param {{ id: string, kind: string }} study */
 export function wanted(view, { id, kind }) {
   const { datasets, categories, people, block } = view;
   const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",

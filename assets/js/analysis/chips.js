@@ -6,10 +6,7 @@ import { count } from "../studies/words.js";
 
 const FEW = 14;
 
-/**
- * @template {string | number} Value
- * @typedef {[value: Value, label: string, number: number | null]} Chip
- */
+/** @template {string | number} Value @typedef {[value: Value, label: string, number: number | null]} Chip */
 /**
  * @template {string | number} Value
  * @param {{ label: string, chosen(): Value[], change(values: Value[]): void, unit: string }} of ``chosen``: the values that are on; ``change`` hears of a
@@ -54,10 +51,7 @@ export function chipRow({ label, chosen, change, unit }) {
   };
 }
 
-/**
- * One of several, as buttons in a row.
- * @param {{ label: string, options: string[][], value: string, change(value: string): void }} of
- */
+/** One of several, as buttons in a row. @param {{ label: string, options: string[][], value: string, change(value: string): void }} of */
 export function choice({ label, options, value, change }) {
   const buttons = options.map(([of, name, title]) => h("button", { type: "button", text: name, title, "data-value": of,
     onclick: () => { mark(of); change(of); } }));

@@ -88,10 +88,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     else if (passing(failed)) plan(load, AGAIN_MS);
   }
 
-  /**
-   * @param {() => unknown} what
-   * @param {number} [wait]
-   */
+  /** @param {() => unknown} what @param {number} [wait] */
   function plan(what, wait = accepting ? POLL_MS : CLOSED_MS) {
     clearTimeout(timer);
     next = what;

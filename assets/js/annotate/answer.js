@@ -23,11 +23,7 @@ const ownerOf = (rubric, reason) => rubric.flags.find((flag) => flag.reasons.som
 const flip = (list, one) => (list.includes(one) ? list.filter((other) => other !== one) : [...list, one]);
 
 // In the one order that the server keeps, so that equal answers are equal.
-/**
- * @param {Validity} answer
- * @param {Rubric} rubric
- * @returns {Validity}
- */
+/** @param {Validity} answer @param {Rubric} rubric @returns {Validity} */
 export function settled(answer, rubric) {
   /** @param {string} code */
   const severity = (code) => flagOf(rubric, code)?.severity ?? 99;
@@ -41,11 +37,7 @@ export function settled(answer, rubric) {
     panel_opened: answer.panel_opened,
   };
 }
-/**
- * @param {Partial<Validity>} one
- * @param {Partial<Validity>} other
- * @param {Rubric} rubric
- */
+/** @param {Partial<Validity>} one @param {Partial<Validity>} other @param {Rubric} rubric */
 export function same(one, other, rubric) {
   /** @param {Partial<Validity>} answer */
   const plain = (answer) => JSON.stringify({ ...settled(start(answer), rubric), note: start(answer).note.trimEnd(), panel_opened: 0 });

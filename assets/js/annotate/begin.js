@@ -26,10 +26,7 @@ export async function deskOf(name) {
 }
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
-/**
- * @param {Desk} desk
- * @param {{ join(): Promise<void>, others(): void }} how
- */
+/** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
 export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
   const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const shownAt = performance.now();

@@ -3,21 +3,14 @@ import { flagOf, flipFlag, flipMark, flipReason, flipUnsure, flipValid, start } 
 
 /** @import { Rubric, Validity } from "../shared/types.js" */
 
-/**
- * act() answers a sentence where one helps.
- * @param {Rubric} rubric
- * @param {() => void} changed is called after every change
- */
+/** act() answers a sentence where one helps. @param {Rubric} rubric @param {() => void} changed is called after every change */
 export function createEditing(rubric, changed) {
   let answer = start(), active = /** @type {string | null} */ (null), before = /** @type {Validity[]} */ ([]);
 
   // a, b and c go to the flag set last, of those that ask for a reason.
   /** @returns {string | null} */
   const lastFlag = () => answer.flags.filter((code) => flagOf(rubric, code)?.reasons.length).at(-1) ?? null;
-  /**
-   * @param {Validity} next
-   * @param {{ undo?: boolean, flag?: string | null }} how
-   */
+  /** @param {Validity} next @param {{ undo?: boolean, flag?: string | null }} how */
   function become(next, { undo = true, flag = active } = {}) {
     if (undo) before.push(answer);
     answer = next;

@@ -3,11 +3,7 @@ import { h } from "../shared/common.js";
 /** @import { AnswerOf, Me } from "../shared/types.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 
-/**
- * @param {AnswerOf<"study/mine">["studies"]} studies
- * @param {Me} me
- * @param {(name: string) => void} open
- */
+/** @param {AnswerOf<"study/mine">["studies"]} studies @param {Me} me @param {(name: string) => void} open */
 export function studyList(studies, me, open) {
   if (!studies.length) {
     return h("section", { class: "st-page st-none" }, h("h1", { text: "No study is open" }),

@@ -9,10 +9,7 @@ import { imageOf } from "../shared/pictures.js";
 /** @param {Event} event */
 const stay = (event) => event.preventDefault();
 
-/**
- * @param {Rubric} rubric
- * @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD)
- */
+/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {
   const count = h("span", { class: "st-count" });
   const fold = h("button", { class: "st-fold", type: "button", "aria-expanded": "false", "aria-controls": "st-found", onclick: () => open() },

@@ -1,9 +1,7 @@
 // What every screen with items has: where one is, and the foot with the button that saves.
 import { h, icon, kbd } from "../shared/common.js";
 
-/**
- * @param {{ keys: string[], step(by: number): void, discard(): void }} of ``keys``: of back and forward, as their buttons name them
- */
+/** @param {{ keys: string[], step(by: number): void, discard(): void }} of ``keys``: of back and forward, as their buttons name them */
 export function createWhere({ keys, step, discard }) {
   const number = h("span", { class: "st-number" });
   const state = h("span", { class: "st-state" });

@@ -19,11 +19,7 @@ export function createProgress(openMap) {
   const name = h("b", { class: "st-study", dir: "auto" });
   return {
     element: h("div", { class: "st-progress" }, name, words, bar),
-    /**
-     * @param {string} study
-     * @param {Progress} progress
-     * @param {string} where in other words than how many are done
-     */
+    /** @param {string} study @param {Progress} progress @param {string} where in other words than how many are done */
     draw(study, { done, total, median_seconds: pace, seconds_left: left }, where = "") {
       name.textContent = study;
       bar.max = Math.max(1, total);

@@ -8,10 +8,7 @@ import { h, icon, kbd, toggle } from "../shared/elements.js";
 /** @param {Event} event */
 const stay = (event) => event.preventDefault();
 
-/**
- * @param {Rubric} rubric
- * @param {(what: string, value?: string) => void} act
- */
+/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act */
 export function createRubric(rubric, act) {
   /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */
   const rows = new Map();
@@ -58,10 +55,7 @@ export function createRubric(rubric, act) {
   return {
     element,
     note,
-    /**
-     * @param {Validity} answer
-     * @param {string | null} active the flag that a, b, c belong to
-     */
+    /** @param {Validity} answer @param {string | null} active the flag that a, b, c belong to */
     draw(answer, active) {
       for (const [code, { button, chips }] of rows) {
         const on = answer.flags.includes(code);
@@ -82,10 +76,7 @@ export function createRubric(rubric, act) {
       element.dataset.outcome = what ? what.code : "";
       element.classList.toggle("complete", !missing(answer, rubric));
     },
-    /**
-     * Say what is missing where it is missing; null takes it away.
-     * @param {{ at: string, text: string } | null} what
-     */
+    /** Say what is missing where it is missing; null takes it away. @param {{ at: string, text: string } | null} what */
     complain(what, { focus = true } = {}) {
       for (const each of [problem, noteProblem, ...[...rows.values()].map((it) => it.problem)]) each.hidden = true;
       note.removeAttribute("aria-invalid");

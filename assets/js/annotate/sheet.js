@@ -3,10 +3,7 @@ import { closer, dialog, h, kbd } from "../shared/common.js";
 
 /** @import { Category, Example, Rubric } from "../shared/types.js" */
 
-/**
- * @param {Rubric} rubric
- * @param {string | undefined} code of the flag to begin at
- */
+/** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
   /** @type {Category[]} */
   const categories = [...rubric.flags, rubric.valid];

@@ -44,10 +44,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
 
   // --- what is shown -------------------------------------------------------------------------
 
-  /**
-   * @param {ValidityDesk} next
-   * @param {{ focus?: boolean }} how
-   */
+  /** @param {ValidityDesk} next @param {{ focus?: boolean }} how */
   function show(next, { focus = true } = {}) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
@@ -112,10 +109,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     keep();
   }
 
-  /**
-   * @param {string} what
-   * @param {string} [value]
-   */
+  /** @param {string} what @param {string} [value] */
   function act(what, value) {
     if (!desk?.item) return;
     if (what === "folded") return view.title.focus({ preventScroll: true });
@@ -161,11 +155,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     return true;
   }
 
-  /**
-   * @param {Saved} saved
-   * @param {Sent<Validity>} sent
-   * @param {Acknowledged<Validity>["desk"]} next
-   */
+  /** @param {Saved} saved @param {Sent<Validity>} sent @param {Acknowledged<Validity>["desk"]} next */
   function stayed(saved, sent, next) {
     if (!desk?.item) return;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };

@@ -10,11 +10,7 @@ let opener = ""; // whom the page was opened for
 // kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
 // "left-here" (after signing out), "other" (said by the server), or "away" (status 0: no answer came).
 export class ApiProblem extends Error {
-  /**
-   * @param {number} status
-   * @param {string} problem
-   * @param {string} kind
-   */
+  /** @param {number} status @param {string} problem @param {string} kind */
   constructor(status, problem, kind) {
     super(problem);
     this.status = status;
@@ -53,12 +49,7 @@ export async function api(method, path, body, { ask = true, keepalive = false, p
   }
 }
 
-/**
- * @param {string} method
- * @param {string} path
- * @param {object | undefined} body
- * @param {Required<Omit<CallOptions, "ask">>} options
- */
+/** @param {string} method @param {string} path @param {object | undefined} body @param {Required<Omit<CallOptions, "ask">>} options */
 async function once(method, path, body, { keepalive, patience, signal }) {
   const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
     ...(opener && { "X-Cirque-Person": encodeURIComponent(opener) }) };

@@ -5,11 +5,7 @@ import { at, h, kbd, typing } from "./elements.js";
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
   text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
 
-/**
- * A dialog that closes by Esc, its × and a click beside it.
- * @param {Props} props
- * @param {...Child} children
- */
+/** A dialog that closes by Esc, its × and a click beside it. @param {Props} props @param {...Child} children */
 export function dialog(props, ...children) {
   const element = h("dialog", props, ...children);
   let outside = false;
@@ -125,11 +121,7 @@ const ask = () => new Promise((resolve) => {
   (who ? password : name).focus();
 });
 
-/**
- * "" once signed in, else a sentence.
- * @param {string} name
- * @param {string} password
- */
+/** "" once signed in, else a sentence. @param {string} name @param {string} password */
 async function attempt(name, password) {
   try {
     const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),

@@ -9,12 +9,7 @@ export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));
 /** @type {(path: string) => string} */
 export const at = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
 
-/**
- * @template {Element} E
- * @param {E} element
- * @param {Props | null} props
- * @param {Child[]} children
- */
+/** @template {Element} E @param {E} element @param {Props | null} props @param {Child[]} children */
 function put(element, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
@@ -81,10 +76,7 @@ export function say(text) {
 /** @type {HTMLElement | undefined} */
 let bubble;
 let hiding = 0;
-/**
- * @param {string} text
- * @param {{ text: string, act(): unknown } | null} offer a button, which one has longer for
- */
+/** @param {string} text @param {{ text: string, act(): unknown } | null} offer a button, which one has longer for */
 export function toast(text, offer = null) {
   const shown = bubble ??= h("div", { class: "cq-toast", role: "status" });
   if (!shown.isConnected) document.body.append(shown);
@@ -107,12 +99,7 @@ export function toast(text, offer = null) {
 // --- keeping something in this browser -------------------------------------------------------
 
 export const kept = {
-  /**
-   * @template T
-   * @param {string} key
-   * @param {T} otherwise
-   * @returns {T}
-   */
+  /** @template T @param {string} key @param {T} otherwise @returns {T} */
   read(key, otherwise) {
     try {
       return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
@@ -120,11 +107,7 @@ export const kept = {
       return otherwise;
     }
   },
-  /**
-   * Says whether it is kept: private windows and full disks may refuse.
-   * @param {string} key
-   * @param {unknown} value null: nothing
-   */
+  /** Says whether it is kept: private windows and full disks may refuse. @param {string} key @param {unknown} value null: nothing */
   write(key, value) {
     try {
       if (value === null) localStorage.removeItem(key);

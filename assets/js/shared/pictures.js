@@ -23,11 +23,7 @@ export function fetchAhead(addresses) {
   }
 }
 // An <img> of its own for each call; the decoded one where there is one.
-/**
- * @param {string} address
- * @param {Props} props
- * @returns {HTMLImageElement}
- */
+/** @param {string} address @param {Props} props @returns {HTMLImageElement} */
 export function imageOf(address, props = {}) {
   const image = fetched.get(at(address));
   fetched.delete(at(address));
@@ -41,10 +37,7 @@ export function createPictures() {
   const element = h("div", { class: "st-pictures" }, sides.map(({ figure }) => figure));
   let zoomed = false, spot = [0.5, 0.5];
 
-  /**
-   * @param {string} name
-   * @returns {Shown}
-   */
+  /** @param {string} name @returns {Shown} */
   function side(name) {
     const frame = h("button", { class: "st-frame", type: "button" });
     const figure = h("figure", { class: "st-picture" }, frame, h("figcaption", { class: "cq-label", text: name }));
@@ -57,10 +50,7 @@ export function createPictures() {
   }
 
   // Where the picture itself lies in its frame: it keeps its shape.
-  /**
-   * @param {HTMLImageElement} image
-   * @param {ShownPicture} given
-   */
+  /** @param {HTMLImageElement} image @param {ShownPicture} given */
   function box(image, given) {
     const { offsetWidth, offsetHeight, offsetLeft, offsetTop } = image;
     const scale = Math.min(offsetWidth / given.width, offsetHeight / given.height);
@@ -68,10 +58,7 @@ export function createPictures() {
     return { width, height, left: offsetLeft + (offsetWidth - width) / 2, top: offsetTop + (offsetHeight - height) / 2 };
   }
   // The point under the mouse, each way from 0 to 1 of the picture.
-  /**
-   * @param {Shown} own
-   * @param {PointerEvent} event
-   */
+  /** @param {Shown} own @param {PointerEvent} event */
   function within(own, event) {
     if (!own.image || !own.given || own.given.missing) return null;
     const [outer, inner] = [own.frame.getBoundingClientRect(), box(own.image, own.given)];

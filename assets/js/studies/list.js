@@ -33,10 +33,7 @@ export async function listView(screen) {
   };
 }
 
-/**
- * @param {Screen} screen
- * @param {Study} first
- */
+/** @param {Screen} screen @param {Study} first */
 function row(screen, first) {
   const progress = h("div", { class: "cq-stprogress" });
   const facts = h("p", { class: "cq-quiet num" });

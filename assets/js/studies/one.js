@@ -116,20 +116,13 @@ export async function oneView(screen, name) {
   };
 }
 
-/**
- * @param {string} query
- * @param {{ value: string }} rule
- * @param {string[][]} exports
- */
+/** @param {string} query @param {{ value: string }} rule @param {string[][]} exports */
 function downloads(query, rule, exports) {
   return fileMenu("Download", exports.map(([form, table, what, kind]) => ({ what, kind,
     address: () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`) })), toast);
 }
 
-/**
- * @param {Study} study
- * @param {boolean} secret
- */
+/** @param {Study} study @param {boolean} secret */
 function planPart(study, secret) {
   /** @type {(name: string, value: string | null | undefined) => HTMLElement | null} */
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null

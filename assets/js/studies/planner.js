@@ -16,10 +16,7 @@ const EXPLAINED = {
   block: "Items that everybody judges, to compare all people with each other.",
 };
 
-/**
- * @param {Screen} screen
- * @param {{ open: boolean }} how
- */
+/** @param {Screen} screen @param {{ open: boolean }} how */
 export function planner(screen, { open }) {
   /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();

@@ -57,10 +57,7 @@ function shown({ rows, total, categories, reasons, flags }) {
     ...reasonPart(reasons, flags, total)];
 }
 
-/**
- * @param {SubsetRow[]} rows
- * @param {SubsetRow} total
- */
+/** @param {SubsetRow[]} rows @param {SubsetRow} total */
 function table2(rows, total) {
     /** @type {[string, Count, Count][]} */
   const pairs = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],

@@ -56,10 +56,7 @@ export function surveyPart(screen, query, name, secret) {
     }
   }
 
-  /**
-   * @param {Quality} found
-   * @param {Methods} of
-   */
+  /** @param {Quality} found @param {Methods} of */
   function draw(found, of) {
     problem.hidden = true;
     people.replaceChildren(qualityTable(found.people));

@@ -12,11 +12,7 @@ const WRONG = "That was not it. Take your time: here is another one.";
  * @param {{ name: string, joined: boolean, page: Survey, body: HTMLElement, show(desk: SurveyDesk, how?: { said: string }): void, others(): void, back(): void }} of
  */
 export function createGates({ name, joined, page, body, show, others, back }) {
-  /**
-   * @param {Gate} gate
-   * @param {unknown} answer
-   * @param {string} press its token
-   */
+  /** @param {Gate} gate @param {unknown} answer @param {string} press its token */
   async function pass(gate, answer, press) {
     const { kind, number, attempt } = gate;
     try {
@@ -36,11 +32,7 @@ export function createGates({ name, joined, page, body, show, others, back }) {
   }
 
   return {
-    /**
-     * @param {Gate} gate
-     * @param {boolean} some whether anything is answered
-     * @param {string} said what to say of an answer before
-     */
+    /** @param {Gate} gate @param {boolean} some whether anything is answered @param {string} said what to say of an answer before */
     show(gate, some, said) {
       const shownAt = performance.now();
       const press = { token: token(), answer: /** @type {unknown} */ (undefined) };

@@ -47,10 +47,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
 
   // --- what is shown -------------------------------------------------------------------------
 
-  /**
-   * @param {SurveyDesk} next
-   * @param {{ said?: string }} how
-   */
+  /** @param {SurveyDesk} next @param {{ said?: string }} how */
   function show(next, { said = "" } = {}) {
     desk = next;
     shownAt = performance.now();
@@ -84,10 +81,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     view.draw({ answer, active, lacks, asks, asksReason: desk.item.ask_reason, unchanged: desk.revision > 0 && same(answer, desk.answer) });
   }
 
-  /**
-   * @param {SurveyDesk} desk
-   * @param {Gate | null | undefined} gate
-   */
+  /** @param {SurveyDesk} desk @param {Gate | null | undefined} gate */
   function finished(desk, gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
@@ -201,11 +195,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(question);
   }
 
-  /**
-   * @param {Saved} saved
-   * @param {Sent<Preference>} sent
-   * @param {Acknowledged<Preference>["desk"]} next
-   */
+  /** @param {Saved} saved @param {Sent<Preference>} sent @param {Acknowledged<Preference>["desk"]} next */
   function stayed(saved, sent, next) {
     if (!desk?.item) return;
     const { item } = desk;

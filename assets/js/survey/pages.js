@@ -18,11 +18,7 @@ const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, 
   h("ul", { class: "sv-lines" }, page.guidelines.map((line) => h("li", { text: line, dir: "auto" })))];
 
 // A form with one button: a press is on its way, or its sentence is shown.
-/**
- * @param {string} title
- * @param {Pass} pass
- * @param {{ content: Child, button: string, more?: Child, value?: () => unknown }} parts
- */
+/** @param {string} title @param {Pass} pass @param {{ content: Child, button: string, more?: Child, value?: () => unknown }} parts */
 function formOf(title, pass, { content, button, more = null, value = () => undefined }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const heading = h("h1", { tabindex: -1, text: title });

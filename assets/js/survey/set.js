@@ -40,10 +40,7 @@ export function createSet(side, page, act, large) {
         return button;
       }));
     },
-    /**
-     * @param {number | null} rating
-     * @param {{ active: boolean, locked: boolean, text: string }} how
-     */
+    /** @param {number | null} rating @param {{ active: boolean, locked: boolean, text: string }} how */
     draw(rating, { active, locked, text }) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);

@@ -85,9 +85,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       if (study.accepting && finished) foot.problem("This form is finished: you can look at your answer, and it stays as it is.");
       element.scrollTop = 0;
     },
-    /**
-     * @param {{ answer: Preference, active: Side, unchanged: boolean, lacks: Lacks | null, asks: boolean, asksReason: boolean }} what
-     */
+    /** @param {{ answer: Preference, active: Side, unchanged: boolean, lacks: Lacks | null, asks: boolean, asksReason: boolean }} what */
     draw({ answer, active, unchanged, lacks, asks, asksReason }) {
       for (const side of SIDES) sets[side].draw(answer.ratings[side], { active: active === side, locked, text: lacks?.at === side ? lacks.text : "" });
       better.draw(answer.preferred, { disabled: locked });

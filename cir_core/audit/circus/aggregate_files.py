@@ -1,4 +1,4 @@
-"""A pool's labels as a file of CIRCUS's aggregate form, and back."""
+"""Read and write a pool's labels in CIRCUS's aggregate format."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def write_aggregate(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     source_files: Sequence[str] = (), whole: Benchmark | None = None,
 ) -> None:
-    """``runs`` are those that ``aggregate`` was made of; ``whole`` as for
+    """``runs`` are those from which ``aggregate`` was computed; ``whole`` as in
     :func:`~cir_core.audit.circus.circus_files.write_run`; each input's ``retrievals`` are those of
     the retriever that ranks best under it. Raises ``DatasetError`` for runs of other queries."""
     for run in runs:
@@ -128,7 +128,7 @@ def write_aggregate(
 
 
 def labelled(label: QueryLabel) -> dict[str, Any]:
-    """The ``aggregation`` of a sample or trace."""
+    """The ``aggregation`` entry of a sample or trace."""
     return {
         "label": label.label, "detail_label": label.detail, "legacy_category": label.legacy,
         "best_retriever_by_modality": {variant: label.best_retriever.get(variant) for variant in VARIANTS},
@@ -138,14 +138,14 @@ def labelled(label: QueryLabel) -> dict[str, Any]:
 
 def read_aggregate(path: Path, faults: ValidationIssues | None = None, *,
                    benchmark: Benchmark | None = None) -> Aggregate:
-    """Labels as the file has them, CIRCUS's or ours; they are not counted anew.
+    """Labels as in the file, CIRCUS's or ours; they are not recomputed.
 
-    CIRCUS's own files were made with a retriever that they do not name: support may exceed the
+    CIRCUS's own files involve a retriever that they do not name: support may exceed the
     number of retrievers, and a best retriever may be missing (no entry for that input).
 
     Args:
         benchmark: gives CIRCUS's samples their query ids and is checked against their texts;
-            without it a query without an id is called by its line.
+            without it a query without an id is identified by its line.
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """

@@ -1,6 +1,6 @@
-"""One retriever's audit as a file of CIRCUS's form, and back.
+"""Read and write one retriever's audit in CIRCUS's format.
 
-Files of CIRCUS itself come back with one rank per input (the best target's); ours without loss.
+Files from CIRCUS itself give one rank per input (the best target's); ours round-trip without loss.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class _Own(Strict):
 
 
 def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Benchmark | None = None) -> None:
-    """``benchmark`` is what was audited, perhaps the first queries of ``whole``, in which
-    ``query_idx`` counts. Raises ``DatasetError`` where the run is not of the benchmark's queries."""
+    """``benchmark`` is the audited part, perhaps the first queries of ``whole``, in which
+    ``query_idx`` counts. Raises ``DatasetError`` if the run's queries are not the benchmark's."""
     check_same_queries(benchmark, run)
     gallery, card, lines = gallery_of(benchmark, [run]), run.card, lines_of(benchmark, whole)
     samples = []
@@ -109,12 +109,12 @@ def write_run(path: Path, run: RetrieverRun, benchmark: Benchmark, *, whole: Ben
 
 
 def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: Benchmark | None = None) -> RetrieverRun:
-    """A per-retriever file, CIRCUS's or ours.
+    """Read a per-retriever file, CIRCUS's or ours.
 
     Args:
         benchmark: the data set it was made from. A file of CIRCUS then gets its query ids and
-            image ids, is checked against its texts, and agrees with other runs of the same data
-            set; queries it lacks have a problem. Without it, files agree among themselves.
+            image ids, is checked against its texts, and is comparable with other runs of the same data
+            set; queries it lacks have a problem. Without it, files are comparable only with each other.
 
     Raises ``DatasetError`` with file and record unless ``faults`` collects.
     """
@@ -134,7 +134,7 @@ def read_run(path: Path, faults: ValidationIssues | None = None, *, benchmark: B
 
 
 def pools_on_card(path: Path) -> str:
-    """``pools_digest`` of a file that cirque wrote, read from its head; "" for any other file."""
+    """``pools_digest`` of a file written by cirque, read from its head; "" for any other file."""
     found = first_value(path, f"{OURS}.card.pools_digest")
     return found if isinstance(found, str) else ""
 
@@ -221,7 +221,7 @@ def _digest_of(samples: Sequence[tuple[int, Sample]]) -> str:
 
 
 def circus_captions(dataset: str) -> CaptionMode:
-    """How CIRCUS's texts came of their captions, which its files do not say: it audits M-BEIR's query files."""
+    """Caption mode of CIRCUS's texts, which its files do not state: it audits M-BEIR's query files."""
     return "m-beir" if dataset.casefold().startswith("fashioniq") else "single"
 
 

@@ -1,8 +1,8 @@
-"""What CIRCUS's per-retriever and aggregate JSON have in common: ``{metadata, summary,
-gallery_paths, samples}``, one sample for each query, images as places in ``gallery_paths``.
+"""Common format of CIRCUS's per-retriever and aggregate JSON: ``{metadata, summary,
+gallery_paths, samples}``, one sample per query, images as indices into ``gallery_paths``.
 
-CIRCUS keeps one rank for each input, the best target's. All ranks, image ids and the run's card
-stand under the key ``cirque``, which its own tools pass over.
+CIRCUS stores one rank per input, the best target's. All ranks, image ids and the run's card
+are under the key ``cirque``, which its own tools ignore.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TAKEN_AWAY = {"black": ("img_black", "text_drop_all"), "drop": ("img_drop", "te
 
 @dataclass(frozen=True)
 class WrittenGallery:
-    """The images of one file: places are those of ``gallery_paths``."""
+    """The images of one file; indices refer to ``gallery_paths``."""
 
     ids: tuple[str, ...]
     paths: tuple[str, ...]
@@ -52,12 +52,12 @@ def gallery_of(benchmark: Benchmark, runs: Sequence[RetrieverRun]) -> WrittenGal
 
 
 def image_path(benchmark: Benchmark, image_id: str) -> str:
-    """Where releases keep an image, relative to the images' root; its id where that is not known."""
+    """Path of an image in releases, relative to the image root; its id if unknown."""
     return next(iter(benchmark.image_paths(image_id)), image_id)
 
 
 def lines_of(benchmark: Benchmark, whole: Benchmark | None) -> Sequence[int]:
-    """``query_idx`` of each query: its line in ``whole``, the benchmark as its files have it."""
+    """``query_idx`` of each query: its line in ``whole``, the benchmark as in its files."""
     whole = whole or benchmark
     line = {query.query_id: whole.line_of(position) for position, query in enumerate(whole.queries)}
     return [line[query.query_id] for query in benchmark.queries]
@@ -94,7 +94,7 @@ def sample(
         best: dict[Variant, int | None] = {}
         for variant in VARIANTS:
             ranks = rankings[variant].ranks
-            # A file made elsewhere may hold the best rank without saying whose it is.
+            # An external file may contain the best rank without naming its retriever.
             best[variant] = ranks.index(min(ranks)) if len(ranks) == len(paths) else None
         record |= {
             "canonical_target_image_path": paths[0],
@@ -124,8 +124,8 @@ def common_metadata(benchmark: Benchmark, runs: Sequence[RetrieverRun], samples:
 
 
 def made_with(card: RunCard) -> dict[str, Any]:
-    """What a per-retriever file says of the retriever's code. Of ranks that were made elsewhere it is
-    what their own file says; null where that says nothing."""
+    """Metadata on the retriever's code for a per-retriever file. For external ranks, that of
+    their own file; null if that has none."""
     form = card.identity.get("file_form")
     if form == "circus":
         return {key: card.identity.get(key) for key in ("retriever_module", "retriever_class", "normalize")}
@@ -134,13 +134,13 @@ def made_with(card: RunCard) -> dict[str, Any]:
 
 
 def _normalize(runs: Sequence[RetrieverRun]) -> bool | None:
-    """Whether rows were normalised; null where it is not known of all, or the retrievers differ."""
+    """Whether rows were normalised; null if unknown for any, or if the retrievers differ."""
     first, *others = (made_with(run.card)["normalize"] for run in runs)
     return first if isinstance(first, bool) and all(other is first for other in others) else None
 
 
 def recalls(samples: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """``recall_at_k`` of a file's summary, in percent with two decimals as CIRCUS has it."""
+    """``recall_at_k`` of a file's summary, in percent with two decimals as in CIRCUS."""
     return {
         variant: round(100 * sum(s["hits_at_k"][variant] for s in samples) / len(samples), 2) if samples else 0.0
         for variant in VARIANTS
@@ -156,7 +156,7 @@ def check_same_queries(benchmark: Benchmark, run: RetrieverRun) -> None:
 
 
 def write_document(path: Path, head: Mapping[str, Any], gallery: WrittenGallery, samples: Iterable[Any]) -> None:
-    """The same content gives the same bytes; one image and one sample on a line."""
+    """Deterministic; one image and one sample per line."""
     blocks = [f'"{name}": {as_json(value)}' for name, value in head.items()]
     blocks.append(_lines("gallery_paths", gallery.paths))
     blocks.append(_lines("samples", samples))
@@ -168,11 +168,11 @@ def as_json(value: Any) -> str:
 
 
 def ablation_of(metadata: Mapping[str, Any]) -> tuple[str, bool]:
-    """How a file's inputs were taken away, and whether its two unimodal columns are the wrong way round.
+    """How a file's inputs were ablated, and whether its two unimodal columns are swapped.
 
-    What counts is the operation: ``img_black`` leaves the text, ``text_drop_all`` the image.
-    CIRCUS's configuration files are named after what they take away, so a name alone misleads;
-    it is only asked where no operation is given.
+    Decided by the operation: ``img_black`` leaves the text, ``text_drop_all`` the image.
+    CIRCUS's configuration files are named after the input they remove, so a name alone is misleading;
+    it is used only if no operation is given.
     """
     text, image = (_operation(metadata, f"{variant}_attack") for variant in ("text_only", "image_only"))
     if (text, image) == ("img_black", "text_drop_all"):
@@ -185,7 +185,7 @@ def ablation_of(metadata: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 class PathIndex:
-    """From the paths other machines gave images to a data set's ids, by their longest common end."""
+    """Map paths of other machines to a data set's image ids, by their longest common suffix."""
 
     def __init__(self, benchmark: Benchmark | None, root: str = "") -> None:
         self._root = root.rstrip("/") + "/" if root else ""
@@ -195,7 +195,7 @@ class PathIndex:
                 self._ids.setdefault(path, image_id)
 
     def find(self, path: str) -> str:
-        """The id, or the path relative to the file's own root where no image has it."""
+        """The id, or the path relative to the file's own root if no image matches."""
         parts = PurePosixPath(path.replace("\\", "/")).parts
         for start in range(len(parts)):
             if (found := self._ids.get("/".join(parts[start:]))) is not None:

@@ -1,4 +1,4 @@
-"""Reading the samples of CIRCUS's files, and telling which query of a data set each is of."""
+"""Read the samples of CIRCUS's files, and match them to a data set's queries."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _OwnRanks(Strict):
 
 
 class Sample(Strict):
-    """What is read of one sample; the rest of it can be made again."""
+    """The fields read of one sample; the rest can be recomputed."""
 
     query_idx: NonNegativeInt
     query_id: str | None = None
@@ -35,7 +35,7 @@ class Sample(Strict):
 
 
 def read_samples(path: Path, document: Record, faults: ValidationIssues) -> list[tuple[int, Sample]]:
-    """The good samples with their numbers; each query once, images within ``gallery_paths``."""
+    """Valid samples with their numbers; each query once, images within ``gallery_paths``."""
     images, records = document.get("gallery_paths", []), document.get("samples")
     if not isinstance(records, list) or not isinstance(images, list):
         faults.add(path, "", "it has no list of samples", "Check that it is an audit's file of one retriever")
@@ -49,7 +49,7 @@ def read_samples(path: Path, document: Record, faults: ValidationIssues) -> list
         place = max((place for places in one.retrievals.values() for place in places), default=-1)
         rank = max((rank for rank in one.ranks.values() if rank), default=0)
         if one.query_idx in seen:
-            faults.add(path, where, f"query_idx {one.query_idx} stands in sample {seen[one.query_idx]} too", "Keep one")
+            faults.add(path, where, f"query_idx {one.query_idx} is also in sample {seen[one.query_idx]}", "Keep one")
         elif place >= len(images) or (images and rank > len(images)):
             faults.add(path, where, f"it points beyond the {len(images)} images of gallery_paths",
                        "Take ranks and retrievals from the same run")
@@ -60,12 +60,12 @@ def read_samples(path: Path, document: Record, faults: ValidationIssues) -> list
 
 
 def names_of(benchmark: Benchmark) -> frozenset[str]:
-    """What files may call the data set, case-folded: CIRCUS writes "fashionIQ" for "fashioniq"."""
+    """Names of the data set in files, case-folded: CIRCUS writes "fashionIQ" for "fashioniq"."""
     return frozenset(name.casefold() for name in (benchmark.name, benchmark.kind, benchmark.dataset) if name)
 
 
 class QueryFinder:
-    """Queries of a benchmark by the ids and line numbers of files made elsewhere."""
+    """Find queries of a benchmark by the ids and line numbers of external files."""
 
     def __init__(self, benchmark: Benchmark) -> None:
         self._benchmark = benchmark
@@ -80,7 +80,7 @@ class QueryFinder:
     ) -> str | None:
         """The query's id: by ``query_id`` if the benchmark has it, else by its line (from 0).
 
-        None after a fault: no such line, or its text is another one.
+        None after a fault: no such line, or a different text.
         """
         query = self._by_id.get(query_id or "") or self.at(position)
         if query is not None and (not text or plain_text(text) == plain_text(query.modification_text)):
@@ -94,5 +94,5 @@ class QueryFinder:
 
 
 def plain_text(text: str) -> str:
-    """Letters and digits alone: one caption looks different in every caption mode, but not in these."""
+    """Letters and digits only: identical for a caption in every caption mode."""
     return " ".join(re.findall(r"\w+", text.casefold()))

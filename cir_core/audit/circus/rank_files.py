@@ -1,4 +1,4 @@
-"""Ranks made elsewhere, as the smallest file that says enough to stand in a pool::
+"""External ranks, in the smallest file format that can be pooled::
 
     {"retriever": "GME-Qwen2VL", "dataset": "cirr-val",
      "ranks": {"12": {"multimodal": 3, "text_only": 40, "image_only": 812},
@@ -6,9 +6,9 @@
      "top": {"12": {"multimodal": ["dev-2-0-img1", "dev-7-1-img0"]}},
      "instruction": "Retrieve the image that …", "ablation": "black"}
 
-Ranks start at 1, over the whole pool with the reference in it. A query with several targets has
+Ranks start at 1, over the whole pool including the reference. A query with several targets has
 a list in the order of its targets, or its best target's rank alone. ``top``, ``instruction`` and
-``ablation`` may be missing: no panel, no instruction, and "black" (see
+``ablation`` are optional: no panel, no instruction, and "black" by default (see
 :data:`cir_core.audit.records.Ablation`).
 """
 
@@ -58,16 +58,16 @@ _KEYS = frozenset(VARIANTS)
 
 
 def read_ranks(path: Path, benchmark: Benchmark, faults: ValidationIssues | None = None) -> RetrieverRun:
-    """A retriever's ranks from a file of the form above, or from a per-retriever file of CIRCUS's form.
+    """Read a retriever's ranks from a file of the format above, or from a per-retriever file of CIRCUS's format.
 
-    The card says that they come from this file (its SHA-256); data set and pools are the
-    benchmark's, whose pools must be known for ranks and images to be checked against them.
+    The card names this file as the source (by SHA-256); data set and pools are the
+    benchmark's, whose pools must be known so that ranks and images can be checked.
 
     Raises ``DatasetError`` naming file and record: unknown or missing queries, a rank that is not
     a whole number from 1 to the pool's size, more or fewer ranks than targets.
     """
     faults = faults or ValidationIssues()
-    document = read_object(path, faults, constants=True)  # a rank that is NaN is found with its query
+    document = read_object(path, faults, constants=True)  # a NaN rank is reported with its query
     if "samples" in document:
         return read_run(path, faults, benchmark=benchmark)
     head = validated(_Head, document, path, "", faults)

@@ -1,8 +1,8 @@
-"""Audited queries one by one: CIRCUS's traces and query-index files, and what annotators validated.
+"""Per-query files: CIRCUS's traces and query-index files, and the queries validated by annotators.
 
-``query_idx`` is a query's place in its file, from 0: the line of a query file in M-BEIR's form, the
-record of an annotation file, and for FashionIQ the position over the categories' files one after
-another. All ``benchmark`` here are the whole one, also where only its first queries were audited.
+``query_idx`` is a query's position in its file, from 0: the line of a query file in M-BEIR's format, the
+record of an annotation file, and for FashionIQ the position over the concatenated files of the
+categories. ``benchmark`` is always the whole one, even if only its first queries were audited.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def write_queries(
     path: Path, benchmark: Benchmark, runs: Sequence[RetrieverRun], aggregate: Aggregate, *,
     accepted: Collection[str] | None = None, depth: int = DEPTH,
 ) -> None:
-    """One line for each labelled query: CIRCUS's trace with the panel beside it, and with all that was
-    found in turn (ids and paths).
+    """One line per labelled query: CIRCUS's trace with the panel, and with all results
+    interleaved (ids and paths).
 
-    ``accepted``: query ids that annotators validated. CIRCUS's fields about annotation are null
-    where there is none; for a query outside ``accepted`` nothing is claimed either.
+    ``accepted``: query ids validated by annotators. CIRCUS's annotation fields are null
+    without annotations, and for queries outside ``accepted``.
     """
     instruction = next((run.card.instruction for run in runs if run.card.instruction is not None), None)
     places = {answer.query_id: place for run in runs[:1] for place, answer in enumerate(run.queries)}
@@ -66,7 +66,7 @@ def write_shortcut_free(path: Path, benchmark: Benchmark, aggregate: Aggregate) 
     """The shortcut-free queries as JSONL at ``path`` and, beside it, as CSV. Returns both.
 
     The CSV has a column for each rank, best retriever and support ("ranks.multimodal", …), and an apostrophe in front
-    of a text that a spreadsheet would run as a formula; the JSONL has every text as it is.
+    of a text that a spreadsheet would run as a formula; texts in the JSONL are unchanged.
     """
     records = []
     for position, label in _positioned(benchmark, aggregate):
@@ -90,8 +90,8 @@ def write_shortcut_free(path: Path, benchmark: Benchmark, aggregate: Aggregate) 
 
 
 def write_query_index(path: Path, benchmark: Benchmark, field: str, value: str, query_ids: Collection[str]) -> None:
-    """CIRCUS's list of the lines a subset has. Raises ``DatasetError`` for an empty subset, which
-    an evaluation would pass over in silence."""
+    """CIRCUS's list of the lines of a subset. Raises ``DatasetError`` for an empty subset, which
+    an evaluation would silently ignore."""
     wanted = frozenset(query_ids)
     found = [benchmark.line_of(place) for place, query in enumerate(benchmark.queries) if query.query_id in wanted]
     if not found or len(found) < len(wanted):
@@ -125,11 +125,11 @@ def read_validated(
 
     Args:
         path: traces (JSONL; ``all_validated_queries.jsonl`` is one) or a query-index file (JSON).
-        dataset: what the file calls the benchmark, where that is not its name, kind or own name.
+        dataset: the benchmark's name in the file, if it is not its name, kind or own name.
         rule: for a query on several lines; votes that are null do not count.
 
     Raises ``DatasetError`` with file and record: for a file or a query of another data set, and for
-    a file in which no query is valid.
+    a file without valid queries.
     """
     faults = faults or ValidationIssues()
     if path.suffix == ".jsonl":
@@ -160,9 +160,9 @@ def _votes(path: Path, benchmark: Benchmark, dataset: str | None, faults: Valida
 
 
 def _called(path: Path, names: Sequence[str], benchmark: Benchmark, dataset: str | None) -> str | None:
-    """Which of the names in a file is the benchmark's, case-folded; None where the file has none.
+    """Which of the names in a file is the benchmark's, case-folded; None if the file has none.
 
-    A file of another data set has positions too, so that its queries would be taken for these."""
+    Positions in a file of another data set would otherwise be taken for these queries."""
     if not names:
         return None
     there = {name.casefold() for name in names}

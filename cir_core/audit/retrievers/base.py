@@ -1,4 +1,4 @@
-"""What an audit asks of a retriever, and ranks made elsewhere as one."""
+"""Retriever interface of audits, and precomputed ranks as a retriever."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ class Retriever(Protocol):
     def name(self) -> str: ...
 
     def card(self) -> RunCard:
-        """What its ranks depend on. May index a gallery first, but loads no model where one is
-        there. Raises ``CirqueError`` where this retriever cannot be used at all."""
+        """Everything its ranks depend on. May index a gallery first, but loads no model if there is
+        one. Raises ``CirqueError`` if this retriever cannot be used at all."""
         ...
 
     def rank(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
-        """One outcome for each query, in their order.
+        """One outcome per query, in their order.
 
-        What is wrong with one query is a :class:`Problem`. What is raised is about the batch, or
-        about the retriever: ``LanguageModelUnavailable``, ``EncoderUnavailable``,
-        ``EncoderMismatch``, ``GalleryError`` and ``MethodError`` mean that it cannot go on.
+        A problem with a single query is a :class:`Problem`. Exceptions concern the batch or
+        the retriever: ``LanguageModelUnavailable``, ``EncoderUnavailable``,
+        ``EncoderMismatch``, ``GalleryError`` and ``MethodError`` mean that it cannot continue.
         """
         ...
 
     def close(self) -> None:
-        """Let go of models. It may be asked again afterwards."""
+        """Release its models. It can be used again afterwards."""
         ...
 
 
 class RanksRetriever:
-    """Ranks that were made elsewhere and read from a file, for ``benchmark`` or a part of it."""
+    """External ranks read from a file, for ``benchmark`` or a part of it."""
 
     def __init__(self, run: RetrieverRun, benchmark: Benchmark) -> None:
         self._run = run

@@ -1,4 +1,4 @@
-"""What a method's ranks depend on, as plain JSON for a run's card."""
+"""Identity of a method for a run's card: everything its ranks depend on, as plain JSON."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from cir_core.version import __version__
 def method_identity(
     settings: MethodSettings, gallery: Gallery, language: LanguageModel, domain: Domain
 ) -> dict[str, Any]:
-    """No paths, no names of galleries: the same files and weights elsewhere give the same. The
-    language model counts only where the method asks one."""
+    """Contains no paths or gallery names: the same files and weights give the same identity anywhere. The
+    language model is included only if the method uses one."""
     encoder = gallery.encoder
     identity: dict[str, Any] = {
         "kind": "method",
@@ -41,7 +41,7 @@ def method_identity(
 
 
 def _tasks(settings: MethodSettings, domain: Domain) -> Mapping[str, Task[Any]]:
-    """What the method may ask language models, by role."""
+    """The method's possible language model tasks, by role."""
     tasks: list[Task[Any]] = []
     reflects = settings.reflection is not None and settings.reflection.fusion != "pseudo-feedback"
     if settings.base == "cirevl" or settings.soft_filter or reflects:

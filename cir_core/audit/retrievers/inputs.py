@@ -1,4 +1,4 @@
-"""The three inputs of an audit: what a method gets of a query under each variant."""
+"""Ablated inputs: a method's query under each variant."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from cir_core.types.records import MethodSettings, Vector
 
 
 def settings_under(settings: MethodSettings, ablation: Ablation, variant: Variant) -> MethodSettings:
-    """The method as it runs under ``variant``. Nothing leaves the results (CIRCUS), and only
-    "drop" makes another method of it: the remaining input alone, without filter or rounds."""
+    """The method's settings under ``variant``. Nothing is excluded from the results (CIRCUS), and only
+    "drop" changes the method: the remaining input alone, without filter or rounds."""
     settings = replace(settings, exclude="none")
     if ablation == "black" or variant == "multimodal":
         return settings
@@ -27,10 +27,10 @@ def settings_under(settings: MethodSettings, ablation: Ablation, variant: Varian
 
 
 class BlackImages:
-    """References that show nothing: all black, as wide and high as the image they stand for.
+    """All-black references, as wide and high as the image they replace.
 
-    They are encoded like any image, each size once and by itself, so that a vector does not
-    depend on which queries came before.
+    They are encoded like any image, once per size and one at a time, so that a vector does not
+    depend on earlier queries.
     """
 
     def __init__(self, encoder: Encoder) -> None:
@@ -38,7 +38,7 @@ class BlackImages:
         self._features: dict[tuple[int, int], Vector] = {}
 
     def instead_of(self, gallery: Gallery, image_id: str) -> Reference:
-        """Raises ``UnknownImage``; what the encoder raises goes through."""
+        """Raises ``UnknownImage``, and what the encoder raises."""
         image = gallery.image(gallery.row_of(image_id))
         size = (image.width, image.height)
 

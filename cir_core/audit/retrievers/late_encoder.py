@@ -1,4 +1,4 @@
-"""Encoders that are loaded when they are needed: an audit whose ranks are stored needs none."""
+"""Lazily loaded encoder: an audit whose ranks are stored needs none."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Load = Callable[[str], Encoder]
 class LateEncoder:
     """The encoder that ``gallery`` was indexed with, as ``cir_core.encoders.base.Encoder``.
 
-    What is used first loads it; it composes if the loaded one does. ``load`` is asked at every
-    use and has to keep what it loaded: held here too, it would stay in memory when ``load``
-    lets go of it. Raises what loading raises, and ``EncoderMismatch`` where the weights are
-    others by now.
+    Loaded on first use; it composes if the loaded one does. ``load`` is called at every
+    use and must cache the encoder: a reference here would prevent its
+    release. Raises what loading raises, and ``EncoderMismatch`` if the weights have
+    changed.
     """
 
     def __init__(self, gallery: Gallery, load: Load) -> None:

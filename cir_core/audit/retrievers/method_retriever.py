@@ -1,4 +1,4 @@
-"""One of cirque's methods over an indexed gallery, as a retriever of an audit."""
+"""A search method over an indexed gallery, as a retriever of an audit."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from cir_core.types.records import MethodSettings
 
 
 class MethodRetriever:
-    """``method`` over the gallery that ``open_gallery`` gives, which may index it first.
+    """``method`` over the gallery from ``open_gallery``, which may index it first.
 
-    ``benchmark`` lists its pools. ``instruction`` goes before the text, on a line of its own,
-    where the encoder composes by itself; other methods take none.
+    ``benchmark`` lists its pools. ``instruction`` precedes the text, on a separate line,
+    for an encoder that composes; other methods take none.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class MethodRetriever:
         )
 
     def rank(self, queries: Sequence[BenchmarkQuery], variant: Variant) -> Sequence[Ranking | Problem]:
-        """See :class:`~cir_core.audit.retrievers.base.Retriever`. What can be encoded together is."""
+        """See :class:`~cir_core.audit.retrievers.base.Retriever`. Queries are encoded in batches if possible."""
         settings = settings_under(self.method.settings, self._ablation, variant)
         self._open_all()
         searchers = [self._pools[query.pool] for query in queries]
@@ -71,7 +71,7 @@ class MethodRetriever:
                 for one in ranked]
 
     def close(self) -> None:
-        """Lets go of the encoder, and of all that was made with it."""
+        """Release the encoder, and everything computed with it."""
         for name in ("_pools", "_black", "_models_here"):
             self.__dict__.pop(name, None)
 
@@ -90,7 +90,7 @@ class MethodRetriever:
             reference = self._black.instead_of(self._gallery, query.reference_id)
         else:
             reference = searcher.gallery_reference(query.reference_id)
-            if settings.base == "joint":  # now, so that an image that cannot be read is this query's affair alone
+            if settings.base == "joint":  # now, so that an unreadable image affects this query only
                 image = self._gallery.load_for_encoder(query.reference_id)
                 reference = replace(reference, picture=replace(reference.picture, load=lambda: image))
         if black and variant == "image_only":
@@ -113,7 +113,7 @@ class MethodRetriever:
                            of_query=True)
         return None
 
-    # -- what is opened when it is needed ----------------------------------------------
+    # -- opened on demand --------------------------------------------------------------
 
     @cached_property
     def _gallery(self) -> Gallery:
@@ -145,7 +145,7 @@ class MethodRetriever:
         }
 
     def _open_all(self) -> None:
-        """Before threads come in."""
+        """Open everything before threads start."""
         assert self._pools and self._black
 
     def _check_gallery(self) -> None:

@@ -1,4 +1,4 @@
-"""The models of an audit: one encoder at a time, shared by the retrievers that can."""
+"""Models of an audit: one encoder at a time, shared between retrievers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cir_core.language.tasks import Domain
 
 
 class OneAtATime:
-    """``load``, but the same spec again gives the same encoder, and it is let go before another
-    is loaded: retrievers over one gallery share theirs, and two large ones need not fit side
-    by side. Nobody else keeps an encoder, see :class:`LateEncoder`. Thread-safe."""
+    """Cache of one: the same spec gives the same encoder, which is released before another
+    is loaded, so that retrievers over one gallery share it and two large ones need not fit in
+    memory. No other object may hold an encoder, see :class:`LateEncoder`. Thread-safe."""
 
     def __init__(self, load: Load) -> None:
         self._load = load
@@ -34,11 +34,11 @@ class OneAtATime:
 
 
 class Models:
-    """How retrievers come by their models. ``domain`` is what language models are told that the
-    images show, ``workers`` how many queries may wait for them at a time.
+    """Models for retrievers. ``domain`` is what prompts say the images
+    show, ``workers`` the number of concurrent language model calls.
 
-    Retrievers that follow one another over one gallery share theirs, so that what a language
-    model learned of the images' words is learned once.
+    Consecutive retrievers over one gallery share their models, so that language model answers
+    about its images are reused.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Models:
         self._latest: tuple[LateEncoder, LanguageModel] | None = None
 
     def of(self, gallery: Gallery) -> tuple[LateEncoder, LanguageModel]:
-        """Of ``gallery``; nothing is loaded yet."""
+        """Models for ``gallery``; nothing is loaded yet."""
         if self._latest is None or self._generation != gallery.generation:
             self._latest = None
             encoder = LateEncoder(gallery, self.load_encoder)

@@ -1,4 +1,4 @@
-"""From what a person named to retrievers: galleries are looked up or indexed, files read."""
+"""Open retrievers from specs: look up or index galleries, read files."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Indexing = Callable[[str, IndexProgress], None]
 
 @dataclass(frozen=True)
 class Audited:
-    """What all retrievers of an audit share. ``whole`` is the benchmark as its files have it,
-    ``benchmark`` what is ranked of it: perhaps its first queries, over what ``base`` holds."""
+    """Common inputs of all retrievers of an audit. ``whole`` is the benchmark as in its files,
+    ``benchmark`` the part to rank: perhaps its first queries, over the images in ``base``."""
 
     benchmark: Benchmark
     whole: Benchmark
@@ -46,9 +46,9 @@ class Audited:
 def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Models) -> list[Retriever]:
     """Retrievers in the order of ``specs``; no model is loaded yet, and nothing indexed.
 
-    Raises ``GalleryError`` where a gallery is needed and none was named, ``MethodError`` for an
-    ablation that a method cannot do, ``DatasetError`` for a file of ranks that does not fit, or
-    whose ranks cannot be counted with those of the other retrievers.
+    Raises ``GalleryError`` if a gallery is needed and none was named, ``MethodError`` for an
+    ablation that a method does not support, ``DatasetError`` for a file of ranks that does not match, or
+    whose ranks are not comparable with those of the other retrievers.
     """
     opened = [_open(spec, audited, models) for spec in specs]
     cards = [one.card() if isinstance(one, RanksRetriever) else _expected(spec, audited)
@@ -66,7 +66,7 @@ def open_retrievers(specs: Sequence[RetrieverSpec], audited: Audited, models: Mo
 
 
 def gallery_of_ranks(files: Sequence[Path], benchmark: Benchmark, usual: Gallery) -> Gallery | None:
-    """``usual`` where a file of ``files`` was written by an audit over it, else None: then the ranks
+    """``usual`` if a file of ``files`` was written by an audit over it, else None: then the ranks
     are over the images that the data set's own files list.
 
     Raises ``DatasetError`` for a file that is missing.
@@ -76,13 +76,13 @@ def gallery_of_ranks(files: Sequence[Path], benchmark: Benchmark, usual: Gallery
         return None
     try:
         pools = over_gallery(benchmark, usual).pools
-    except GalleryError:   # it holds none of the images
+    except GalleryError:   # it has none of the images
         return None
     return usual if pools_digest(pools) in over else None
 
 
 def _expected(spec: RetrieverSpec, audited: Audited) -> RunCard:
-    """What a method's card will say of how it was audited. Its own opens or indexes a gallery."""
+    """The audit part of a method's card, known without opening or indexing its gallery."""
     assert spec.method is not None
     composes = spec.method.settings.base == "joint"
     return RunCard(
@@ -116,7 +116,7 @@ def _open(spec: RetrieverSpec, audited: Audited, models: Models) -> Retriever:
 
 
 def _ranks(path: Path, audited: Audited) -> RetrieverRun:
-    """Of the queries that are audited or, where those are only the first ones, of all."""
+    """Ranks of the audited queries or, if those are only the first ones, of all."""
     try:
         return read_ranks(path, audited.benchmark)
     except DatasetError:
@@ -128,8 +128,8 @@ def _ranks(path: Path, audited: Audited) -> RetrieverRun:
 def encoded_again(
     base: Gallery, spec: str, home: Path, load: Load, indexing: Indexing | None = None
 ) -> Gallery:
-    """A gallery of the images of ``base`` under the encoder ``spec``: one that is there, or a new
-    one called after ``base`` and the encoder's revision. Takes up after an interruption.
+    """A gallery of the images of ``base`` under the encoder ``spec``: an existing one, or a new
+    one named after ``base`` and the encoder's revision. Resumes after an interruption.
 
     Raises what loading and indexing raise.
     """

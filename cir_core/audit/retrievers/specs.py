@@ -1,13 +1,13 @@
-"""How retrievers are written on the command line.
+"""Retriever specs on the command line.
 
     slerp                       a method over the audit's gallery
     cirevl@GALLERY              a method over another gallery of the same images
     slerp@ViT-B-32/openai       over the gallery's images, indexed with that encoder at first use
     magiclens:BACKBONE:/w.pt    a composing encoder alone: the method "joint" with it
-    ranks:/path/ranks.json      ranks that were made elsewhere
-    NAME=…                      any of these under a name of one's own
+    ranks:/path/ranks.json      precomputed ranks from a file
+    NAME=…                      any of these under a custom name
 
-Several are separated by commas; a comma that belongs to a path is written ``\\,``.
+Several are separated by commas; a comma within a path is written ``\\,``.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _COMMA = re.compile(r"(?<!\\),")
 
 @dataclass(frozen=True)
 class RetrieverSpec:
-    """``name`` is "" where only a file tells it. ``method`` is None for a file of ranks; at most
-    one of ``gallery`` and ``encoder`` is given, neither stands for the audit's gallery."""
+    """``name`` is "" if only a file contains it. ``method`` is None for a file of ranks; at most
+    one of ``gallery`` and ``encoder`` is set, neither means the audit's gallery."""
 
     name: str
     method: Method | None = None
@@ -42,10 +42,10 @@ class RetrieverSpec:
 def parse_retrievers(
     texts: Iterable[str], methods: Mapping[str, Method], galleries: Collection[str], base: str = ""
 ) -> tuple[RetrieverSpec, ...]:
-    """All retrievers of ``texts``, each of which may hold several.
+    """All retrievers in ``texts``, each of which may contain several.
 
-    ``galleries`` are those there are; ``base`` is the audit's own. Raises ``MethodError`` for
-    what is no retriever, for two of one name and for the same one twice.
+    ``galleries`` are the existing ones; ``base`` is the audit's own. Raises ``MethodError`` for
+    an invalid retriever, for two of one name and for a repeated one.
     """
     parts = [part.replace("\\,", ",").strip() for text in texts for part in _COMMA.split(text)]
     specs = tuple(_parse(part, methods, galleries) for part in parts if part)

@@ -1,4 +1,4 @@
-"""From the captions that people wrote for one query to the text that is searched with.
+"""Combine the captions written for one query into its search text.
 
 Benchmarks with several captions per query differ here, and so do the figures reported on them.
 """
@@ -10,22 +10,22 @@ from collections.abc import Sequence
 from cir_core.datasets.records import CaptionMode
 from cir_core.errors import DatasetError
 
-_EDGES = ".?, "  # what CLIP4CIR and those that follow it take off both ends
+_EDGES = ".?, "  # stripped from both ends by CLIP4CIR and its successors
 
 
 def query_texts(captions: Sequence[str], mode: CaptionMode) -> tuple[str, ...]:
-    """The texts of one query: several for "separate", else one, () where every caption is empty.
+    """Search texts of one query: several for "separate", else one, () if every caption is empty.
 
-    White space around a caption goes, and empty captions go before anything is joined.
+    White space around captions is stripped, and empty captions are dropped before joining.
 
     * "joined" (CIReVL): joined by " and ", in the file's order.
     * "clip4cir" (CLIP4CIR, QuRe): full stops, question marks, commas and spaces off both ends,
-      then ``str.capitalize`` on the first, which lowers its other letters; joined by " and ".
-    * "m-beir": each begins with a small letter and loses one full stop at its end; joined by
-      " and "; double quotes off both ends; a capital, and a full stop unless it ends in ".?!".
-    * "separate" (CIRCLED) and "first": as they are.
+      then ``str.capitalize`` on the first, which lowercases its other letters; joined by " and ".
+    * "m-beir": each starts with a small letter and loses one full stop at its end; joined by
+      " and "; double quotes stripped from both ends; a capital, and a full stop unless it ends in ".?!".
+    * "separate" (CIRCLED) and "first": unchanged.
 
-    Raises ``DatasetError`` for "single" where there are several.
+    Raises ``DatasetError`` for "single" if there are several captions.
     """
     texts = [text for text in map(str.strip, captions) if text]
     if mode == "clip4cir":

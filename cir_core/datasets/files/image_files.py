@@ -1,6 +1,6 @@
-"""Which of a benchmark's images lie under a root folder, and where.
+"""Locate a benchmark's images under a root folder.
 
-Releases of one benchmark differ in folders and in extension. An image is looked for at the
+Releases of one benchmark differ in folders and extensions. An image is searched at the
 paths its benchmark names, then there with another extension, then anywhere under the root by
 its name. Folders are listed once, files are not opened.
 """
@@ -19,7 +19,7 @@ EXTENSIONS = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp", ".tif", ".tiff")
 
 
 class ImageFolder:
-    """Raises ``DatasetError`` if ``root`` is not a folder."""
+    """Image finder over one root folder. Raises ``DatasetError`` if ``root`` is not a folder."""
 
     def __init__(self, root: Path, image_paths: ImagePaths) -> None:
         if not root.is_dir():
@@ -30,7 +30,7 @@ class ImageFolder:
         self._folders: dict[str, dict[str, str]] = {}
 
     def find(self, image_id: str) -> str | None:
-        """The image's path below the root, with slashes; None if there is no such file."""
+        """The image's path relative to the root, with slashes; None if there is no such file."""
         candidates = [path for path in self._image_paths(image_id) if _inside(path)]
         for path in candidates:
             folder, stem = _parts(path)
@@ -40,22 +40,22 @@ class ImageFolder:
         return self._anywhere(candidates)
 
     def missing(self, image_ids: Iterable[str]) -> list[str]:
-        """Those without a file, in the order given."""
+        """Images without a file, in the order given."""
         return [image_id for image_id in image_ids if self.find(image_id) is None]
 
     def _listed(self, folder: str) -> dict[str, str]:
-        """Names of the images in ``folder`` by their stem."""
+        """Image names in ``folder`` by stem."""
         if folder not in self._folders:
             try:
                 with os.scandir(self.root / folder) as entries:
                     self._folders[folder] = _by_stem(entry.name for entry in entries)
-            except OSError:  # it is not there, or not for us: nothing in it is found
+            except OSError:  # missing or not readable: treated as empty
                 self._folders[folder] = {}
         return self._folders[folder]
 
     def _anywhere(self, candidates: list[str]) -> str | None:
-        """The file with a candidate's name whose folders are most like the candidate's; of equals
-        the first in the order of names."""
+        """The file with a candidate's name whose folders are most similar to the candidate's; ties go to
+        the first by name."""
         best: tuple[int, str] | None = None
         for candidate in candidates:
             wanted, stem = _parts(candidate)
@@ -75,7 +75,7 @@ class ImageFolder:
 
 
 def _walk(root: Path) -> Iterator[tuple[str, list[str]]]:
-    """Folders under ``root``, linked ones too, each once."""
+    """Folders under ``root``, including linked ones, each once."""
     seen: set[str] = set()
     for folder, folders, names in os.walk(root, followlinks=True):
         real = os.path.realpath(folder)
@@ -101,7 +101,7 @@ def _by_stem(names: Iterable[str]) -> dict[str, str]:
 
 
 def _inside(path: str) -> bool:
-    """A path that leads out of the root is none that a release names."""
+    """Whether ``path`` stays below the root; releases name no others."""
     return not path.startswith("/") and ".." not in path.split("/")
 
 
@@ -112,7 +112,7 @@ def _parts(path: str) -> tuple[str, str]:
 
 
 def _alike(wanted: str, found: str) -> int:
-    """How many folders two paths share, counted from the file."""
+    """Number of folders two paths share, counted from the file."""
     shared = 0
     for one, other in zip(reversed(wanted.split("/")), reversed(found.split("/")), strict=False):
         if one != other:

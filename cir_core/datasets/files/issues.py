@@ -1,8 +1,8 @@
-"""What is wrong with a data set's files: each fault names file, record and remedy.
+"""Validation issues of data-set files, each with file, record and remedy.
 
-A reader is written once. With ``ValidationIssues()`` the first fault is raised, which is what loading
-wants; with ``ValidationIssues(collect=True)`` the reader goes on without the faulty record, which is
-what ``cirque datasets check`` wants.
+One reader serves both uses. With ``ValidationIssues()`` the first fault is raised, for
+loading; with ``ValidationIssues(collect=True)`` the reader continues without the faulty record, for
+``cirque datasets check``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from cir_core.errors import DatasetError
 from cir_core.support.texts import shortened
 
-_LONGEST = 2_000  # characters of what a fault says; what it quotes is cut where it is composed
+_LONGEST = 2_000  # characters of a fault's message; quotations in it are shortened earlier
 KEPT = 1_000  # faults listed; a broken export has the same one on every line
 
 
@@ -39,7 +39,7 @@ class ValidationIssues:
         self._collect = collect
 
     def add(self, file: Path, record: str | int, problem: str, remedy: str) -> None:
-        """Note a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
+        """Add a fault; a number is a record of an array. Raises ``DatasetError`` unless collecting."""
         named = f"record {record}" if isinstance(record, int) else record
         fault = Fault(str(file), shortened(named, _LONGEST), shortened(problem, _LONGEST).rstrip("."),
                       shortened(remedy, _LONGEST).rstrip("."))

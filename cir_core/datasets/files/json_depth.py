@@ -1,8 +1,10 @@
-"""How deeply JSON may be nested and how long its numbers may be, told before a parser meets it.
+"""Limit JSON nesting and number length before parsing.
 
-ijson keeps a path for every open array, so its memory grows with the square of the depth;
-``json`` runs out of the interpreter's stack. No data set nests more than a few levels.
-At a whole number of more than 4,300 digits ijson's C parser takes the whole process down with it.
+ijson stores a path for every open array, so its memory grows with the square of the depth;
+``json`` overflows the interpreter's stack. No data set nests more than a few levels.
+An integer of more than 4,300 digits crashes the process in ijson's C parser.
+
+Own code: ijson limits neither, and raises no ``RecursionError`` that could be caught.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ _STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 class TooDeep(ValueError):
-    """``offset``: the byte of the bracket that opens one level too many."""
+    """``offset``: byte position of the bracket that exceeds the limit."""
 
     def __init__(self, offset: int) -> None:
         super().__init__(f"nested too deep: more than {DEEPEST} arrays and objects in each other at byte {offset}")
@@ -30,7 +32,7 @@ class TooDeep(ValueError):
 
 
 class LongNumber(TooDeep):
-    """``offset``: a byte near it."""
+    """``offset``: a nearby byte position."""
 
     def __init__(self, offset: int) -> None:
         ValueError.__init__(self, f"no data: there are more than {_MOST_DIGITS:,} digits in a row near byte {offset}")
@@ -38,11 +40,11 @@ class LongNumber(TooDeep):
 
 
 class DepthLimited:
-    """A binary stream of JSON that ends in ``TooDeep`` where it is nested deeper than ``DEEPEST``, and in
+    """A binary stream of JSON that raises ``TooDeep`` where it is nested deeper than ``DEEPEST``, and
     ``LongNumber`` before a block with more than a thousand digits in a row.
 
-    What comes before that bracket is still handed out, so that a parser gives the records it
-    has read. Brackets in strings do not count; what is no JSON at all is left to the parser.
+    Content before that bracket is still returned, so that a parser yields the records
+    before it. Brackets in strings do not count; invalid JSON is left to the parser.
     """
 
     def __init__(self, source: BinaryIO) -> None:
@@ -50,7 +52,7 @@ class DepthLimited:
         self._offset = source.tell()
         self._depth = 0
         self._in_string = self._after_backslash = False
-        self._digits = b""   # the end of what was read, digits as zeros
+        self._digits = b""   # the end of the last block, digits as zeros
         self._problem: TooDeep | None = None
 
     def read(self, size: int = -1) -> bytes:
@@ -74,16 +76,16 @@ class DepthLimited:
         return block[:place]
 
     def passes(self, block: bytes) -> bool:
-        """Whether no bracket of ``block`` opens a level too many; the state moves past it if so."""
+        """Whether ``block`` stays within the depth limit; if so, the state advances past it."""
         text = block[self._after_backslash:]
         after_backslash = (len(text) - len(text.rstrip(b"\\"))) % 2 == 1
-        if rb'\"' in text:  # only where quotes are escaped does it matter which backslashes are
+        if rb'\"' in text:  # escapes matter only if quotes are escaped
             if rb"\\" in text:
                 text = text.replace(rb"\\", b"")
             text = text.replace(rb'\"', b"")
         parts = text.translate(None, _NOT_STRUCTURE).split(b'"')
         brackets = b"".join(parts[self._in_string::2])
-        # Most of a file are records of a few levels: they are taken out whole, and counted as two.
+        # Most of a file is records of a few levels: they are removed as a whole, and counted as two.
         few = brackets.replace(b"[]", b"").replace(b"{}", b"")
         depths = list(accumulate(map(_STEP.__getitem__, few), initial=self._depth))
         if max(depths) > DEEPEST - 2:
@@ -95,7 +97,7 @@ class DepthLimited:
         return True
 
     def _place(self, block: bytes) -> int:
-        """Where the bracket that is one too many stands in ``block``."""
+        """Position in ``block`` of the bracket that exceeds the limit."""
         depth, in_string, escaped = self._depth, self._in_string, self._after_backslash
         for place, byte in enumerate(block):
             if escaped:

@@ -1,8 +1,8 @@
-"""JSON as data sets come: arrays and lines read one record at a time, a byte-order mark and
-Windows line ends allowed, and every fault with its file and record.
+"""Read JSON data sets: arrays and lines one record at a time, tolerating a byte-order mark and
+Windows line ends, and reporting every fault with its file and record.
 
-``NaN`` and ``Infinity`` are no JSON: they are faults here, also where Python would read them. So is
-what is nested more than a hundred levels deep (:mod:`cir_core.datasets.files.json_depth`).
+``NaN`` and ``Infinity`` are not JSON and are reported as faults, although Python would accept them. So is
+nesting of more than a hundred levels (:mod:`cir_core.datasets.files.json_depth`).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _FLATTER = "No data set is: check that it is the right file"
 
 
 def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterator[tuple[int, Record]]:
-    """Records of a JSON array of objects with their numbers from 0, without holding the file.
+    """Records of a JSON array of objects with their indices from 0, streamed.
 
-    ``key``: the array is this member of the file's object. What is cut off or broken half-way
+    ``key``: the array is this member of the file's object. A truncated or broken file
     is a fault after the records before it.
     """
     number = 0
@@ -52,16 +52,16 @@ def read_array(path: Path, faults: ValidationIssues, *, key: str = "") -> Iterat
         except TooDeep as error:
             faults.add(path, number, f"it is {error}", _FLATTER)
         except (ijson.JSONError, ValueError) as error:
-            # The C parser raises IncompleteJSONError for every fault; only the message tells a cut.
+            # The C parser raises IncompleteJSONError for every fault; only the message reveals a truncation.
             cut = "premature EOF" in str(error) or "Incomplete" in str(error)
             problem = "the file ends in the middle of it" if cut else f"it is not valid JSON ({_one_line(error)})"
             faults.add(path, number, problem, _AGAIN)
 
 
 def first_value(path: Path, key: str) -> Any:
-    """The first member ``key`` of a JSON object, reading no further than that; None if there is none.
+    """The first member ``key`` of a JSON object, reading no further than that; None if absent.
 
-    Raises ``DatasetError`` where the file is nested too deep before it.
+    Raises ``DatasetError`` if the file is nested too deep before it.
     """
     with _opened(path) as source:
         try:
@@ -73,13 +73,13 @@ def first_value(path: Path, key: str) -> Any:
 
 
 def first_byte(path: Path) -> bytes:
-    """The first byte that is not white space, which tells JSON arrays, objects and text apart."""
+    """The first byte that is not white space; it distinguishes JSON arrays, objects and text."""
     with _opened(path) as source:
         return _first_byte(source)
 
 
 def read_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, Record]]:
-    """Objects of a JSONL file with their line numbers from 1, one at a time; blank lines do not count."""
+    """Objects of a JSONL file with their line numbers from 1, streamed; blank lines are skipped."""
     for number, line in text_lines(path, faults):
         if not line.strip():
             continue
@@ -99,7 +99,7 @@ def read_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, Reco
 
 
 def text_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1, without their ends."""
+    """Lines with their numbers from 1, without line ends."""
     number = 0
     with io.TextIOWrapper(_opened(path), "utf-8", newline=None) as source:
         try:
@@ -110,7 +110,7 @@ def text_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str]
 
 
 def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Record:
-    """A whole JSON object; {} after a fault. A key that occurs twice in any object is a fault."""
+    """A whole JSON object; {} after a fault. A repeated key in any object is a fault."""
     content = read_document(path, faults, constants=constants)
     if content is None:
         return {}
@@ -121,9 +121,9 @@ def read_object(path: Path, faults: ValidationIssues, *, constants: bool = False
 
 
 def read_document(path: Path, faults: ValidationIssues, *, constants: bool = False) -> Any:
-    """Whatever JSON a file holds, read whole; None after a fault.
+    """Any JSON document, read whole; None after a fault.
 
-    ``constants``: let NaN and Infinity pass, for a reader that names the record they stand in.
+    ``constants``: accept NaN and Infinity, for a reader that reports the record they occur in.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> Record:
@@ -148,7 +148,7 @@ def read_document(path: Path, faults: ValidationIssues, *, constants: bool = Fal
 
 def validated(model: type[_Model], record: object, path: Path, where: str | int,
               faults: ValidationIssues) -> _Model | None:
-    """``record``, which need not be an object, as ``model``; None after a fault, which names the field."""
+    """Validate ``record``, which need not be an object, as ``model``; None after a fault, which names the field."""
     try:
         return model.model_validate(record)
     except ValidationError as error:
@@ -161,12 +161,12 @@ def validated(model: type[_Model], record: object, path: Path, where: str | int,
 
 
 def _held(record: object) -> str:
-    """Of an object its keys; what stands where an object should, in a few words."""
+    """The keys of an object; a short form of anything else."""
     return shortened(", ".join(record), 200) or "nothing" if isinstance(record, dict) else _shown(record)
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open after a byte-order mark, if there is one. Raises ``DatasetError``."""
+    """Open for reading, skipping a byte-order mark. Raises ``DatasetError``."""
     try:
         source = path.open("rb")
     except FileNotFoundError:
@@ -202,4 +202,4 @@ def _one_line(error: Exception) -> str:
     return " ".join(str(error).split())[:120]
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)  # json.loads would make one for every line
+_DECODER = json.JSONDecoder(parse_constant=_refuse)  # json.loads would create one per line

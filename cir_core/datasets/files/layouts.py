@@ -1,4 +1,4 @@
-"""Finding a benchmark's files in the layouts that people keep them in."""
+"""Find a benchmark's files in common folder layouts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cir_core.support.texts import quoted
 def find_file(root: Path, options: Sequence[str], what: str) -> Path:
     """The first of ``options``, paths below ``root``, that is a file.
 
-    Raises ``DatasetError`` that says ``what`` was looked for and where.
+    Otherwise raises ``DatasetError`` that names ``what`` is missing and where.
     """
     check_folder(root)
     for option in options:
@@ -32,9 +32,9 @@ def check_folder(root: Path) -> None:
 
 
 def split_of_file(path: Path, named: str | None, given: str | None) -> str:
-    """The split of a single file: the one its name says, or that a person gave, or "val".
+    """The split of a single file: from its name, or as given, or "val".
 
-    Raises ``DatasetError`` where the two differ: figures would stand under another split's name.
+    Raises ``DatasetError`` if the two differ: results would be reported under the wrong split.
     """
     if named and given and named != given:
         raise DatasetError(f"{path} is of the split {quoted(named)}, as its name says, not {quoted(given)}. Leave the "
@@ -43,8 +43,8 @@ def split_of_file(path: Path, named: str | None, given: str | None) -> str:
 
 
 def refuse_targets(path: Path, split: str, queries: Sequence[BenchmarkQuery]) -> None:
-    """Raises ``DatasetError`` for a file that a person says is of a split that hides its targets,
-    and that names some: it is another split's."""
+    """Raises ``DatasetError`` for a file declared to be of a split that hides its targets
+    although it names some: it belongs to another split."""
     known = sum(bool(query.target_ids) for query in queries)
     if known and hides_targets(split):
         raise DatasetError(f"{path}: {known} of its {len(queries)} queries name their targets, which the split "

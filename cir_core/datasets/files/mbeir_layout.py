@@ -1,8 +1,8 @@
-"""Which files of a folder in M-BEIR's layout belong together.
+"""Find matching files in a folder in M-BEIR's layout.
 
 Releases name them after data set, task and split (``query/test/mbeir_cirr_task7_test.jsonl``,
 ``cand_pool/local/mbeir_cirr_task7_cand_pool.jsonl``); converters are shorter
-(``cand_pool/lasco_task7.jsonl``, ``qrels/test.tsv``). ``*.trace.jsonl`` are an audit's.
+(``cand_pool/lasco_task7.jsonl``, ``qrels/test.tsv``). ``*.trace.jsonl`` belong to an audit.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ class MbeirFiles:
     queries: Path
     pool: Path | None
     qrels: Path | None
-    dataset: str  # "" where the names do not say
+    dataset: str  # "" if the names do not contain it
     split: str
 
 
 def find_files(path: Path, split: str | None, pool: Path | None, qrels: Path | None) -> MbeirFiles:
-    """``path``: the query file, or the folder that holds ``query``. The pool and qrels are found
-    beside it unless they are given. Raises ``DatasetError`` listing what fits where several do, and
-    for a file whose name says another split."""
+    """``path``: the query file, or the folder that contains ``query``. The pool and qrels are found
+    beside it unless given. Raises ``DatasetError`` listing the matches if several files match, and
+    for a file whose name contradicts ``split``."""
     if not path.exists():
         raise DatasetError(f"{path} is missing. Give M-BEIR's folder, or the query file in it.")
     queries = _queries(path, split) if path.is_dir() else path
@@ -83,7 +83,7 @@ def _qrels(root: Path, dataset: str, split: str, queries: Path) -> Path | None:
 
 
 def _named(path: Path) -> tuple[str, str]:
-    """Data set and split as the file's name says them."""
+    """Data set and split, parsed from the file's name."""
     parts = path.name.split(".")[0].split("_")
     split = next((part for part in parts if part in _SPLITS), "")
     return "_".join(part for part in parts if part not in _SPLITS and not _COMMON.fullmatch(part)), split

@@ -1,4 +1,4 @@
-"""Any benchmark as files in M-BEIR's form, converters' dialect."""
+"""Write any benchmark in M-BEIR's format, converters' dialect."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cir_core.support.texts import quoted
 
 
 def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
-    """Query file, candidate pool and qrels of each of the benchmark's pools, in M-BEIR's layout.
+    """Write query file, candidate pool and qrels of each of the benchmark's pools, in M-BEIR's layout.
 
-    The same benchmark gives the same bytes. What the form has no place for (CIRR's subsets and
-    exclusions, aspects, a reference's id where its path does not tell it) is written under the
-    key ``cirque``, which :func:`cir_core.datasets.readers.mbeir.read_benchmark` takes up and others skip.
-    Paths are the first of ``Benchmark.image_paths``. Raises ``DatasetError`` where a pool is not
-    listed, since a pool file would have to be made up.
+    Deterministic, byte for byte. Fields missing in the format (CIRR's subsets and
+    exclusions, aspects, a reference's id that its path does not determine) are written under the
+    key ``cirque``, which :func:`cir_core.datasets.readers.mbeir.read_benchmark` reads and others skip.
+    Paths are the first of ``Benchmark.image_paths``. Raises ``DatasetError`` if a pool is not
+    listed, since its file would have to be invented.
     """
     if missing := [name for name, pool in benchmark.pools.items() if pool is None]:
         raise DatasetError(f"The files of {benchmark.name} do not list the images of the pool {quoted(missing[0])}, "
@@ -30,7 +30,7 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
     split = benchmark.split or "test"
     written: list[Path] = []
     for name, pool in benchmark.pools.items():
-        label = benchmark.dataset or benchmark.kind.replace("_", "-")  # its own name comes back as it was
+        label = benchmark.dataset or benchmark.kind.replace("_", "-")  # a data set's own name round-trips
         if len(benchmark.pools) > 1:
             label = f"{label}-{name}".replace("_", "-")
         stem = f"mbeir_{label}_task7_{split}"
@@ -49,7 +49,7 @@ def write_mbeir(folder: Path, benchmark: Benchmark) -> tuple[Path, ...]:
 
 
 def query_record(benchmark: Benchmark, query: BenchmarkQuery, ids: Mapping[str, str]) -> dict[str, Any]:
-    """One line of a query file. ``ids``: path to image id, of the pool that goes with it."""
+    """One line of a query file. ``ids``: path to image id, of the matching pool."""
     path = _path(benchmark, query.reference_id)
     record: dict[str, Any] = {"query_id": query.query_id, "query_text": query.modification_text,
                               "query_img_path": path, "pos_cand_list": list(query.target_ids[:1])}

@@ -1,8 +1,8 @@
 """CIRCLED's multi-turn sessions (paper, section 3): a fixed history of references and texts.
 
-Two forms are read. The public one is an array of sessions. The raw or filtered one, which the
-construction writes, is an object whose ``results`` become sessions by the release's rule: turn 1
-is the query the session started from, later turns are those with a picked image and a text.
+Two formats are read. The public one is an array of sessions. The raw or filtered one, written by the
+construction, is an object whose ``results`` become sessions by the release's rule: turn 1
+is the initial query, later turns are those with a picked image and a text.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CircledTurn:
 
 @dataclass(frozen=True, slots=True)
 class CircledSession:
-    """``turns[0]`` is turn 1. ``target_ids`` is () where the file names none."""
+    """``turns[0]`` is turn 1. ``target_ids`` is () if the file names none."""
 
     session_id: str
     subset: str  # "cirr_val", "fashioniq_dress_val", …
@@ -46,7 +46,7 @@ class CircledSession:
 
 @dataclass(frozen=True)
 class CircledSessions(Sequence[CircledSession]):
-    """A file's sessions in its order, and what the person should know of it."""
+    """Sessions of a file in its order, with notes for the user."""
 
     sessions: tuple[CircledSession, ...]
     notes: tuple[str, ...] = ()
@@ -91,12 +91,12 @@ class _Raw(BaseModel):
 
 
 def read_sessions(path: Path, faults: ValidationIssues | None = None) -> CircledSessions:
-    """Sessions of either form, also those that ``cirque sessions export`` writes.
+    """Read sessions in either format, including those that ``cirque sessions export`` writes.
 
-    The number of turns is what ``turns`` holds: a ``num_turns`` that differs is noted, as are
+    The number of turns is the length of ``turns``: a ``num_turns`` that differs is noted, as are
     sessions without targets. Empty ids, which pad a list, are dropped. Images of
-    CIRCO lose their leading zeros, so that they are called as CIRCO's own files call them; a
-    ``.jpg`` left behind them is cut off. Turns must be numbered 1 to L. Raises ``DatasetError``
+    CIRCO lose their leading zeros, to match CIRCO's own files; a trailing
+    ``.jpg`` is removed. Turns must be numbered 1 to L. Raises ``DatasetError``
     unless ``faults`` collects.
     """
     faults = ValidationIssues() if faults is None else faults
@@ -118,13 +118,13 @@ def read_sessions(path: Path, faults: ValidationIssues | None = None) -> Circled
 
 
 def write_sessions(path: Path, sessions: Iterable[CircledSession]) -> None:
-    """The public form: an array of what :func:`public_record` makes."""
+    """The public format: an array of records by :func:`public_record`."""
     records = [public_record(session) for session in sessions]
     write_atomically(path, json.dumps(records, indent=2, ensure_ascii=False).encode())
 
 
 def public_record(session: CircledSession) -> dict[str, Any]:
-    """One session of the public form, CIRCO's images with the twelve digits they have there."""
+    """One session in the public format, with CIRCO's twelve-digit image ids."""
 
     def name(image_id: str) -> str:
         return image_id.zfill(_DIGITS) if _of_coco(session.subset) and image_id.isdecimal() else image_id
@@ -144,7 +144,7 @@ def public_record(session: CircledSession) -> dict[str, Any]:
 def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
     """Turn 1 of every session as a query; its id is the session's.
 
-    A subset is a pool of its own, which the files do not list. FashionIQ's sessions start from a
+    Each subset is a separate pool, which the files do not list. FashionIQ's sessions start from a
     single caption each, so their caption mode is "separate". The reference stays in the gallery.
     """
     queries = tuple(
@@ -158,11 +158,11 @@ def single_turn_benchmark(sessions: Sequence[CircledSession]) -> Benchmark:
     pools = dict.fromkeys((session.subset for session in sessions), None)
     notes = sessions.notes if isinstance(sessions, CircledSessions) else ()
     return Benchmark("circled", splits.pop() if len(splits) == 1 else "", queries, pools, image_paths, (
-        *notes, "CIRCLED's files do not list a gallery: all images of a gallery are ranked."))
+        *notes, "CIRCLED's files do not list a gallery: all images of the gallery are ranked."))
 
 
 def image_paths(image_id: str) -> tuple[str, ...]:
-    """Where CIRCO's, CIRR's and FashionIQ's releases keep an image, told apart by its id."""
+    """Paths of an image in the releases of CIRCO, CIRR or FashionIQ, determined by its id."""
     return circo.image_paths(image_id) if _is_coco(image_id) else soft_image_paths(image_id)
 
 
@@ -234,8 +234,8 @@ def _notes(counts: Counter[str]) -> Iterator[str]:
     if counts["jpg"]:
         yield f"{counts['jpg']} image ids of CIRCO had .jpg behind them, which is cut off."
     if counts["success"]:
-        yield f"{counts['success']} sessions of the raw file did not reach their target; they are kept."
+        yield f"{counts['success']} sessions of the raw file did not reach their target; they are included."
     if counts["texts"]:
-        yield f"{counts['texts']} sessions have a turn without text; they are kept."
+        yield f"{counts['texts']} sessions have a turn without text; they are included."
     if counts["hidden"]:
         yield f"{counts['hidden']} sessions name no target: they can be searched, not scored."

@@ -2,8 +2,8 @@
 
 ``annotations/<split>.json`` is an array of ``{id, reference_img_id, relative_caption, target_img_id,
 gt_img_ids, semantic_aspects, …}`` whose id is its position and whose target is the first of its
-ground truths; the test split hides the last three. The pool is what COCO's
-``image_info_unlabeled2017.json`` lists.
+ground truths; the test split hides the last three. The pool is the list in COCO's
+``image_info_unlabeled2017.json``.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ def read_benchmark(
 
     ``path`` is the data set's folder or an annotation file. Image ids are COCO's numbers without
     leading zeros, the first target is the one the text was written for, and empty strings that pad
-    a target list are dropped. The pool is None where COCO's image list is not there. An aspect that
-    CIRCO does not have is kept, with a note. ``caption_mode`` is "single" unless given.
+    a target list are dropped. The pool is None if COCO's image list is missing. An unknown
+    aspect is kept, with a note. ``caption_mode`` is "single" unless given.
 
-    Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
+    Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
     faults = faults or ValidationIssues()
@@ -64,14 +64,14 @@ def read_benchmark(
     listing = _image_list(annotations)
     pool = _read_pool(listing, faults) if listing else None
     queries = _read_queries(annotations, split, caption_mode or "single", set(pool) if pool else None, faults)
-    if path == annotations and path.stem != split:  # only the person says which split it is
+    if path == annotations and path.stem != split:  # the split is known from the argument only
         refuse_targets(path, split, queries)
     notes = []
     if pool is None:
-        notes.append(f"COCO's {_IMAGES} is not there: all images of a gallery are ranked.")
+        notes.append(f"COCO's {_IMAGES} is missing: all images of the gallery are ranked.")
     if other := Counter(aspect for query in queries for aspect in query.aspects if aspect not in ASPECTS):
         counts = ", ".join(f"{quoted(aspect)} ({count})" for aspect, count in other.items())
-        notes.append(f"Aspects that CIRCO does not have are kept as they are, with their queries: {counts}.")
+        notes.append(f"Aspects unknown to CIRCO, with their numbers of queries: {counts}.")
     return Benchmark("circo", split, queries, {POOL: pool}, image_paths, tuple(notes))
 
 
@@ -82,7 +82,7 @@ def image_paths(image_id: str) -> tuple[str, ...]:
 
 
 def canonical_id(value: object) -> str | None:
-    """An image id that may be a number or a string of digits, padded or not, as "271520"; None if it is neither."""
+    """Normalise an image id (a number or a string of digits, padded or not) to "271520"; None if invalid."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int):
@@ -108,7 +108,7 @@ def _image_list(annotations: Path) -> Path | None:
 
 
 def _read_pool(path: Path, faults: ValidationIssues) -> tuple[str, ...]:
-    """Ids in the order of the list, which holds 123,403 records and is not read whole."""
+    """Ids in the order of the list, which has 123,403 records and is streamed."""
     pool: dict[str, None] = {}
     number = 0
     try:
@@ -158,7 +158,7 @@ def _read_queries(
 
 
 def _query(record: _Record, mode: CaptionMode) -> BenchmarkQuery | str:
-    """The record as a query, or what is wrong with it."""
+    """The record as a query, or its problem."""
     texts = query_texts([record.relative_caption], mode)
     if not texts:
         return "the relative caption is empty"

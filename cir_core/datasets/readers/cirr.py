@@ -54,23 +54,23 @@ def read_benchmark(
     ``subset_ids`` are the five other members of its image set. Targets are ``target_hard``, () on
     test1. ``caption_mode`` is "single" unless given.
 
-    Raises ``DatasetError`` where files are missing or a single file is of another split, and at the
+    Raises ``DatasetError`` if files are missing or a single file is of another split, and at the
     first fault unless ``faults`` collects.
     """
     faults = faults or ValidationIssues()
     captions, listing, split = _files(path, split)
     files = _read_split(listing, faults) if listing else None
     queries = _read_queries(captions, split, caption_mode or "single", files, faults)
-    if path == captions and not _CAPTIONS.fullmatch(path.name):  # only the person says which split it is
+    if path == captions and not _CAPTIONS.fullmatch(path.name):  # the split is known from the argument only
         refuse_targets(path, split, queries)
     if files is None:
-        note = f"There is no split.rc2.{split}.json beside the captions: all images of a gallery are ranked."
+        note = f"There is no split.rc2.{split}.json beside the captions: all images of the gallery are ranked."
         return Benchmark("cirr", split, queries, {POOL: None}, _usual_paths, (note,))
     return Benchmark("cirr", split, queries, {POOL: tuple(files)}, partial(_listed_paths, files))
 
 
 def _files(path: Path, split: str | None) -> tuple[Path, Path | None, str]:
-    """Caption file, split file if there is one, and the split."""
+    """Caption file, split file if any, and the split."""
     if path.is_file():
         named = _CAPTIONS.fullmatch(path.name)
         split = split_of_file(path, named["split"] if named else None, split)
@@ -87,7 +87,7 @@ def _files(path: Path, split: str | None) -> tuple[Path, Path | None, str]:
 
 
 def _read_split(path: Path, faults: ValidationIssues) -> dict[str, str]:
-    """Image names with their files, relative to the images' root."""
+    """Image names with their files, relative to the image root."""
     files: dict[str, str] = {}
     for name, file in read_object(path, faults).items():
         relative = PurePosixPath(file) if isinstance(file, str) else None
@@ -125,7 +125,7 @@ def _read_queries(
 
 
 def _problem(record: _Record, split: str, known: Mapping[str, str] | None) -> str | None:
-    """What keeps a record from being a query, or None."""
+    """Why a record is not a valid query, or None."""
     members = record.img_set.members
     target = record.target_hard
     if target is None and not hides_targets(split):
@@ -148,7 +148,7 @@ def _listed_paths(files: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 
 def _usual_paths(name: str) -> tuple[str, ...]:
-    """Names begin with NLVR2's name of their split; train images lie in numbered folders that only
-    the split file knows."""
+    """Names begin with NLVR2's name of their split; train images are in numbered folders known
+    to the split file only."""
     path = f"{name.partition('-')[0]}/{name}.png"
     return (path, f"img_raw/{path}", f"{name}.png")

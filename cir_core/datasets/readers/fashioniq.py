@@ -1,4 +1,4 @@
-"""FashionIQ: caption and split files of three categories, each ranked by itself.
+"""FashionIQ: caption and split files of three categories, each ranked separately.
 
 ``captions/cap.<category>.<split>.json`` is an array of ``{candidate, target, captions}`` whose
 ``candidate`` is the reference image; test files lack ``target``. The pool of a category is
@@ -37,14 +37,14 @@ def read_benchmark(
     faults: ValidationIssues | None = None,
     union: bool = False,
 ) -> Benchmark:
-    """The queries of all categories that ``path`` holds for ``split`` ("val").
+    """The queries for ``split`` ("val") of all categories in ``path``.
 
     ``caption_mode`` is "joined" unless given. A query's id is "dress:17", category and position
     in the file, with "separate" "dress:17:0"; its pool is the category's whole split file.
-    ``union`` takes the second protocol of the literature instead: the references and targets of
-    the category's queries, in the order of their appearance, which gives higher figures.
+    ``union`` uses the literature's second protocol instead: the pool is the references and targets of
+    the category's queries, in order of appearance, which gives higher figures.
 
-    Raises ``DatasetError`` where files are missing, and at the first fault unless ``faults`` collects.
+    Raises ``DatasetError`` if files are missing, and at the first fault unless ``faults`` collects.
     """
     split = split or "val"
     queries, pools, notes = read_categories(
@@ -57,7 +57,7 @@ def read_benchmark(
 def read_categories(
     path: Path, split: str, caption_mode: CaptionMode, faults: ValidationIssues, *, union: bool, may_hide_targets: bool,
 ) -> tuple[list[BenchmarkQuery], dict[str, Sequence[str]], tuple[str, ...]]:
-    """Queries, pools by category, and notes, of a data set in FashionIQ's form."""
+    """Queries, pools by category, and notes, of a data set in FashionIQ's format."""
     folder = _folder(path, split)
     there = [category for category in CATEGORIES if _captions(folder, category, split).is_file()]
     notes = [f"There are no captions of {category} here." for category in CATEGORIES if category not in there]
@@ -75,7 +75,7 @@ def read_categories(
         )) if known is None else known
         queries += of_category
     if empty:
-        notes.append(f"{len(empty)} empty captions were left out; the query's other caption stands alone.")
+        notes.append(f"{len(empty)} empty captions were left out; the query's other caption is used alone.")
     if union:
         notes.append("Each category is ranked against the references and targets of its queries only.")
     return queries, pools, tuple(notes)
@@ -85,7 +85,7 @@ def read_queries(
     folder: Path, category: str, split: str, *, caption_mode: CaptionMode = "joined",
     faults: ValidationIssues | None = None,
 ) -> list[BenchmarkQuery]:
-    """Queries of one category with their targets, in file order; the split file is not looked at.
+    """Queries of one category with their targets, in file order; the split file is not read.
 
     Raises ``DatasetError`` as :func:`read_benchmark` does.
     """
@@ -115,7 +115,7 @@ def read_split(folder: Path, category: str, split: str, faults: ValidationIssues
 
 
 def image_paths(image_id: str) -> tuple[str, ...]:
-    """The starter kit saves .jpg, later repositories .png; some keep a folder for each category."""
+    """The starter kit saves .jpg, later repositories .png; some have a folder per category."""
     folders = ("images/", "", *(f"{above}{category}/" for above in ("", "image_data/") for category in CATEGORIES))
     return tuple(f"{folder}{image_id}{ending}" for folder in folders for ending in (".png", ".jpg"))
 
@@ -124,8 +124,8 @@ def _queries(
     folder: Path, category: str, split: str, mode: CaptionMode, faults: ValidationIssues, *,
     may_hide_targets: bool = False, known: Container[str] | None = None, empty: list[str] | None = None,
 ) -> Iterator[BenchmarkQuery]:
-    """``known``: the pool that references and targets must be in. ``empty`` gets the id of a query
-    for each caption that was left out."""
+    """``known``: the pool that references and targets must be in. ``empty`` collects a query id
+    for each dropped caption."""
     path = _captions(folder, category, split)
     for number, content in read_array(path, faults):
         record = validated(_Record, content, path, number, faults)
@@ -141,7 +141,7 @@ def _queries(
             continue
         texts = query_texts(record.captions, mode)
         if not texts:
-            faults.add(path, number, "it has no caption that says anything", "Take the record out or write a caption")
+            faults.add(path, number, "all its captions are empty", "Take the record out or write a caption")
             continue
         query_id = f"{category}:{number}"
         if empty is not None:

@@ -1,8 +1,8 @@
-"""HP-FashionIQ: what people thought of retrieved sets (QuRe, ICML 2025; ``hpfiq.json``).
+"""HP-FashionIQ: human preferences between retrieved sets (QuRe, ICML 2025; ``hpfiq.json``).
 
-Every question shows two sets of five images for one query; a person gave each a score from 1 to
-5 and said which of the two is the better one. The released file names no system and does not
-say which queries people called invalid: what is read here are all questions that were asked.
+Every question shows two sets of five images for one query; a person scored each from 1 to
+5 and chose the better one. The released file names no system and does not
+mark queries that people called invalid: all questions asked are read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KIND = "Check that it is HP-FashionIQ's hpfiq.json"
 
 @dataclass(frozen=True, slots=True)
 class ShownSet:
-    """Five images as they were shown, and what the person thought of them, 1 (bad) to 5."""
+    """Five images as shown, and the person's score, 1 (bad) to 5."""
 
     image_ids: tuple[str, ...]
     score: int
@@ -41,7 +41,7 @@ class ShownSet:
 class Question:
     """One question to one person. ``number`` is its position in the lists of its set, from 0.
 
-    ``released_text`` is the sentence as the file spells it, so that writing gives it back.
+    ``released_text`` is the sentence as spelled in the file, so that writing restores it.
     """
 
     user: str
@@ -65,7 +65,7 @@ class Question:
 
 
 def read_questions(path: Path, faults: ValidationIssues | None = None) -> tuple[Question, ...]:
-    """All questions in the file's order. Raises ``DatasetError``, or collects into ``faults``."""
+    """All questions in file order. Raises ``DatasetError``, or collects into ``faults``."""
     faults = ValidationIssues() if faults is None else faults
     questions: list[Question] = []
     for user, sets in read_object(path, faults).items():
@@ -78,22 +78,22 @@ def read_questions(path: Path, faults: ValidationIssues | None = None) -> tuple[
 
 
 def write_questions(path: Path, questions: Iterable[Question]) -> None:
-    """A file in the released form (:func:`released_form`). Raises ``DatasetError``."""
+    """Write the released format (:func:`released_form`). Raises ``DatasetError``."""
     write_atomically(path, released_form(questions))
 
 
 def released_form(questions: Iterable[Question]) -> bytes:
-    """The released form: what is read from it equals ``questions``, and of a file that was read it
-    is that file byte for byte.
+    """The released format. Round trip: reading it gives ``questions`` again, and questions read from
+    a file give that file byte for byte.
 
-    Questions of a person and a set stand together, numbered from 0. Raises ``DatasetError`` if
-    they do not, or for a text that the form cannot hold.
+    Questions of a person and a set must be adjacent, numbered from 0. Raises ``DatasetError`` if
+    they are not, or for a text that the format cannot hold.
     """
     users: dict[str, dict[str, dict[str, list[Any]]]] = {}
     for (user, name), group in groupby(questions, key=lambda question: (question.user, question.question_set)):
         sets = users.setdefault(user, {})
         if name in sets:
-            raise DatasetError(f"Questions of {user}, {name} stand apart. Sort them by person and question set.")
+            raise DatasetError(f"Questions of {user}, {name} are not adjacent. Sort them by person and question set.")
         lists: dict[str, list[Any]] = {key: [] for key in _LISTS}
         for number, question in enumerate(group):
             if question.number != number:
@@ -107,14 +107,14 @@ def released_form(questions: Iterable[Question]) -> bytes:
 
 
 def decoded_text(released: str) -> str:
-    """A sentence as people read it: marks become signs, runs of spaces one space."""
+    """A readable sentence: marks become punctuation, runs of spaces one space."""
     for mark, sign in _MARKS.items():
         released = released.replace(mark, sign)
     return re.sub(" {2,}", " ", released)
 
 
 def image_paths(question: Question) -> Iterator[tuple[str, str]]:
-    """Each image id of a question with its path below the folder the release calls ``-``."""
+    """Each image id of a question with its path below the release's folder ``-``."""
     for image_id in question.image_ids:
         yield image_id, _below_root(question.category, image_id)
 
@@ -191,7 +191,7 @@ def _shown_set(value: Any, number: int, image: Any) -> ShownSet:
 
 
 def _released(question: Question) -> tuple[Any, ...]:
-    """The entries of one question in the six lists."""
+    """Entries of one question in the six lists."""
     text = question.released_text
     if decoded_text(text) != question.text:
         text = question.text

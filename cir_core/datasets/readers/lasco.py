@@ -1,9 +1,9 @@
 """LaSCo (Levy et al., AAAI 2024): 389,305 queries over COCO's 2014 images.
 
 ``lasco_<split>.json`` is an array of ``{qid, query-image: [id, path], query-text,
-target-image: [id, path]}``. The images that are ranked are in ``lasco_<split>_corpus.json``:
-an array of ``{id, path}`` for val, an object of id and path for train. The corpus of val puts
-``val/`` before the paths that the queries name.
+target-image: [id, path]}``. The ranked images are in ``lasco_<split>_corpus.json``:
+an array of ``{id, path}`` for val, an object of id and path for train. The corpus of val prefixes
+the queries' paths with ``val/``.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPLITS = ("train", "val", "test")
 
 @dataclass
 class CocoPaths:
-    """Image id to its path. Callable as ``Benchmark.image_paths``."""
+    """Path by image id. Callable as ``Benchmark.image_paths``."""
 
     paths: dict[str, str] = field(default_factory=dict)
 
@@ -37,11 +37,11 @@ class CocoPaths:
 
 
 def read_benchmark(path: Path, *, split: str | None = None, faults: ValidationIssues | None = None) -> Benchmark:
-    """``path``: the data set's folder (or its ``downloads``), or the query file; split "val" by default.
+    """Read the queries in ``path``: the data set's folder (or its ``downloads``), or the query file.
 
-    Image ids are COCO's numbers as text. Queries without text are left out and counted in the
-    notes. A ``qid`` that comes again gets "#2", "#3" behind it, which is noted too. Targets must be
-    in the corpus, if it is there. Raises ``DatasetError`` unless ``faults`` collects.
+    The default split is "val". Image ids are COCO's numbers as text. Queries without text are dropped and
+    counted in the notes. A repeated ``qid`` gets the suffix "#2", "#3", also noted. Targets must be
+    in the corpus, if present. Raises ``DatasetError`` unless ``faults`` collects.
     """
     faults = ValidationIssues() if faults is None else faults
     queries, split = _query_file(path, split)
@@ -102,7 +102,7 @@ def _image(value: Any) -> tuple[str, str] | None:
         return None
     if isinstance(value[0], bool) or not isinstance(value[0], int | str) or value[0] == "":
         return None
-    return sys.intern(str(value[0])), value[1]  # a large file names the same images again and again
+    return sys.intern(str(value[0])), value[1]  # a large file repeats image ids
 
 
 def _query_file(path: Path, split: str | None) -> tuple[Path, str]:
@@ -136,7 +136,7 @@ def _read_corpus(path: Path, paths: CocoPaths, faults: ValidationIssues) -> tupl
 
 def _notes(pool: tuple[str, ...] | None, corpus: Path, empty: int, again: int) -> Iterator[str]:
     if pool is None:
-        yield f"{corpus.name} is not there: all images of a gallery are ranked."
+        yield f"{corpus.name} is missing: all images of the gallery are ranked."
     if empty:
         yield f"{empty} queries are left out: they have no text."
     if again:

@@ -1,11 +1,11 @@
-"""M-BEIR's form of a benchmark (UniIR, Wei et al. 2024): query lines, candidate lines, qrels.
+"""M-BEIR's benchmark format (UniIR, Wei et al. 2024): query lines, candidate lines, qrels.
 
 Two dialects are read: M-BEIR's own (``qid``, ``query_txt``, ``did``) and that of converters
 (``query_id``, ``query_text``, ``cand_id``; ``gt_cand_list`` holds further targets). Files are
-read line by line; what stays in memory is one record per query and one path per candidate.
+streamed; memory holds one record per query and one path per candidate.
 
 A query names its reference by path and its targets by candidate id. The reference's id is that
-of the candidate with its path, or the path where no candidate has it.
+of the candidate with its path, or the path if no candidate has it.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ class Candidates:
 
     paths: dict[str, str] = field(default_factory=dict)   # id → path
     ids: dict[str, str] = field(default_factory=dict)     # path → id, the first one of several
-    texts: int = 0                                        # candidates without an image, left out
+    texts: int = 0                                        # candidates without an image, dropped
     references: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, image_id: str) -> tuple[str, ...]:
         path = self.paths.get(image_id) or self.references.get(image_id, image_id)
         path = path.replace("\\", "/")
-        if path.startswith("/") or path[1:2] == ":":  # converters write where the images lay on their machine
+        if path.startswith("/") or path[1:2] == ":":  # converters write absolute paths of their machine
             path = "/".join(path.split("/")[-2:])
         return tuple(dict.fromkeys((path, path.removeprefix("mbeir_images/"))))
 
 
 class Kept(BaseModel):
-    """What M-BEIR's form has no place for; written under the key ``cirque``."""
+    """Fields missing in M-BEIR's format; written under the key ``cirque``."""
 
     reference_id: str | None = None
     caption_mode: CaptionMode | None = None
@@ -63,12 +63,12 @@ def read_benchmark(
     path: Path, *, split: str | None = None, faults: ValidationIssues | None = None, pool: Path | None = None,
     qrels: Path | None = None,
 ) -> Benchmark:
-    """``path``: the query file, or a folder in M-BEIR's layout; pool and qrels are found there.
+    """Read the queries in ``path``: the query file, or a folder in M-BEIR's layout with pool and qrels.
 
-    Queries that are not of an image and a text, and those whose text is empty, are left out and
+    Queries other than image plus text, and those whose text is empty, are dropped and
     counted in the notes, as are candidates without an image. Qrels only confirm the targets.
-    The caption mode is "m-beir" for FashionIQ's ids (7:…). Raises ``DatasetError``, also where
-    several files fit; with ``faults`` that collect, faulty records are left out.
+    The caption mode is "m-beir" for FashionIQ's ids (7:…). Raises ``DatasetError``, also if
+    several files match; with ``faults`` that collect, faulty records are dropped.
     """
     faults = ValidationIssues() if faults is None else faults
     files = find_files(path, split, pool, qrels)
@@ -134,7 +134,7 @@ def _query(record: Record, pool: str, candidates: Candidates, known: bool) -> Be
         if target is None and value != "":
             return _Wrong(f"a target of query {quoted(query_id)} is no candidate id")
         if target is not None:
-            targets[sys.intern(target)] = None  # a large file names the same images again and again
+            targets[sys.intern(target)] = None  # a large file repeats image ids
     if known and (unknown := [target for target in targets if target not in candidates.paths]):
         return _Wrong(f"query {quoted(query_id)} has targets that are not in the pool: {', '.join(unknown[:5])}",
                       "Check that queries and pool are of the same release and split")
@@ -145,7 +145,7 @@ def _query(record: Record, pool: str, candidates: Candidates, known: bool) -> Be
 
 
 def usual_mode(query_id: str) -> CaptionMode:
-    """The caption mode of a record that names none: ids of FashionIQ, M-BEIR's data set 7, are "7:…"."""
+    """Default caption mode of a record without one: ids of FashionIQ, M-BEIR's data set 7, are "7:…"."""
     return "m-beir" if query_id.startswith("7:") else "single"
 
 
@@ -189,7 +189,7 @@ def _read_pool(path: Path, faults: ValidationIssues) -> Candidates:
 
 
 def _check_qrels(path: Path, queries: dict[str, BenchmarkQuery], left_out: set[str], faults: ValidationIssues) -> None:
-    """Targets and qrels say the same, or one of the two files is of another release."""
+    """Check that targets and qrels agree; otherwise one of the two files is of another release."""
     remedy = "Take queries and qrels of the same release and split"
     confirmed: Counter[str] = Counter()
     for line, query_id, image_id, grade in qrels_lines(path, faults):
@@ -212,7 +212,7 @@ def _notes(
     queries: tuple[BenchmarkQuery, ...], candidates: Candidates, counts: Counter[str], pool: Path | None
 ) -> Iterator[str]:
     if pool is None:
-        yield "No candidate pool was found: all images of a gallery are ranked, and image ids are not checked."
+        yield "No candidate pool was found: all images of the gallery are ranked, and image ids are not checked."
     for reason, count in counts.items():
         yield f"{count} queries are left out: they {reason}."
     if candidates.texts:
@@ -231,7 +231,7 @@ def _first(record: Record, *names: str) -> Any:
 
 
 def _id(value: Any) -> str | None:
-    """An id as text; numbers are ids too."""
+    """An id as text; numbers are valid ids."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     return value if isinstance(value, str) and value else None

@@ -1,4 +1,4 @@
-"""Relevance judgements: TREC's ``query 0 image grade``, M-BEIR's lines, converters' tabs with a header."""
+"""Relevance judgements: TREC's ``query 0 image grade``, M-BEIR's lines, converters' TSV with a header."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.errors import DatasetError
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
-HIGHEST = 1_000_000  # trec_eval counts the images of every grade up to the highest there is
+HIGHEST = 1_000_000  # trec_eval allocates a count for every grade up to the highest
 _GRADE = re.compile(r"[+-]?0*([0-9]{1,7})(\.0+)?")
 _INTEGER = re.compile(r"[+-]?[0-9]+(\.0+)?")
 _HEADERS = ("query_id", "query-id", "qid")
@@ -20,7 +20,7 @@ _FORM = "A line of qrels is: query 0 image grade, or with a header and tabs: que
 
 
 def read_qrels(path: Path, faults: ValidationIssues | None = None) -> dict[str, dict[str, int]]:
-    """Query id to image id to grade, in file order; the forms are those of :func:`qrels_lines`."""
+    """Query id to image id to grade, in file order; formats as in :func:`qrels_lines`."""
     faults = ValidationIssues() if faults is None else faults
     qrels: dict[str, dict[str, int]] = {}
     for number, query_id, image_id, grade in qrels_lines(path, faults):
@@ -36,7 +36,7 @@ def read_qrels(path: Path, faults: ValidationIssues | None = None) -> dict[str, 
 
 
 def qrels_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str, str, int]]:
-    """Line number, query id, image id and grade of each line, one at a time.
+    """Line number, query id, image id and grade of each line, streamed.
 
     Four fields (TREC), five (M-BEIR adds the task), or tab-separated with a header whose first
     name is query_id, query-id or qid.
@@ -70,7 +70,7 @@ def qrels_lines(path: Path, faults: ValidationIssues) -> Iterator[tuple[int, str
 
 
 def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: bool = False) -> None:
-    """TREC's four columns, or with ``header`` the tab-separated three of converted M-BEIR files."""
+    """Write TREC's four columns, or with ``header`` the three tab-separated ones of converted M-BEIR files."""
 
     def lines() -> Iterator[bytes]:
         if header:
@@ -85,7 +85,7 @@ def write_qrels(path: Path, qrels: Mapping[str, Mapping[str, int]], *, header: b
 
 
 def one_word(text: str, what: str) -> str:
-    """``text`` where a line of TREC's files can hold it as the id of ``what``, else ``DatasetError``."""
+    """``text`` if a line of TREC's files can hold it as the id of ``what``, else ``DatasetError``."""
     if len(text.split()) != 1 or text.split()[0] != text:
         raise DatasetError(f"The {what} id {quoted(text)} is empty or has white space in it, which TREC's files cannot "
                            "hold. Write another form, or rename it.")

@@ -1,7 +1,7 @@
-"""SoFT's files: candidates, several targets for a query, one target with a rewritten text.
+"""SoFT's files: candidates, multi-target queries, and single-target queries with a rewritten text.
 
-A record keeps what its file holds, so that writing gives the file back. Confidence scores are
-a language model's, between 0 and 1; they are not calibrated, and compare within a query only.
+Records retain the file's content, so that writing restores it. Confidence scores are
+a language model's, between 0 and 1; uncalibrated, comparable within a query only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ Name = Annotated[str, Field(min_length=1)]
 
 @dataclass(frozen=True)
 class MultiTarget:
-    """A query and the images that were found to answer it. ``captions`` has CIRR's one text or
+    """A query and the images found to satisfy it. ``captions`` has CIRR's one text or
     FashionIQ's two, of which one may be empty. The original target need not be in ``scores``,
-    the reference can be (released files have both)."""
+    the reference may be (both occur in released files)."""
 
     reference_id: str
     original_target_id: str
@@ -39,14 +39,14 @@ class MultiTarget:
 
     @property
     def target_ids(self) -> tuple[str, ...]:
-        """Images at or above the threshold: the most confident first, equal ones by name."""
+        """Images at or above the threshold: the most confident first, ties by name."""
         chosen = [name for name, score in self.scores.items() if name and score >= self.threshold]
         return tuple(sorted(chosen, key=lambda name: (-self.scores[name], name)))
 
 
 @dataclass(frozen=True)
 class SingleTarget:
-    """A query rewritten so that, of its targets, only one answers it; ``distractor_ids`` are the
+    """A query rewritten to match only one of its targets; ``distractor_ids`` are the
     two others it was written against."""
 
     reference_id: str
@@ -60,8 +60,8 @@ class SingleTarget:
 
     @property
     def spelled_out(self) -> bool:
-        """Whether the text came out letter by letter, as one of the release did: code that joins
-        captions took a text for a list of them."""
+        """Whether the text is split into letters, as one in the release is: code that joins
+        captions treated a string as a list of them."""
         words = self.refined_caption.replace(",", " ").split()
         letters = sum(len(word) == 1 for word in words)
         return self.refined_caption.rstrip().endswith("(refined)") or (len(words) >= 8 and 2 * letters > len(words))
@@ -69,8 +69,8 @@ class SingleTarget:
 
 @dataclass(frozen=True)
 class Candidates:
-    """The images one encoder found for a query, with its similarities. ``query`` is the text it
-    searched with, None where it searched with the original target."""
+    """Images one encoder retrieved for a query, with similarities. ``query`` is the search
+    text, None if the original target was the query."""
 
     reference_id: str
     captions: tuple[str, ...]
@@ -86,7 +86,7 @@ def read_multi_target(path: Path, faults: ValidationIssues | None = None) -> tup
 
 
 def numbered_multi_target(path: Path, faults: ValidationIssues | None = None) -> list[tuple[int, MultiTarget]]:
-    """The same, each with its position in the file: where faults are collected, some are missing."""
+    """:func:`read_multi_target`, each with its position in the file: with collected faults, some are missing."""
     return _numbered(path, faults, _MultiTarget, lambda row: MultiTarget(
         row.reference_image_name, row.target_image_name, _captions(row.relative_captions), row.threshold,
         row.confidence_scores,
@@ -214,7 +214,7 @@ def _captions(value: str | list[str]) -> tuple[str, ...]:
 
 
 def _released(captions: tuple[str, ...]) -> str | list[str]:
-    """CIRR's only caption is a text, not a list of one."""
+    """CIRR's only caption is stored as a string, not a list of one."""
     return captions[0] if len(captions) == 1 else list(captions)
 
 

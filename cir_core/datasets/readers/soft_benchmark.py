@@ -1,8 +1,8 @@
-"""SoFT's files as benchmarks: queries with several targets, and rewritten ones with a single target.
+"""SoFT's files as benchmarks: multi-target queries, and rewritten single-target ones.
 
 Neither file lists a gallery: it is the validation split of FashionIQ's category, or CIRR's. The
-original target is a target only if the file says so. Where the gallery drops the reference, as
-CIRR's does, the reference is no target either, and a query left without any is skipped.
+original target is a target only if the file lists it. Where the gallery excludes the reference, as
+CIRR's does, the reference is not a target either, and a query left without any is skipped.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def multi_target_benchmark(
 ) -> Benchmark:
     """The multi-target file as a benchmark. Query ids are positions in the file.
 
-    ``exclude_reference`` says whether the gallery drops the reference; None decides by the names:
+    ``exclude_reference``: whether the gallery excludes the reference; None decides by the image names:
     CIRR's does, FashionIQ's does not. With a ``pool``, images outside it are faults. Captions are
-    joined by " and " unless ``caption_mode`` says otherwise.
+    joined by " and " unless ``caption_mode`` is given.
 
     Raises ``DatasetError``, or collects into ``faults``.
     """
@@ -83,21 +83,21 @@ def single_target_benchmark(
 
 
 def single_notes(records: Sequence[tuple[int, SingleTarget]]) -> list[str]:
-    """What to know of a single-target file: targets that are their own reference, texts that came
-    out letter by letter."""
+    """Notes on a single-target file: targets that are their own reference, texts split into
+    letters."""
     notes = []
     if same := [number for number, record in records if record.target_id == record.reference_id]:
         notes.append(f"In {len(same)} records the target is the reference itself (record {_named(same)}).")
     notes.extend(
         f"Record {number} (reference {record.reference_id}, target {record.target_id}): its text is spelled out "
-        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It was kept as it is."
+        f"letter by letter or marked as refined: {quoted(record.refined_caption)}. It is used unchanged."
         for number, record in records if record.spelled_out
     )
     return notes
 
 
 def soft_image_paths(image_id: str) -> tuple[str, ...]:
-    """Where CIRR's and FashionIQ's releases keep an image, told apart by its name."""
+    """Paths of an image in the releases of CIRR and FashionIQ, determined by its name."""
     if is_cirr_name(image_id):
         folder = image_id.split("-")[0]
         return (f"{folder}/{image_id}.png", f"img_raw/{folder}/{image_id}.png")
@@ -105,7 +105,7 @@ def soft_image_paths(image_id: str) -> tuple[str, ...]:
 
 
 def is_cirr_name(image_id: str) -> bool:
-    """Whether CIRR calls an image so; FashionIQ has no such ids."""
+    """Whether ``image_id`` has the form of CIRR's names; FashionIQ has no such ids."""
     return _CIRR_NAME.fullmatch(image_id) is not None
 
 

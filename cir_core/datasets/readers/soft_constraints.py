@@ -1,4 +1,4 @@
-"""SoFT's constraint cache: what a language model answered, one entry for each query of a data set."""
+"""SoFT's constraint cache: a language model's answers, one entry per query of a data set."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _KIND = "Check that it is SoFT's file of constraints"
 
 @dataclass(frozen=True)
 class ConstraintCache:
-    """``constraints`` are in the order of the queries; an entry without any text is a request that
-    failed, and filters nothing. Tokens are those of all requests, None where the file has no count."""
+    """``constraints`` are in query order; an entry without any text is a failed request
+    and filters nothing. Tokens are totals over all requests, None if the file has no count."""
 
     model: str
     input_tokens: int | None
@@ -31,7 +31,7 @@ class ConstraintCache:
 
 
 def read_constraints(path: Path, faults: ValidationIssues | None = None) -> ConstraintCache:
-    """The whole file. An entry with a fault is left empty, so that the others stay aligned.
+    """Read the whole file. A faulty entry becomes empty, so that the others stay aligned.
 
     Raises ``DatasetError``, or collects into ``faults``.
     """
@@ -62,7 +62,7 @@ def write_constraints(
     path: Path, constraints: Iterable[Constraints], *, model: str,
     input_tokens: int | None = None, output_tokens: int | None = None,
 ) -> None:
-    """The released form, one entry for each query in its order."""
+    """Write the released format, one entry per query in their order."""
     entries = list(constraints)
     tokens = {"input_token": input_tokens, "output_token": output_tokens}
     content = {

@@ -1,4 +1,4 @@
-"""What every torch encoder that composes shares: pairs of image and text, in batches."""
+"""Base of torch encoders that compose: batches of image-text pairs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cir_core.types.records import Matrix
 
 
 class ComposingTorchEncoder(TorchEncoder):
-    """A :class:`TorchEncoder` with one function more. Implements ``ComposingEncoder``.
+    """A :class:`TorchEncoder` that also composes. Implements ``ComposingEncoder``.
 
-    ``phrase`` turns a modification text into what is tokenised beside the image;
+    ``phrase`` wraps a modification text into the sentence tokenised beside the image;
     ``embed_composed`` takes pixels ``[n, 3, height, width]`` and the tokens.
     """
 
@@ -31,7 +31,7 @@ class ComposingTorchEncoder(TorchEncoder):
         self._phrase, self._embed_composed = phrase, embed_composed
 
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32 unit rows, one for each image with its text."""
+        """``[n, dim]`` float32 unit rows, one per image-text pair."""
 
         def forward(part: Sequence[tuple[PreparedImage, str]]) -> torch.Tensor:
             pixels = torch.from_numpy(np.stack([image for image, _ in part])).to(self.device)

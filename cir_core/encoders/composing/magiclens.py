@@ -1,4 +1,4 @@
-"""MagicLens: one small transformer over an image's and a text's CLIP features.
+"""MagicLens: a small transformer over an image's and a text's CLIP features.
 
 Zhang et al., ICML 2024, section 3.3. Queries (image and text) and gallery (image and the empty
 text) go through the same network. Its tensors, by name:
@@ -11,7 +11,7 @@ text) go through the same network. Its tensors, by name:
     contrastive_multimodal_pooler.pool_attn.{query,key,value,post}.{weight,bias}
     contrastive_multimodal_pooler.pool_attn.per_dim_scale            [width of a head]
     contrastive_multimodal_pooler.pool_attn_ln.{weight,bias}
-    clip.*                     the towers as trained along, by open_clip's names; may be absent
+    clip.*                     the jointly trained towers, with open_clip's names; optional
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Stack(nn.Module):
 
 
 class Pooler(nn.Module):
-    """One learned query looks at all tokens."""
+    """Attention pooling with one learned query."""
 
     def __init__(self, dim: int, inner: int, heads: int) -> None:
         super().__init__()
@@ -121,8 +121,8 @@ def load_magiclens(
 ) -> ComposingTorchEncoder:
     """The encoder of a ``magiclens:`` spec. Raises ``EncoderUnavailable``.
 
-    A text alone goes through the network as its only token, which MagicLens was not trained
-    on. Images are squashed to a square, bilinearly, as its evaluation does.
+    A text alone is passed through the network as its only token, which MagicLens was not trained
+    on. Images are squashed to a square, bilinearly, as in its evaluation.
     """
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
@@ -159,8 +159,8 @@ def _shaped(spec: EncoderSpec, weights: Mapping[str, torch.Tensor], dim: int) ->
         hidden = len(weights["multimodal_encoder.layers.0.ff_layer.ffn_layer1.weight"])
     except KeyError as error:
         raise EncoderUnavailable(
-            f"Checkpoint {spec.weights} lacks the tensor {error.args[0]}. The published MagicLens files are of flax "
-            "and must be converted once: docs/galleries.md says which tensor becomes which."
+            f"Checkpoint {spec.weights} lacks the tensor {error.args[0]}. The published MagicLens files are in flax "
+            "format and must be converted once: docs/galleries.md says which tensor becomes which."
         ) from error
     layers = {name.split(".")[2] for name in weights if name.startswith("multimodal_encoder.layers.")}
     if heads < 1 or dim % heads:

@@ -1,7 +1,7 @@
 """Pic2Word and SEARLE: the reference image becomes one word of the text tower.
 
-A mapping network turns the image's CLIP feature, not normalised, into the embedding of a
-word; it stands in the place of a placeholder in a sentence with the modification text, which
+A mapping network turns the image's CLIP feature, not normalised, into a word
+embedding; it replaces a placeholder in a sentence with the modification text, which
 the text tower then encodes like any other. Pic2Word: Saito et al., CVPR 2023, section 3;
 SEARLE: Baldrati et al., ICCV 2023, section 3.2.
 """
@@ -25,7 +25,7 @@ from cir_core.types.records import EncoderIdentity
 START = "a photo of"
 PLACEHOLDERS = {"pic2word": "*", "searle": "$"}
 TEMPLATES = {"pic2word": "a photo of * , {}", "searle": "a photo of $ that {}"}
-"""The sentence round a modification text, as each paper's evaluation words it."""
+"""The sentence around a modification text, as worded in each paper's evaluation."""
 
 _INSIDE = {"pic2word": ("state_dict_img2text",), "searle": ("Phi", "MLP")}  # entries of published files
 
@@ -35,7 +35,7 @@ def load_pseudo_word(
 ) -> ComposingTorchEncoder:
     """The encoder of a ``pic2word:`` or ``searle:`` spec. Raises ``EncoderUnavailable``.
 
-    Images and texts by themselves get the backbone's vectors.
+    Single images and texts get the backbone's vectors.
     """
     chosen = choose_device(device)
     dtype = choose_precision(precision, chosen)
@@ -54,7 +54,7 @@ def load_pseudo_word(
             embedded[:, place] = pseudo_words.to(embedded.dtype)
             return embedded
 
-        # The tower itself runs, of whatever family it is; only its word table answers differently.
+        # The tower runs unchanged, whatever its family; only its word table is replaced.
         with words.register_forward_hook(replace):
             return cast(torch.Tensor, model.encode_text(tokens))
 
@@ -128,10 +128,10 @@ def _layer_names(spec: EncoderSpec, weights: Mapping[str, torch.Tensor]) -> list
 
 
 def _place(spec: EncoderSpec, backbone: Backbone) -> int:
-    """Where the placeholder's token stands. Texts after it do not move it."""
+    """Position of the placeholder's token. Texts after it do not move it."""
     without, there = backbone.tokenizer([START, f"{START} {PLACEHOLDERS[spec.kind]}"]).tolist()
     place = next((i for i, (a, b) in enumerate(zip(without, there, strict=True)) if a != b), len(there))
-    # One token for it, then the end token, which must fit in as well.
+    # One token for it, then the end token, which must also fit.
     if place + 1 >= len(there) or there[place + 1] != without[place]:
         raise EncoderUnavailable(
             f"The tokenizer of '{spec.source}' has no single token, or no room, for the placeholder in "

@@ -1,8 +1,8 @@
-"""``embedding:``: vision-language models of transformers that embed images, texts and both.
+"""``embedding:`` encoders: vision-language models of transformers that embed images, texts and both.
 
-Qwen3-VL-Embedding, GME (Qwen2-VL), BGE-VL-MLLM (LLaVA-NeXT) and what is built like them: the
-input goes through a chat template, one state of the last layer is the vector. How it is asked
-is a :class:`~cir_core.encoders.embedding.recipes.Recipe`.
+Qwen3-VL-Embedding, GME (Qwen2-VL), BGE-VL-MLLM (LLaVA-NeXT) and similar models: the
+input goes through a chat template, one state of the last layer is the vector. Prompts and pooling
+are set by a :class:`~cir_core.encoders.embedding.recipes.Recipe`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cir_core.encoders.transformers_encoder import load_transformers
 from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
 
-_BATCH = 8  # an image is up to some two thousand tokens here
+_BATCH = 8  # an image takes up to some two thousand tokens here
 
 
 def load_embedding(
@@ -41,7 +41,7 @@ def load_embedding(
         if (folder / SIDECAR).is_file():
             raise EncoderUnavailable(
                 f"{folder / SIDECAR} is for models with a prompt; a CLIP model has none and adds image and text. "
-                "Take the file away."
+                "Remove the file."
             )
         return load_transformers(
             spec, device=device, precision=precision, allow_downloads=False, batch_size=batch_size,
@@ -76,9 +76,9 @@ def load_embedding(
 
 
 def pooled(states: torch.Tensor, mask: torch.Tensor, pooling: str) -> torch.Tensor:
-    """``[n, dim]`` of states ``[n, tokens, dim]``; ``mask`` ``[n, tokens]`` is 1 where a token is no padding.
+    """Pool states ``[n, tokens, dim]`` to ``[n, dim]``; ``mask`` ``[n, tokens]`` is 0 for padding.
 
-    Right on whichever side the padding is.
+    Works for padding on either side.
     """
     if pooling == "mean":
         weights = mask.unsqueeze(-1).to(states.dtype)
@@ -94,14 +94,14 @@ def _loaded(spec: EncoderSpec, folder: Path) -> tuple[Any, Any]:
     said = reports.get_verbosity()
     with hub_access(False):
         try:
-            # It would report the language model's head as unexpected; what matters is checked below.
+            # It would report the language model's head as unexpected; relevant mismatches are checked below.
             reports.set_verbosity_error()
             model, info = transformers.AutoModel.from_pretrained(
                 folder, dtype="auto", output_loading_info=True, trust_remote_code=False, local_files_only=True
             )
             load_processor: Any = transformers.AutoProcessor.from_pretrained
             processor = load_processor(folder, trust_remote_code=False, local_files_only=True)
-        except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
+        except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             raise EncoderUnavailable(
                 f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder needs "
                 "config.json, weights, the tokenizer's files and the processor's."

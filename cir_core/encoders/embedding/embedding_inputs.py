@@ -1,4 +1,4 @@
-"""What a vision-language embedding model reads: prompts with images, in one batch."""
+"""Batched inputs of vision-language embedding models: prompts with images."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cir_core.errors import EncoderUnavailable
 
 
 class InputReader:
-    """Images and texts to a model's inputs, by a recipe. Changes ``processor`` to it.
+    """Prepares images and texts as model inputs, by a recipe. Configures ``processor`` accordingly.
 
-    Raises ``EncoderUnavailable`` where the two do not go together.
+    Raises ``EncoderUnavailable`` if recipe and processor are incompatible.
     """
 
     def __init__(self, spec: EncoderSpec, recipe: Recipe, processor: Any) -> None:
@@ -33,14 +33,14 @@ class InputReader:
                 f"Encoder '{spec.text}' has no chat template. Put a \"template\" into {SIDECAR} (docs/galleries.md)."
             )
         self.clean: Callable[[str], str] = without_marks(self.tokenizer, self.mark)
-        # Tokens do not look ahead, so what stands behind the last one changes nothing.
+        # Attention is causal, so tokens after the last one change nothing.
         self.tokenizer.padding_side = "right"
         if self.tokenizer.pad_token is None:
             self.tokenizer.pad_token = self.tokenizer.eos_token
         self.shrink = self._sized(spec)
 
     def __call__(self, images: Images, texts: Texts) -> Any:
-        """Tensors by the names of the model's arguments, padded, of as many inputs as given."""
+        """Padded tensors by the model's argument names, one row per input."""
         count = len(images if images is not None else texts or ())
         prompts = [
             prompt(self.recipe, self.processor, self.mark, self._cut(text), image=images is not None)
@@ -62,10 +62,10 @@ class InputReader:
         return str(self.tokenizer.decode(ids[: self.recipe.max_length]))
 
     def _sized(self, spec: EncoderSpec) -> bool:
-        """Give the processor the recipe's pixels; whether images must be shrunk to them before it."""
+        """Give the processor the recipe's pixel limits; returns whether images must be shrunk to them before it."""
         fewest, most = self.recipe.min_pixels, self.recipe.max_pixels
         images = self.processor.image_processor
-        if hasattr(images, "merge_size"):  # of Qwen's kind, whose "edges" are numbers of pixels
+        if hasattr(images, "merge_size"):  # Qwen-style, whose "edges" are numbers of pixels
             size = dict(images.size)
             images.size = size | {
                 "shortest_edge": fewest or size["shortest_edge"], "longest_edge": most or size["longest_edge"]

@@ -1,7 +1,7 @@
-"""A dual encoder that composes by adding: CLIP-sized BGE-VL (MMRet), and CLIP as it is.
+"""Late fusion: compose by adding features, for CLIP-sized BGE-VL (MMRet) and plain CLIP.
 
 The query is the sum of the projected image and text features, not normalised before:
-MegaPairs (Zhou et al., 2412.14475) trained its CLIP models so, as UniIR its score fusion.
+MegaPairs (Zhou et al., 2412.14475) trained its CLIP models this way, as did UniIR its score fusion.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from cir_core.encoders.embedding.universal import rows_of_pairs
 from cir_core.encoders.torch_encoder import PreparedImage, TorchEncoder, split, to_device
 from cir_core.types.records import Matrix
 
-MARK = {"fusion": "sum"}  # in the revision: not the plain dual encoder, which answers no composed query
+MARK = {"fusion": "sum"}  # in the revision: distinguishes it from the plain dual encoder, which cannot compose
 
 
 class LateFusionEncoder(TorchEncoder):
-    """Implements ``ComposingEncoder``."""
+    """Dual encoder with additive composition. Implements ``ComposingEncoder``."""
 
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32 unit rows. A blank text gives the row of the image by itself."""
+        """``[n, dim]`` float32 unit rows. A blank text gives the vector of the image alone."""
         return rows_of_pairs(images, texts, self.encode_images, self._sums, self._empty())
 
     def _sums(self, pairs: Sequence[tuple[Image.Image, str]]) -> Matrix:

@@ -1,7 +1,7 @@
-"""How a vision-language embedding model is asked: prompts, pooling, sizes.
+"""Recipes of vision-language embedding models: prompts, pooling, sizes.
 
-A checkpoint does not say any of it, and a vector of another prompt or pooling is another
-vector. A recipe comes from the model's type and, over it, from ``cirque_embedding.json`` in
+A checkpoint contains none of them, and another prompt or pooling gives other
+vectors. A recipe comes from the model's type, overridden by ``cirque_embedding.json`` in
 its folder.
 """
 
@@ -22,7 +22,7 @@ SIDECAR = "cirque_embedding.json"
 
 
 class Recipe(BaseModel):
-    """Every key of ``cirque_embedding.json``."""
+    """Schema of ``cirque_embedding.json``."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
@@ -31,7 +31,7 @@ class Recipe(BaseModel):
     text_instruction: str | None = None    # for a text alone; None: the query's
     document_instruction: str = ""         # for a gallery image
     template: str = ""                     # Jinja of instruction, image, text; "": the chat template
-    empty: str = ""                        # said where there is neither image nor text
+    empty: str = ""                        # text used when there is neither image nor text
     min_pixels: int | None = Field(None, gt=0)
     max_pixels: int | None = Field(None, gt=0)
     square: int | None = Field(None, gt=0)        # squash images to this side first
@@ -39,7 +39,7 @@ class Recipe(BaseModel):
     dim: int | None = Field(None, gt=0)           # keep the first numbers only (Matryoshka)
 
     def instruction(self, *, image: bool, text: bool) -> str:
-        """What the model is told to do with such an input."""
+        """The instruction for such an input."""
         if not text and image:
             return self.document_instruction
         if image or self.text_instruction is None:
@@ -47,7 +47,7 @@ class Recipe(BaseModel):
         return self.text_instruction
 
 
-# As the released models were used by their authors; the composed instruction of qwen2_vl is ours.
+# As used by the models' authors; the composed instruction of qwen2_vl is ours.
 FAMILIES: dict[str, dict[str, Any]] = {
     "qwen3_vl": {  # Qwen3-VL-Embedding
         "query_instruction": "Retrieve images or text relevant to the user's query.",
@@ -73,7 +73,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
         "square": 512,
     },
 }
-"""What is assumed of a model type where its folder says nothing else."""
+"""Defaults by model type, if the folder has no other settings."""
 
 
 def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
@@ -102,9 +102,9 @@ def recipe_of(spec: EncoderSpec, folder: Path, model_type: str) -> Recipe:
 
 
 def prompt(recipe: Recipe, processor: Any, image_mark: str, text: str, *, image: bool) -> str:
-    """One input in the model's words, ``image_mark`` standing where the image goes.
+    """One input in the model's template, with ``image_mark`` in place of the image.
 
-    An empty text or an absent image leaves no slot behind.
+    An empty text or a missing image leaves no slot behind.
     """
     instruction = recipe.instruction(image=image, text=bool(text))
     text = text if text or image else recipe.empty
@@ -124,7 +124,7 @@ def prompt(recipe: Recipe, processor: Any, image_mark: str, text: str, *, image:
 
 
 def _check_slots(path: Path, template: str) -> None:
-    """Raise ``EncoderUnavailable`` (or Jinja's error) for a template that leaves an input out."""
+    """Raise ``EncoderUnavailable`` (or Jinja's error) for a template that omits an input."""
     if not template:
         return
     made = _compiled(template)

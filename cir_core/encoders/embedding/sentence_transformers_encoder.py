@@ -1,8 +1,8 @@
-"""``sentence-transformers:``: a saved SentenceTransformer that takes images as well as texts.
+"""``sentence-transformers:`` encoders: a saved SentenceTransformer for images and texts.
 
-Its folder says how it is asked: prompts, pooling, chat template, which inputs it takes
-together. One that takes an image and a text as one input composes; one that only takes each by
-itself, such as CLIP, is a plain dual encoder here and is searched with the other methods.
+Its folder contains prompts, pooling, chat template and the supported input
+combinations. A model that takes an image and a text as one input composes; one that takes them
+only separately, such as CLIP, is a plain dual encoder here, for the other methods.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cir_core.errors import EncoderUnavailable
 from cir_core.types.records import EncoderIdentity
 
 _MODULES = "modules.json"
-_BATCH = 8  # where image and text go through a language model
+_BATCH = 8  # for models where image and text pass through a language model
 
 
 def load_sentence_transformers(
@@ -50,7 +50,7 @@ def load_sentence_transformers(
 
     def embed(images: Images, texts: Texts) -> torch.Tensor:
         inputs: list[dict[str, Any]] = [{} for _ in (images if images is not None else texts or ())]
-        # As dicts: a bare text that looks like an address or a file would be fetched as a picture.
+        # As dicts: a bare text that looks like a URL or a file would be loaded as an image.
         for key, values in (("image", images), ("text", None if texts is None else [clean(text) for text in texts])):
             for item, value in zip(inputs, values or (), strict=bool(values)):
                 item[key] = value
@@ -74,12 +74,12 @@ def load_sentence_transformers(
 
 
 def _refuse_code(folder: Path) -> None:
-    """Raise ``EncoderUnavailable`` where a module of the folder is not the library's own."""
+    """Raise ``EncoderUnavailable`` for a module that is not part of the library."""
     for entry in read_array(folder / _MODULES):
         kind = str(entry.get("type")) if isinstance(entry, dict) else str(entry)
         if not kind.startswith("sentence_transformers."):
             raise EncoderUnavailable(
-                f"{folder / _MODULES} names the module {kind}, code of the folder's own, which cirque never runs. If "
+                f"{folder / _MODULES} names the module {kind}, custom code, which cirque never runs. If "
                 f"its config.json is of a type that transformers knows, embedding:{folder} may load it."
             )
 
@@ -98,7 +98,7 @@ def _loaded(spec: EncoderSpec, folder: Path) -> Any:
                 str(folder), device="cpu", trust_remote_code=False, local_files_only=True,
                 model_kwargs={"dtype": "auto"},
             )
-        except Exception as error:  # OSError for absent files, ValueError, ImportError, KeyError
+        except Exception as error:  # OSError for missing files, ValueError, ImportError, KeyError
             raise EncoderUnavailable(
                 f"Encoder '{spec.text}' could not be loaded: {load_failure(error)}. The folder must be "
                 "what SentenceTransformer.save_pretrained wrote, or a whole repository of the hub."
@@ -106,7 +106,7 @@ def _loaded(spec: EncoderSpec, folder: Path) -> Any:
 
 
 def _marks(folder: Path, model: Any) -> list[Any]:
-    """What makes the vectors what they are besides the weights, module by module."""
+    """Everything besides the weights that determines the vectors, module by module."""
     marks: list[Any] = []
     for entry, module in zip(read_array(folder / _MODULES), model, strict=True):
         described = module.get_config_dict() if hasattr(module, "get_config_dict") else {}

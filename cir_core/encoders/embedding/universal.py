@@ -12,16 +12,16 @@ from PIL import Image
 from cir_core.encoders.torch_encoder import TorchModel
 from cir_core.types.records import Matrix
 
-_STRETCH = 150  # times as long as wide: Qwen's processors refuse images of more than 200
+_STRETCH = 150  # maximum aspect ratio: Qwen's processors refuse more than 200
 
 Images = Sequence[Image.Image] | None
 Texts = Sequence[str] | None
 Embed = Callable[[Images, Texts], torch.Tensor]
-"""``[n, dim]`` of n images, n texts or n pairs, not normalised. Images alone are gallery images."""
+"""``[n, dim]`` of n images, n texts or n pairs, not normalised. Images alone are encoded as gallery images."""
 
 
 class UniversalEncoder(TorchModel):
-    """An encoder over one function. Implements ``cir_core.encoders.base.Encoder``."""
+    """An encoder over one embedding function. Implements ``cir_core.encoders.base.Encoder``."""
 
     def __init__(self, *, embed: Embed, **model: Any) -> None:
         super().__init__(**model)
@@ -32,18 +32,18 @@ class UniversalEncoder(TorchModel):
         return self._in_batches(images, lambda part: self._embed(_rgb(part), None))
 
     def encode_texts(self, texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32 unit rows, as queries. Long texts lose their end."""
+        """``[n, dim]`` float32 unit rows, as queries. Long texts are truncated."""
         return self._in_batches(texts, lambda part: self._embed(None, part))
 
 
 class ComposingUniversalEncoder(UniversalEncoder):
-    """A :class:`UniversalEncoder` of a model that takes an image and a text as one input.
+    """A :class:`UniversalEncoder` that takes an image and a text as one input.
 
     Implements ``ComposingEncoder``.
     """
 
     def encode_composed(self, images: Sequence[Image.Image], texts: Sequence[str]) -> Matrix:
-        """``[n, dim]`` float32 unit rows. A blank text gives the row of the image by itself."""
+        """``[n, dim]`` float32 unit rows. A blank text gives the vector of the image alone."""
 
         def forward(part: Sequence[tuple[Image.Image, str]]) -> torch.Tensor:
             return self._embed(_rgb([image for image, _ in part]), [text for _, text in part])
@@ -59,8 +59,8 @@ def rows_of_pairs(
 ) -> Matrix:
     """Rows in order: ``together`` of the pairs with a text, ``alone`` of images whose text is blank.
 
-    Without a text there is no instruction to follow either, so a query by image alone and the
-    gallery's image are the same (CIRCUS, image-only queries).
+    Without a text there is no instruction to follow either, so a query by image alone equals
+    the gallery's image (CIRCUS, image-only queries).
     """
     pairs = list(zip(images, texts, strict=True))
     said = [i for i, (_, text) in enumerate(pairs) if text.strip()]

@@ -1,4 +1,4 @@
-"""Checkpoints of what was trained on top of a backbone: tensors by name, never code."""
+"""Load checkpoints of networks trained on top of a backbone: named tensors, never code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from cir_core.encoders.files.load_failures import HOLDS_OBJECTS, holds_objects, 
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
-# Training states such as Pic2Word's hold learning rates as numpy numbers, under the name that
-# numpy's module had then or has now. All three only make numbers.
+# Training states such as Pic2Word's hold learning rates as numpy numbers, under numpy's
+# old or new module name. All three only construct numbers.
 _NUMBERS: list[Any] = [
     (scalar, "numpy.core.multiarray.scalar"), (scalar, "numpy._core.multiarray.scalar"),
     np.dtype, type(np.dtype(np.float64)),
@@ -31,9 +31,9 @@ _DATA_PARALLEL = "module."
 def read_weights(spec: EncoderSpec, inside: Sequence[str] = ()) -> dict[str, torch.Tensor]:
     """The tensors of ``spec.weights`` by name, float32, on the CPU.
 
-    ``inside`` names the entries under which published files keep the network beside other
-    things: the first one there is read, and without any the top level. The prefix
-    ``module.`` of data-parallel training is left out. Raises ``EncoderUnavailable``.
+    ``inside`` names the entries under which published files nest the network among other
+    things: the first one present is read, or the top level if none is. The prefix
+    ``module.`` of data-parallel training is removed. Raises ``EncoderUnavailable``.
     """
     path = Path(spec.weights).expanduser()
     if not path.is_file():
@@ -60,10 +60,10 @@ def load_exactly(
     module: torch.nn.Module, tensors: Mapping[str, torch.Tensor], spec: EncoderSpec, *,
     prefix: str = "", optional: Collection[str] = (),
 ) -> None:
-    """Put ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more.
+    """Load ``tensors`` into ``module``: same names (after ``prefix``) and shapes, nothing more.
 
-    ``optional`` ones may be absent and stay as they are. Raises ``EncoderUnavailable`` that
-    names what was expected and what was found.
+    ``optional`` ones may be missing and remain unchanged. Raises ``EncoderUnavailable`` with
+    the expected and the actual tensors.
     """
     state = module.state_dict()
     given = {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
@@ -94,7 +94,7 @@ def _read(path: Path) -> Mapping[str, Any]:
         if path.suffix == ".safetensors":
             return load_file(path)
         with torch.serialization.safe_globals(_NUMBERS), warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)     # of a TorchScript archive, which is refused all the same
+            warnings.simplefilter("ignore", UserWarning)     # about a TorchScript archive, which is refused anyway
             content = torch.load(path, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(path))
     except (pickle.UnpicklingError, OSError, RuntimeError, EOFError, ValueError, SafetensorError) as error:
         if holds_objects(error):

@@ -1,4 +1,4 @@
-"""The revision of an encoder: equal where its vectors are comparable."""
+"""Encoder revision: a fingerprint that is equal if vectors are comparable."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import torch
 
-# Tokenised once per load: vectors of texts depend on the tokenizer as much as on the weights.
+# Tokenised once per load: text vectors depend on the tokenizer as much as on the weights.
 PROBE_TEXTS = (
     "a long navy and white striped dress with three-quarter sleeves, a v-neck and a belt",
     "The Quick brown fox; jumps over 13 lazy dogs! Ünïcode",
 )
 
-# What a config.json of transformers says beyond the model: where it came from, and what wrote it.
+# Entries of a transformers config.json that do not concern the model: where it came from, and what wrote it.
 _NOT_THE_MODEL = frozenset({"_name_or_path", "transformers_version", "dtype", "torch_dtype", "architectures"})
 _PREPROCESSING = (
     "do_resize", "size", "resample", "do_center_crop", "crop_size", "do_rescale", "rescale_factor",
@@ -30,7 +30,7 @@ _PATCHES = (
 def transformers_marks(
     config: Mapping[str, Any], preprocessing: Mapping[str, Any], probe: list[list[int]]
 ) -> dict[str, Any]:
-    """What :func:`revision` hashes besides the weights of a transformers model.
+    """Input of :func:`revision` besides the weights, for a transformers model.
 
     ``config`` and ``preprocessing`` are its config.json and image processor as dicts,
     ``probe`` the token ids of :data:`PROBE_TEXTS`.
@@ -45,7 +45,7 @@ def transformers_marks(
 def embedding_marks(
     config: Mapping[str, Any], preprocessing: Mapping[str, Any], probe: list[list[int]], *, chat: str
 ) -> dict[str, Any]:
-    """As :func:`transformers_marks`, of a model that reads images as patches and ``chat``, a chat template."""
+    """:func:`transformers_marks` for a model that reads images as patches and has a chat template, ``chat``."""
     patches = {key: preprocessing.get(key) for key in _PATCHES}
     return {**transformers_marks(config, preprocessing, probe), "patches": patches, "chat": chat}
 
@@ -68,5 +68,5 @@ def revision(weights: Mapping[str, torch.Tensor], config: Mapping[str, Any]) -> 
 def _bytes(tensor: torch.Tensor) -> bytes:
     import torch
 
-    # Seen as bytes: numpy has no bfloat16. A scalar has no last dimension to view along.
+    # Viewed as bytes: numpy has no bfloat16. A scalar has no last dimension to view along.
     return tensor.reshape(-1).view(torch.uint8).numpy().tobytes()

@@ -1,4 +1,4 @@
-"""Local folders of embedding models: what is refused before anything of them runs."""
+"""Validate local folders of embedding models before anything in them runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADAPTER = "adapter_config.json"
 
 
 def model_folder(spec: EncoderSpec, needed: str) -> Path:
-    """The folder that ``spec`` names, with a file ``needed`` in it. Raises ``EncoderUnavailable``."""
+    """The folder named by ``spec``, checked for a file ``needed``. Raises ``EncoderUnavailable``."""
     folder = Path(spec.source).expanduser()
     if not folder.is_dir():
         raise EncoderUnavailable(
@@ -63,10 +63,10 @@ def _read(path: Path) -> Any:
 
 
 def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any]) -> str:
-    """The ``model_type`` of a config.json, one that transformers has a class for.
+    """The ``model_type`` of a config.json, if transformers has a class for it.
 
-    A folder may carry code beside a type that transformers knows; that code is not used.
-    Raises ``EncoderUnavailable`` where the model cannot be built without it.
+    A folder may contain code for a type that transformers supports; that code is not used.
+    Raises ``EncoderUnavailable`` if the model cannot be built without it.
     """
     import transformers
 
@@ -75,7 +75,7 @@ def known_model_type(spec: EncoderSpec, folder: Path, config: Mapping[str, Any])
         return kind
     if "auto_map" in config:
         raise EncoderUnavailable(
-            f"The model in {folder} needs code of its own (auto_map in config.json), which cirque never runs. Use a "
+            f"The model in {folder} needs custom code (auto_map in config.json), which cirque never runs. Use a "
             "model whose type transformers has built in, or make its ranks elsewhere."
         )
     raise EncoderUnavailable(
@@ -95,15 +95,15 @@ def precision_for(precision: str, device: torch.device, stored: torch.dtype) -> 
 
 
 def without_marks(tokenizer: Any, *marks: str) -> Callable[[str], str]:
-    """A function that takes out of a text what the model would read as structure.
+    """A function that removes from a text what the model would read as structure.
 
-    Those are the tokenizer's special tokens and ``marks``, such as the image's placeholder: a
-    person's text must not open a second image or another role.
+    That is the tokenizer's special tokens and ``marks``, such as the image's placeholder: a
+    user's text must not open a second image or another role.
     """
     special = {str(token) for token in tokenizer.added_tokens_decoder.values() if token.special}
     words = sorted((special | set(marks)) - {""}, key=len, reverse=True)
     if not words:
         return lambda text: text
     pattern = re.compile("|".join(map(re.escape, words)))
-    # A space in its place, so that what is left on both sides cannot close up to a new one.
+    # Replaced by a space, so that the text on both sides cannot join to a new one.
     return lambda text: pattern.sub(" ", text)

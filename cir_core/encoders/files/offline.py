@@ -1,4 +1,4 @@
-"""No surprise downloads: hub access is off unless a person asked for it."""
+"""Offline mode: the Hugging Face hub is accessed only with consent."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from cir_core.encoders.specs import EncoderSpec
 from cir_core.errors import EncoderUnavailable
 
-# The hub's switch is one per process, so two loads may not flip it at the same time.
+# The hub's switch is global to the process, so two loads must not flip it at the same time.
 _switch = threading.RLock()
 
 
 @contextmanager
 def hub_access(allowed: bool) -> Iterator[None]:
-    """Within the block, ``huggingface_hub`` (and transformers, timm, open_clip on it) is offline
-    unless ``allowed``. HF_HUB_OFFLINE in the environment stays in force either way."""
+    """Within the block, ``huggingface_hub`` (and transformers, timm, open_clip, which use it) is offline
+    unless ``allowed``. HF_HUB_OFFLINE in the environment is respected either way."""
     from huggingface_hub import constants
 
     with _switch:

@@ -1,4 +1,4 @@
-"""Whether a run answers a benchmark: what an official evaluator would refuse is refused here."""
+"""Validate a run against a benchmark, as strictly as the official evaluator."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ NAMED = 3
 
 @dataclass(frozen=True)
 class Checked:
-    """``rankings`` has every query, () where the run has none, without what the benchmark takes
-    out before ranking."""
+    """``rankings`` has every query, () if the run lacks it, without the images the benchmark
+    excludes before ranking."""
 
     rankings: Rankings
     missing: tuple[str, ...]
@@ -25,7 +25,7 @@ class Checked:
 
 
 def refuse_hidden(benchmark: Benchmark) -> None:
-    """Raises ``DatasetError`` where targets are not in the files."""
+    """Raises ``DatasetError`` if the files lack the targets."""
     if not benchmark.queries:
         raise DatasetError(f"{benchmark.name} has no queries. Check the annotation file.")
     hidden = sum(not query.target_ids for query in benchmark.queries)
@@ -37,12 +37,12 @@ def refuse_hidden(benchmark: Benchmark) -> None:
 
 
 def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: bool) -> Checked:
-    """``rankings`` against the benchmark's queries and pools.
+    """Check ``rankings`` against the benchmark's queries and pools.
 
     Args:
         partial: queries that the run lacks count as 0, with a note; otherwise they are an error.
 
-    Raises ``DatasetError`` for queries that the benchmark does not have or the run lacks, for an
+    Raises ``DatasetError`` for unknown and missing queries, for an
     image twice in one list, and for an image outside the query's pool.
     """
     missing, notes = coverage([query.query_id for query in benchmark.queries], rankings, system, partial=partial)
@@ -67,8 +67,8 @@ def checked(benchmark: Benchmark, rankings: Rankings, system: str, *, partial: b
 def coverage(
     query_ids: Sequence[str], answered: Rankings, system: str, *, partial: bool
 ) -> tuple[tuple[str, ...], list[str]]:
-    """The queries without an answer, and notes of them and of those with an empty list, which
-    counts as 0 too. Raises ``DatasetError`` as :func:`checked`."""
+    """Queries without an answer, and notes on them and on those with an empty list, which
+    also count as 0. Raises ``DatasetError`` as :func:`checked`."""
     known = frozenset(query_ids)
     unknown = [query_id for query_id in answered if query_id not in known]
     if unknown:

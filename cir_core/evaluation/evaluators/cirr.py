@@ -1,4 +1,4 @@
-"""CIRR: R@k without the reference, R_subset@k among the image set, and the means the field reports."""
+"""CIRR: R@k without the reference, R_subset@k among the image set, and the usual means."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import numpy as np
 from cir_core.datasets.records import Benchmark
 from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators.checks import Rankings, check_list, checked, coverage
-from cir_core.evaluation.evaluators.records import Columns, Measure
+from cir_core.evaluation.evaluators.evaluator import Measured
+from cir_core.evaluation.evaluators.records import Measure
 from cir_core.evaluation.evaluators.single_turn import recall_columns
 from cir_core.evaluation.metrics.subset_recall import SubsetRank, subset_rank
 from cir_core.evaluation.runs.records import Run
@@ -18,19 +19,20 @@ SUBSET_CUTOFFS = (1, 2, 3)
 RECALL, SUBSET = "recall", "recall_subset"
 
 
-def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Rankings | None, tuple[str, ...]]:
-    """Columns, the checked lists of the whole gallery (None where the run has the subset's alone), notes.
+def cirr(benchmark: Benchmark, run: Run, partial: bool) -> Measured:
+    """Columns from the lists of the whole gallery, if the run has more than the subset's.
 
-    The subset is ranked by ``run.subset_rankings`` where there are any (the server's second
+    The subset is ranked by ``run.subset_rankings`` if there are any (the server's second
     file), else by the members' order in the lists of the whole gallery. "average" is the mean of
     R@5 and R_subset@1, "mean_of_all" that of all seven numbers. Raises ``DatasetError``.
     """
     notes: list[str] = []
     columns: dict[Measure, np.ndarray] = {}
     rankings: Rankings | None = None
+    lacking: tuple[str, ...] = ()
     if run.rankings or not run.subset_rankings:
         whole = checked(benchmark, run.rankings, run.system, partial=partial)
-        rankings = whole.rankings
+        rankings, lacking = whole.rankings, whole.missing
         notes += whole.notes
         columns |= recall_columns(benchmark, rankings, CUTOFFS)
     else:
@@ -47,7 +49,7 @@ def cirr(benchmark: Benchmark, run: Run, *, partial: bool) -> tuple[Columns, Ran
         columns[Measure("average")] = (columns[Measure(RECALL, "5")] + columns[Measure(SUBSET, "1")]) / 2
         seven = [column for measure, column in columns.items() if measure.family in (RECALL, SUBSET)]
         columns[Measure("mean_of_all")] = np.mean(seven, axis=0)
-    return columns, rankings, tuple(notes)
+    return Measured(columns, rankings, lacking, tuple(notes))
 
 
 def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str]) -> Rankings:
@@ -68,7 +70,7 @@ def _subset_lists(benchmark: Benchmark, run: Run, partial: bool, notes: list[str
 
 
 def _unknown(ranks: list[SubsetRank]) -> list[str]:
-    """A target that a short list does not reach may still be the set's best: that is said."""
+    """Note on targets beyond the end of a list, which may still be the set's best."""
     counts = {k: sum(not of.known(k) for of in ranks) for k in SUBSET_CUTOFFS}
     if not any(counts.values()):
         return []

@@ -1,4 +1,4 @@
-"""A run against qrels, under measures named as ir-measures names them."""
+"""Score a run against qrels, with measures named as in ir-measures."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def evaluate_qrels(
     qrels: Mapping[str, Mapping[str, int]], run: Run, *, measures: Sequence[str] = MEASURES,
     partial: bool = False, seed: int | None = 0,
 ) -> Scores:
-    """Means over the queries of ``qrels``. As trec_eval does it, queries of the run that nobody
-    judged are left alone, with a note, and images that nobody judged are not relevant.
+    """Means over the queries of ``qrels``. As in trec_eval, unjudged queries of the run are
+    ignored, with a note, and unjudged images are not relevant.
 
     Raises ``DatasetError`` for queries that the run lacks (unless ``partial``: they count as 0),
-    for an image twice in one list, for measures that cannot be computed and where none is named.
+    for an image twice in one list, for measures that cannot be computed and if none is named.
     """
     if not measures:
         raise DatasetError(f"No measure is named. Name one or several, as in {','.join(MEASURES[:3])}.")

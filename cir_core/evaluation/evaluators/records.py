@@ -1,4 +1,4 @@
-"""What an evaluation gives: a value of each query under each measure, and their means."""
+"""Scores: a value per query and measure, and their means."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Measure(NamedTuple):
 
 
 Columns = Mapping[Measure, Values]
-"""Measure to ``[queries]``; nan where a query has no part in it (an aspect it does not carry)."""
+"""Measure to ``[queries]``; nan where a query is not counted (an aspect it does not have)."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """How well one run did. Values are shares, never percent.
+    """Scores of one run. Values are shares, never percent.
 
-    ``figures`` are means over queries, where ``by_group`` has several (FashionIQ's categories)
-    and ``of_groups`` says so the unweighted mean of the groups' means.
+    ``figures`` are means over queries, or, if ``by_group`` has several groups (FashionIQ's
+    categories) and ``of_groups`` is set, the unweighted mean of the groups' means.
     """
 
     system: str
@@ -52,10 +52,10 @@ def score(
     """Means with 95 % bootstrap intervals.
 
     Args:
-        columns: every one as long as ``query_ids``.
-        groups: name to rows; given separately too. None or one group: only the whole.
-        of_groups: take the unweighted mean of the groups' means, drawing within each.
-        seed: of the drawings; None leaves intervals out, which take minutes for 100,000s of queries.
+        columns: each as long as ``query_ids``.
+        groups: name to rows; also scored separately. None or one group: only the whole.
+        of_groups: take the unweighted mean of the groups' means, resampling within each.
+        seed: of the bootstrap; None omits intervals, which take minutes for 100,000s of queries.
     """
     parts = groups if groups and len(groups) > 1 else {}
     every = [np.asarray(rows) for rows in parts.values()] if of_groups and parts else [np.arange(len(query_ids))]
@@ -67,9 +67,9 @@ def score(
 
 
 def means(columns: Columns, groups: Sequence[Any], seed: int | None) -> dict[Measure, Estimate]:
-    """One estimate for each measure, over the rows that have a part in it; a measure in which a
-    group has no row at all is left out."""
-    together: dict[bytes, list[Measure]] = {}  # measures of the same queries are drawn together
+    """One estimate per measure, over the rows that count for it; a measure for which a
+    group has no row at all is omitted."""
+    together: dict[bytes, list[Measure]] = {}  # measures of the same queries are resampled together
     for measure, column in columns.items():
         together.setdefault(np.isfinite(column).tobytes(), []).append(measure)
     found: dict[Measure, Estimate] = {}
@@ -93,7 +93,7 @@ def figures_json(figures: Mapping[Measure, Estimate]) -> dict[str, Any]:
 
 
 def intervals_json(figures: Mapping[Measure, Estimate]) -> dict[str, Any]:
-    """The same form with ``[low, high]``; null where there is no interval."""
+    """:func:`figures_json` with ``[low, high]``; null where there is no interval."""
     return _nested({
         measure: None if estimate.low is None else [estimate.low, estimate.high]
         for measure, estimate in figures.items()
@@ -101,7 +101,7 @@ def intervals_json(figures: Mapping[Measure, Estimate]) -> dict[str, Any]:
 
 
 def scores_json(scores: Scores) -> dict[str, Any]:
-    """Everything but the single queries, the figures' families at the top."""
+    """Everything except per-query values, with the figures' families at the top level."""
     groups = {name: figures_json(of) for name, of in scores.by_group.items()}
     return {
         **figures_json(scores.figures), **({"by_group": groups} if groups else {}),

@@ -1,8 +1,8 @@
-"""CIRCLED's figures of runs over sessions: Hits@10 by turn, Final Recall@10, AUC.
+"""CIRCLED's measures over sessions: Hits@10 by turn, Final Recall@10, AUC.
 
-A run's query ids are "<session id>/<turn>", turns from 1. How a retriever made one query of the
-history (CIRCLED compares the latest turn, the average and a weighted average) is the run's
-affair: several ways are several runs, and all are reported.
+A run's query ids are "<session id>/<turn>", turns from 1. How a retriever combined the
+history into one query (CIRCLED compares the latest turn, the average and a weighted average) is not
+known here: several ways are several runs, and all are reported.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def turn_id(session_id: str, turn: int) -> str:
 def evaluate_sessions(
     sessions: Sequence[CircledSession], run: Run, *, partial: bool = False, seed: int | None = 0
 ) -> Scores:
-    """Scores over all sessions together, and over each subset where there are several.
+    """Scores over all sessions together, and per subset if there are several.
 
     The rank of a turn is the best of the targets; a target beyond the end of the list is a miss.
     The AUC depends on the longest session of the evaluated set ("longest_session"). Raises
-    ``DatasetError`` for turns that the run lacks (unless ``partial``: they are misses), that no
-    session has, and for lists that hold an image twice.
+    ``DatasetError`` for missing turns (unless ``partial``: they are misses), unknown
+    turns, and lists that contain an image twice.
     """
     if not sessions:
         raise DatasetError("There are no sessions to evaluate. Check the file.")
@@ -79,7 +79,7 @@ def _columns(ranks: Sequence[Sequence[int]]) -> Columns:
 
 
 def _ranks(session: CircledSession, run: Run) -> list[int]:
-    """The best rank over the targets after each turn; past the cutoff where no list holds one."""
+    """The best rank over the targets after each turn; beyond the cutoff if no list contains one."""
     targets = frozenset(session.target_ids)
     ranks = []
     for turn in range(1, len(session.turns) + 1):

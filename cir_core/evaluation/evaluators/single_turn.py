@@ -1,23 +1,27 @@
-"""The benchmarks' own measures of a run, query by query.
+"""Per-query measures as the benchmarks define them.
 
-Each function takes a benchmark and one checked ranking for each of its queries, and gives a
-column for every measure, in the order of the benchmark's queries.
+Each function takes a benchmark and one checked ranking per query, and returns a
+column per measure, in the order of the benchmark's queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from cir_core.datasets.readers.circo import ASPECTS
+from cir_core.datasets.readers.circo import ASPECTS, canonical_id
 from cir_core.datasets.records import Benchmark
+from cir_core.errors import DatasetError
 from cir_core.evaluation.evaluators.checks import Rankings
 from cir_core.evaluation.evaluators.records import Columns, Measure
 from cir_core.evaluation.metrics.average_precision import average_precision_at, soft_average_precision_at
 from cir_core.evaluation.metrics.bootstrap import Values
 from cir_core.evaluation.metrics.ndcg import ndcg, reciprocal_rank
 from cir_core.evaluation.metrics.standard import standard_values
+from cir_core.evaluation.runs.records import Run
+from cir_core.support.texts import quoted
 
 FASHIONIQ_CUTOFFS = (10, 50)
 MAP_CUTOFFS = (5, 10, 25, 50)
@@ -48,8 +52,23 @@ def circo(benchmark: Benchmark, rankings: Rankings) -> Columns:
     }
 
 
+def circo_ids(run: Run) -> Run:
+    """``run`` with its image ids in CIRCO's form: its evaluator reads "000000000011" and 11 as one image.
+
+    Raises ``DatasetError`` for an id that it would not read."""
+    rankings = {}
+    for query_id, ranking in run.rankings.items():
+        ids = tuple(image_id for one in ranking if (image_id := canonical_id(one)) is not None)
+        if len(ids) < len(ranking):
+            other = next(one for one in ranking if canonical_id(one) is None)
+            raise DatasetError(f"Run {quoted(run.system)}, query {quoted(query_id)}: {quoted(other)} is not a number, "
+                               "as CIRCO's image ids are. Write COCO's image ids.")
+        rankings[query_id] = ids
+    return replace(run, rankings=rankings)
+
+
 def multi_target(benchmark: Benchmark, rankings: Rankings) -> Columns:
-    """SoFT's own mAP@k for its tables ("map_soft"), and CIRCO's ("map") for anything new."""
+    """mAP@k as in SoFT's own tables ("map_soft"), and CIRCO's ("map") for new work."""
     ranks = target_ranks(benchmark, rankings)
     soft = {
         Measure("map_soft", str(k)): np.array([soft_average_precision_at(of, k) for of in ranks]) for k in MAP_CUTOFFS
@@ -59,8 +78,8 @@ def multi_target(benchmark: Benchmark, rankings: Rankings) -> Columns:
 
 
 def generic(benchmark: Benchmark, rankings: Rankings) -> Columns:
-    """R@k as M-BEIR has it, any target in the first k, and nDCG@10; where queries have several
-    targets also the share of them that was found, which ir-measures calls R@k."""
+    """R@k as in M-BEIR, any target in the first k, and nDCG@10; for queries with several
+    targets also the share of targets found, which ir-measures calls R@k."""
     qrels = {query.query_id: dict.fromkeys(query.target_ids, 1) for query in benchmark.queries}
     several = any(len(query.target_ids) > 1 for query in benchmark.queries)
     wanted = {
@@ -75,13 +94,13 @@ def generic(benchmark: Benchmark, rankings: Rankings) -> Columns:
 def catalogue(
     benchmark: Benchmark, ranks: Sequence[Sequence[int]], missing: Collection[str] = ()
 ) -> tuple[Columns, str]:
-    """nDCG and RR from the ranks of the targets, and a note where they are not over the whole pool.
+    """nDCG and RR from the ranks of the targets, and a note if they do not cover the whole pool.
 
     Args:
-        ranks: for each query those that are known; the others lie beyond the end of its list.
-        missing: queries without a list: they have 0.
+        ranks: for each query the known ranks; other targets are beyond the end of its list.
+        missing: queries without a list: they score 0.
 
-    They are called "full_catalogue" where every rank is known, "within_list" otherwise.
+    They are called "full_catalogue" if every rank is known, "within_list" otherwise.
     """
     pairs = list(zip(ranks, benchmark.queries, strict=True))
     beyond = sum(len(of) < len(query.target_ids) for of, query in pairs if query.query_id not in missing)
@@ -95,7 +114,7 @@ def catalogue(
 
 
 def target_ranks(benchmark: Benchmark, rankings: Rankings) -> list[tuple[int, ...]]:
-    """For each query the ranks, from 1, of those targets that its list holds."""
+    """For each query the ranks, from 1, of the targets in its list."""
     found = []
     for query in benchmark.queries:
         targets = frozenset(query.target_ids)

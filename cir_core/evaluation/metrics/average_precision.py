@@ -1,11 +1,11 @@
-"""Average precision at k, as CIRCO and as SoFT define it.
+"""Average precision at k, as defined by CIRCO and by SoFT.
 
 Both sum the precision at every hit among the first k. CIRCO divides by min(k, n), n the
-number of targets; SoFT's evaluator by the hits it found, so that one early hit among many
-targets counts as much as all of them. trec_eval's AP@k divides by n and is a third measure
+number of targets; SoFT's evaluator by the number of hits, so that one early hit among many
+targets scores as much as all of them. trec_eval's AP@k divides by n and is a third measure
 (:mod:`cir_core.evaluation.metrics.standard`).
 
-The ranks are those of the targets that a list holds, from 1, in any order.
+The ranks are those of the targets in a list, from 1, in any order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def average_precision_at(ranks: Sequence[int], k: int, targets: int) -> float:
 
 
 def soft_average_precision_at(ranks: Sequence[int], k: int) -> float:
-    """SoFT's AP@k: the mean precision over the hits found; 0 without any. For its tables only.
+    """SoFT's AP@k: the mean precision over the hits; 0 without any. For its tables only.
     Raises ``ValueError`` for k < 1."""
     _check(ranks, k)
     found = _precisions(ranks, k)

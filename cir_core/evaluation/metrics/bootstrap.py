@@ -1,11 +1,11 @@
-"""How far a mean would move with other queries: bootstrap intervals.
+"""Bootstrap confidence intervals of means over queries.
 
-Queries are drawn again with replacement, within each group (a category) as many as it has,
-and the figure is computed anew: the unweighted mean of the groups' means. The interval is
-the percentile one, from the 2.5th to the 97.5th percentile of 2,000 drawings.
+Queries are resampled with replacement, within each group (a category) as many as it has,
+and the figure is recomputed: the unweighted mean of the groups' means. The interval is
+the percentile one, from the 2.5th to the 97.5th percentile of 2,000 replicates.
 
 Everything measured here is a mean over queries, so the paired bootstrap of a difference
-between two methods is the bootstrap of the differences query by query: hand those in.
+between two methods is the bootstrap of the per-query differences: pass those in.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 Values = npt.NDArray[np.float64]
 CONFIDENCE = 0.95
-DRAWINGS = 2_000  # ends of an interval scatter by about a sixtieth of its width
-_AT_ONCE = 2**23  # numbers held in memory at a time
+DRAWINGS = 2_000  # the ends of an interval vary by about a sixtieth of its width
+_AT_ONCE = 2**23  # numbers in memory at a time
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean with its interval, in the unit of the values. Both ends are None where a group
-    has fewer than two queries: there is nothing to draw from."""
+    """A mean with its interval, in the unit of the values. Both ends are None if a group
+    has fewer than two queries: there is nothing to resample."""
 
     value: float
     low: float | None
@@ -33,19 +33,19 @@ class Estimate:
 
     @property
     def clear_of_zero(self) -> bool:
-        """Whether the whole interval lies on one side of zero."""
+        """Whether the whole interval is on one side of zero."""
         return self.low is not None and self.high is not None and (self.low > 0 or self.high < 0)
 
 
 def estimates(groups: Sequence[npt.ArrayLike], *, seed: int, drawings: int = DRAWINGS) -> tuple[Estimate, ...]:
-    """One estimate for each measure.
+    """One estimate per measure.
 
     Args:
         groups: for each group ``[queries, measures]``; the number of queries may differ. All
-            measures of a query are drawn together.
-        seed: the same one gives the same intervals.
+            measures of a query are resampled together.
+        seed: determines the intervals.
 
-    Raises ``ValueError`` without groups or for an empty one.
+    Raises ``ValueError`` if there are no groups, or an empty one.
     """
     samples = [np.asarray(group, dtype=np.float64) for group in groups]
     if not samples or any(sample.ndim != 2 or not len(sample) for sample in samples):
@@ -71,6 +71,6 @@ def _interval(samples: list[Values], seed: int, drawings: int) -> tuple[Values, 
 
 
 def _mean_of_means(*samples: Values, axis: int = -1) -> Values:
-    """scipy draws several samples independently of one another: that stratifies by group."""
+    """scipy resamples several samples independently of one another: that stratifies by group."""
     mean: Values = np.mean([sample.mean(axis=axis) for sample in samples], axis=0)
     return mean

@@ -18,7 +18,7 @@ TAU = 0.8
 
 @dataclass(frozen=True)
 class RankSetback:
-    """Turn ``turn`` pushed the target down by more than ε."""
+    """Turn ``turn`` worsened the target's rank by more than ε."""
 
     turn: int
     before: int
@@ -27,7 +27,7 @@ class RankSetback:
 
 @dataclass(frozen=True)
 class RepeatedText:
-    """The text of ``turn`` says what the text of ``earlier`` said."""
+    """The text of ``turn`` repeats the text of ``earlier``."""
 
     turn: int
     earlier: int
@@ -35,7 +35,7 @@ class RepeatedText:
 
 
 def rank_setbacks(ranks: Sequence[int], epsilon: int = EPSILON) -> tuple[RankSetback, ...]:
-    """Turns after which the rank rose by more than ``epsilon``; exactly ε is allowed."""
+    """Turns after which the rank grew by more than ``epsilon``; exactly ε is allowed."""
     return tuple(
         RankSetback(turn + 2, before, after)
         for turn, (before, after) in enumerate(zip(ranks, ranks[1:], strict=False))

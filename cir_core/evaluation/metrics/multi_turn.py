@@ -14,7 +14,7 @@ CUTOFF = 10
 
 @dataclass(frozen=True)
 class MultiTurnScores:
-    """Means over sessions. ``hits_at_10[l-1]`` is the share that hit by turn l."""
+    """Means over sessions. ``hits_at_10[l-1]`` is the share with a hit by turn l."""
 
     hits_at_10: tuple[float, ...]
     final_recall_at_10: float
@@ -27,9 +27,9 @@ class MultiTurnScores:
 def multi_turn_scores(ranks: Sequence[Sequence[int]], cutoff: int = CUTOFF) -> MultiTurnScores | None:
     """Scores over sessions, each the target's rank (from 1) after every one of its turns.
 
-    Hits are cumulative and stay as they are after a session ends. AUC is the trapezoid
+    Hits are cumulative and persist after a session ends. AUC is the trapezoid
     over turns 1..L_max, divided by L_max − 1. With L_max = 1 there is no area: the AUC is
-    Hits@10(1), and ``note`` says so. Without any session the answer is None.
+    Hits@10(1), with a ``note``. Returns None if there are no sessions.
     """
     sessions = [list(session) for session in ranks if len(session)]
     if not sessions:
@@ -48,10 +48,10 @@ def multi_turn_scores(ranks: Sequence[Sequence[int]], cutoff: int = CUTOFF) -> M
 
 
 def session_values(ranks: Sequence[Sequence[int]], longest: int) -> Values:
-    """``[sessions, longest + 2]``: what each session adds to the means of Hits@10(1) …
-    Hits@10(L), Final Recall@10 and AUC, which :func:`multi_turn_scores` defines.
+    """``[sessions, longest + 2]``: each session's contribution to the means of Hits@10(1) …
+    Hits@10(L), Final Recall@10 and AUC, as defined in :func:`multi_turn_scores`.
 
-    L is that of the set, so the AUC of a drawing of sessions is a mean over them too.
+    L is that of the set, so the AUC of a bootstrap sample of sessions is a mean over them too.
     """
     hits = np.array([
         [min(of[: turn + 1]) <= CUTOFF for turn in range(longest)] for of in ranks

@@ -14,11 +14,11 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
     """nDCG of one query, every target with gain 1.
 
     Args:
-        ranks: ranks of the targets that were found, in any order, each rank once.
-        targets: how many targets there are; those without a rank gain nothing. None: ``ranks``
-            has them all.
+        ranks: ranks of the retrieved targets, in any order, each rank once.
+        targets: number of targets; those without a rank gain nothing. None: ``ranks``
+            has all of them.
 
-    Raises ``ValueError`` without targets, for a rank under 1, a rank that occurs twice, or more
+    Raises ``ValueError`` without targets, for a rank under 1, a repeated rank, or more
     ranks than targets.
     """
     count = len(ranks) if targets is None else targets
@@ -28,7 +28,7 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
         raise ValueError(f"{len(ranks)} ranks for {count} targets")
     if len(set(ranks)) < len(ranks) or any(rank < 1 for rank in ranks):
         raise ValueError(f"ranks start at 1 and no two images share one, not {tuple(ranks)}")
-    # Sorted, so that a perfect list sums the same numbers in the same order as the ideal one.
+    # Sorted, so that a perfect list sums the same numbers in the same order as the ideal.
     value = sum(map(_gain, sorted(ranks))) / sum(map(_gain, range(1, count + 1)))
     if value > 1 + 1e-12:
         raise AssertionError(f"nDCG {value} for ranks {tuple(ranks)}")
@@ -36,7 +36,7 @@ def ndcg(ranks: Sequence[int], targets: int | None = None) -> float:
 
 
 def reciprocal_rank(ranks: Sequence[int]) -> float:
-    """1 / the best rank; 0 where no target was found. Raises ``ValueError`` for a rank under 1."""
+    """1 / the best rank; 0 if no target was retrieved. Raises ``ValueError`` for a rank under 1."""
     if not ranks:
         return 0.0
     if min(ranks) < 1:

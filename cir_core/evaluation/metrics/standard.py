@@ -1,9 +1,9 @@
-"""Measures that the whole field shares (R@k, Success@k, RR, nDCG@k, AP@k, P@k), by ir-measures.
+"""Standard IR measures (R@k, Success@k, RR, nDCG@k, AP@k, P@k), computed by ir-measures.
 
-Named as ir-measures names them: "R@10", "nDCG@10", "RR", "AP(rel=2)@100". What it computes
-with sorts by score again, reads scores as 32-bit floats and breaks ties by id; it is given the
-length of the list less the position, whole numbers that strictly decrease. So the order of a
-run is the order that is measured.
+Names are those of ir-measures: "R@10", "nDCG@10", "RR", "AP(rel=2)@100". Its providers
+sort by score again, read scores as 32-bit floats and break ties by id; they are given the
+length of the list less the position, integers that strictly decrease. So a
+run is measured in its own order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cir_core.support.texts import quoted
 
 _ALL = "R, Success, P, RR, nDCG, AP, Rprec, Bpref, infAP, IPrec, SetP, SetR, SetF, SetAP, Judged"
 _FORM = "R@10, nDCG@10, RR or AP(rel=2)@100"
-_AT_ONCE = 4096  # queries whose scores are held at a time
+_AT_ONCE = 4096  # queries whose scores are in memory at a time
 _NAME = re.compile(r"(?P<name>\w+)(?P<options>\(.*\))?(?:@(?P<at>\d+(?:\.\d+)?))?")
 
 
@@ -31,11 +31,11 @@ def standard_values(
     """``[queries, measures]``: queries in the order of ``qrels``, measures in that of ``names``.
 
     A query without a ranking, or with an empty one, has 0 everywhere. Raises ``DatasetError``
-    for a measure that ir-measures does not know or cannot compute here.
+    for a measure that ir-measures does not support or cannot compute here.
     """
     provider = _provider()
     measures = [_measure(name, provider) for name in names]
-    columns: dict[Any, list[int]] = {}  # two spellings of one measure are one to ir-measures
+    columns: dict[Any, list[int]] = {}  # ir-measures treats two spellings of one measure as one
     for column, measure in enumerate(measures):
         columns.setdefault(measure, []).append(column)
     values = np.zeros((len(qrels), len(names)))
@@ -46,7 +46,7 @@ def standard_values(
             query_id: {image_id: float(len(ranking) - place) for place, image_id in enumerate(ranking)}
             for query_id in rows if (ranking := rankings.get(query_id))
         }
-        # A relevance under 0 (junk, in some TREC tracks) is not relevant; trec_eval breaks down below -1.
+        # A relevance under 0 (junk, in some TREC tracks) is not relevant; trec_eval fails below -1.
         judged = {one: {image_id: max(0, of) for image_id, of in qrels[one].items()} for one in run}
         if run:
             for metric in provider.iter_calc(list(columns), judged, run):
@@ -55,7 +55,7 @@ def standard_values(
 
 
 def _provider() -> Any:
-    """Those of ir-measures' providers that are Python or linked to it; others start programs (perl)."""
+    """ir-measures' providers that are Python or linked to it; others start external programs (perl)."""
     import ir_measures
 
     fallback: Any = ir_measures.providers.FallbackProvider
@@ -63,7 +63,7 @@ def _provider() -> Any:
 
 
 def _measure(name: str, provider: Any) -> Any:
-    """The measure ``name`` says. (ir-measures' own reader of names needs what Python 3.14 took out.)"""
+    """Parse a measure name. (ir-measures' own parser needs what Python 3.14 removed.)"""
     import ir_measures
 
     parts = _NAME.fullmatch(name.strip())
@@ -76,7 +76,7 @@ def _measure(name: str, provider: Any) -> Any:
             measure = measure @ (float(parts["at"]) if "." in parts["at"] else int(parts["at"]))
         if not provider.supports(measure):
             raise ValueError("it is not among those computed here")
-        if measure.params.get("cutoff") == 0:  # trec_eval ends the whole process over it
+        if measure.params.get("cutoff") == 0:  # trec_eval aborts the whole process over it
             raise ValueError("cutoffs start at 1")
     except AssertionError as error:
         problem = "lacks its cutoff or has options that it does not know"

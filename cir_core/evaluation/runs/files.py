@@ -1,4 +1,4 @@
-"""Any run file there is, told apart by what it holds."""
+"""Read run files of any supported format, detected from their content."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _FORMS = "Give TREC lines, or JSON: query id to a list of image ids, or to an ob
 
 
 def read_run(path: Path | Sequence[Path], *, faults: ValidationIssues | None = None) -> Run:
-    """A run from one file, several, or a folder of them (in the order of their names).
+    """Read a run from one file, several, or a folder of them (in the order of their names).
 
     * TREC text;
-    * a JSON object, query id to image ids, best first (the forms CIRCO's and CIRR's servers
-      take; a file of metric "recall_subset" gives ``subset_rankings``);
+    * a JSON object, query id to image ids, best first (the formats of CIRCO's and CIRR's
+      servers; a file of metric "recall_subset" gives ``subset_rankings``);
     * a JSON object, query id to {image id: score};
     * FashionIQ's caption records with a ``ranking`` each. A query id is "category:position", so
       the file's name must hold the category, as in ``dress.val.pred.json``.
 
-    The system is the tag of TREC lines, else the name of the file, or of the folder where
-    several are put together. Raises ``DatasetError`` unless ``faults`` collects.
+    The system is the tag of TREC lines, else the name of the file, or of the folder for
+    several files. Raises ``DatasetError`` unless ``faults`` collects.
     """
     faults = ValidationIssues() if faults is None else faults
     if not isinstance(path, Path):
@@ -107,7 +107,7 @@ def _challenge(path: Path, faults: ValidationIssues) -> Run:
 
 
 def _ranking(value: Any) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-    """What is wrong with it or "", ids, and scores where there are any."""
+    """Its problem or "", ids, and scores if any."""
     if isinstance(value, list):
         if any(isinstance(image_id, bool) or not isinstance(image_id, str | int) for image_id in value):
             return "its ranking holds something that is not an image id", (), ()
@@ -121,7 +121,7 @@ def _ranking(value: Any) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
     for image_id, score in value.items():
         if not _finite(score):
             return f"the score of image {quoted(image_id)} is {quoted(score)}, which is not a finite number", (), ()
-    pairs = sorted(value.items(), key=lambda pair: -pair[1])  # stable: equal scores as the file has them
+    pairs = sorted(value.items(), key=lambda pair: -pair[1])  # stable: ties in file order
     return "", tuple(image_id for image_id, _ in pairs), tuple(float(score) for _, score in pairs)
 
 

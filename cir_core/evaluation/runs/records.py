@@ -1,4 +1,4 @@
-"""A run: what a system returned for each query of a benchmark."""
+"""Runs: the ranked list of a system for each query of a benchmark."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 @dataclass(frozen=True)
 class Run:
     """``rankings``: query id to image ids, best first, each once. ``subset_rankings`` is CIRR's
-    second list (its candidates of the image set), where a file holds only that. ``scores``, in
-    the order of ``rankings``, is {} where the file had none."""
+    second list (ranks within the image set), for a file with only that. ``scores``, in
+    the order of ``rankings``, is {} if the file had none."""
 
     system: str
     rankings: Mapping[str, tuple[str, ...]]

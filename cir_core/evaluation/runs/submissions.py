@@ -1,4 +1,4 @@
-"""Submission files of the CIRCO and CIRR servers, written and checked as the servers do.
+"""Submission files of the CIRCO and CIRR servers, with the servers' own checks.
 
 CIRCO: ``{"0": [50 image ids], …}``. CIRR: two files ``{"version": "rc2", "metric": …, pairid:
 [names], …}``, "recall" with 50 names and "recall_subset" with 3 of the query's image set.
@@ -35,14 +35,14 @@ _Problem = tuple[str, str]  # problem and remedy
 
 @dataclass(frozen=True)
 class Submission:
-    """What was written. ``notes``: what the server accepts and a person should still know."""
+    """Written files. ``notes``: remarks on what the server accepts without complaint."""
 
     paths: tuple[Path, ...]
     notes: tuple[str, ...] = ()
 
 
 def write_circo(path: Path, run: Run, benchmark: Benchmark) -> Submission:
-    """The best 50 of each query, ids as numbers. Raises ``DatasetError`` if the server would refuse
+    """The best 50 of each query, ids as numbers. Raises ``DatasetError`` if the server would reject
     it; then nothing is written."""
     content = {
         name: [one if (number := canonical_id(one)) is None else int(number) for one in run.rankings[name][:DEPTH]]
@@ -56,9 +56,9 @@ def write_circo(path: Path, run: Run, benchmark: Benchmark) -> Submission:
 def write_cirr(target: Path | tuple[Path, Path], run: Run, benchmark: Benchmark) -> Submission:
     """Two files: ``target`` is their folder, or their paths, recall first.
 
-    The reference is taken out of a ranking that still has it, as the benchmark does. The second
-    file is of ``run.subset_rankings``, or of what is left of a ranking in the query's image set.
-    Raises ``DatasetError`` if the server would refuse either; then nothing is written.
+    The reference is removed from rankings that contain it, as in the benchmark. The second
+    file is from ``run.subset_rankings``, or from the part of a ranking in the query's image set.
+    Raises ``DatasetError`` if the server would reject either; then nothing is written.
     """
     paths = target if isinstance(target, tuple) else (target / CIRR_FILES[0], target / CIRR_FILES[1])
     recall: dict[str, Any] = {"version": VERSION, "metric": "recall"}
@@ -114,7 +114,7 @@ def _read_cirr(path: Path, benchmark: Benchmark | None, faults: ValidationIssues
 
 
 def _read(path: Path, faults: ValidationIssues) -> Content | None:
-    """None where the file as a whole cannot be read, so that it is one fault and not one for each query."""
+    """None if the file as a whole is unreadable, so that it is one fault rather than one per query."""
     before = faults.count
     content = read_object(path, faults)
     return None if not content and faults.count > before else content
@@ -170,7 +170,7 @@ def _check_cirr(path: Path, content: Content, benchmark: Benchmark | None, fault
 
 
 def _expected(path: Path, lists: Content, names: Sequence[str], faults: ValidationIssues) -> list[str]:
-    """The keys of ``lists`` that are among ``names``, which it must hold exactly."""
+    """The keys of ``lists`` that are among ``names``, which must match exactly."""
     wanted = dict.fromkeys(names)
     for name in lists:
         if name not in wanted:
@@ -213,7 +213,7 @@ def _query_problem(ranking: Sequence[str], query: BenchmarkQuery | None, metric:
 
 
 def _pool(benchmark: Benchmark | None) -> set[str] | None:
-    """Ids that may be ranked; None where the files do not say."""
+    """Ids that may be ranked; None if the files do not list them."""
     listed = list(benchmark.pools.values()) if benchmark else [None]
     return None if None in listed else {image_id for pool in listed for image_id in pool or ()}
 
@@ -224,7 +224,7 @@ def _check_size(path: Path, size: int, faults: ValidationIssues) -> None:
 
 
 def _in_order(rankings: Content, benchmark: Benchmark) -> list[str]:
-    """Queries that are ranked: the benchmark's in its order, then others, which the check will name."""
+    """Ranked queries: the benchmark's in its order, then unknown ones, for the check to report."""
     wanted = [query.query_id for query in benchmark.queries if query.query_id in rankings]
     return list(dict.fromkeys([*wanted, *rankings]))
 

@@ -1,8 +1,8 @@
-"""TREC's text form of a run: ``query Q0 image rank score tag``.
+"""TREC's run format: ``query Q0 image rank score tag``.
 
-trec_eval ignores the rank column: it sorts by score, which it holds as float32, and puts equal
-scores in the order of image ids, backwards. A run written here has scores that strictly
-decrease as text, as float64 and as float32, so that every evaluator keeps its order.
+trec_eval ignores the rank column: it sorts by score, as float32, and breaks
+ties by descending image id. Runs written here have scores that strictly
+decrease as text, as float64 and as float32, so that every evaluator preserves their order.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FORM = "A line of a run is: query Q0 image rank score tag"
 
 @dataclass
 class _Listed:
-    """One query's lines in file order; arrays, since runs have millions of lines."""
+    """One query's lines in file order, as arrays, since runs have millions of lines."""
 
     ids: list[str] = field(default_factory=list)
     scores: array[float] = field(default_factory=lambda: array("d"))
@@ -42,10 +42,10 @@ class _Listed:
 
 
 def read_trec_run(path: Path, faults: ValidationIssues | None = None) -> Run:
-    """Best first by score; equal scores by the rank column, then as the file has them.
+    """Best first by score; ties by the rank column, then in file order.
 
-    Notes say where the rank column contradicts the scores, where scores are equal (trec_eval
-    orders those by image id), and of several tags; the first tag is the system.
+    Notes report a rank column that contradicts the scores, equal scores (trec_eval
+    orders those by image id), and several tags; the first tag is the system.
     Raises ``DatasetError`` unless ``faults`` collects; a faulty line is then left out.
     """
     faults = ValidationIssues() if faults is None else faults
@@ -84,9 +84,9 @@ def read_trec_run(path: Path, faults: ValidationIssues | None = None) -> Run:
 
 
 def write_trec_run(path: Path, run: Run) -> None:
-    """Scores as they are where they strictly decrease, else lowered by as little as float32 can;
-    a run without scores gets n … 1. A query with an empty list leaves no line. White space in
-    the system's name becomes ``_``. Raises ``DatasetError`` for what the form cannot hold."""
+    """Write the scores unchanged if they strictly decrease, else lowered by as little as float32 can;
+    a run without scores gets n … 1. A query with an empty list has no line. White space in
+    the system's name becomes ``_``. Raises ``DatasetError`` for content the format cannot hold."""
     if run.subset_rankings:
         raise DatasetError(f"The run {quoted(run.system)} has subset rankings, which a TREC run cannot hold. "
                            "Write CIRR's submission files instead.")
@@ -107,9 +107,9 @@ def write_trec_run(path: Path, run: Run) -> None:
 def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -> list[str]:
     """``n`` scores, best first, as texts whose float32 values strictly decrease.
 
-    A score that is not below the one before it is put to the next float32 below that. Scores
-    that float32 cannot hold at all are replaced by n … 1. Raises ``DatasetError`` for NaN and
-    infinity, and where there are not ``n``.
+    A score that is not below its predecessor is replaced by the next lower float32. If float32
+    cannot represent the scores, they are replaced by n … 1. Raises ``DatasetError`` for NaN and
+    infinity, and unless there are ``n``.
     """
     if scores is None:
         return [str(value) for value in range(n, 0, -1)]
@@ -122,7 +122,7 @@ def falling_scores(scores: Sequence[float] | None, n: int, query_id: str = "") -
     texts, last = [], np.float32(np.inf)
     for score, value in zip(scores, rounded, strict=True):
         below = bool(value < last)
-        with np.errstate(over="ignore"):  # below the lowest number there is -inf, which is looked at in the end
+        with np.errstate(over="ignore"):  # overflow gives -inf, which is checked at the end
             last = value if below else np.nextafter(last, np.float32(-np.inf))
         texts.append(repr(float(score if below else last)))
     return texts if np.isfinite(last) else falling_scores(None, n)
@@ -142,7 +142,7 @@ def _problem(fields: Sequence[str]) -> str:
 
 
 def _each_once(path: Path, query_id: str, query: _Listed, faults: ValidationIssues) -> list[int]:
-    """Places in ``query``, best first; an image that occurs twice is a fault and counts once."""
+    """Positions in ``query``, best first; a repeated image is a fault and counts once."""
     order = query.ordered()
     if len(set(query.ids)) == len(query.ids):
         return order

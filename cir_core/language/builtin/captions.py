@@ -1,4 +1,4 @@
-"""Captions to slots: the inverse of :func:`cir_core.garments.describe.describe`, and more forgiving."""
+"""Parse captions into slots: a lenient inverse of :func:`cir_core.garments.describe.describe`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Caption:
 
     @property
     def is_garment(self) -> bool:
-        """Whether it speaks of clothing at all: a brown dog has a colour, too."""
+        """Whether the caption is about clothing: a brown dog has a colour, too."""
         return bool(self.noun) or "category" in self.slots or "sleeves" in self.slots
 
     def sentence(self) -> str:
-        """The description again: slots in their plain words, then the extras as they were typed."""
+        """The description restored: slots in their plain words, then the extras as typed."""
         text = describe(self.slots)
         if self.noun and "category" not in self.slots:
             text = text.replace("garment", self.noun, 1)
@@ -34,7 +34,7 @@ class Caption:
 
 
 def parse_caption(text: str) -> Caption:
-    """What ``text`` says, by group. A caption that mentions no trim or second colour has none."""
+    """Values in ``text``, by group. A caption that mentions no trim or second colour has none."""
     read = interpret(text, is_caption=True)
     slots = apply_edits({}, read)
     if slots:

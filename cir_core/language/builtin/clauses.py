@@ -1,4 +1,4 @@
-"""More attributes for a modification text, in its own tone."""
+"""Append attributes to a modification text, in its own style."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ABSENT = {"trim": "no trim", "second_colour": "only one colour"}
 
 def also(text: str, values: Sequence[tuple[str, str]], category: str) -> str:
     """``text`` with ``values`` (group, value) added: "is longer" becomes "is longer and has a v-neck",
-    "make it longer" becomes "make it longer, with a v-neck". Its capital and full stop stay."""
+    "make it longer" becomes "make it longer, with a v-neck". Capital and full stop are preserved."""
     text = " ".join(text.split())
     stop = "." if text.endswith(".") else ""
     body = text.rstrip(" .").replace(". ", " and ")

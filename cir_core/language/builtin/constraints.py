@@ -1,4 +1,4 @@
-"""SoFT by rules: what stays, what comes, what goes, and a caption for either side."""
+"""SoFT constraints by rules: what to keep, add and remove, and a caption for either side."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cir_core.language.builtin.phrases import PATTERN_NOUNS, phrase
 from cir_core.language.builtin.wanted import Wanted, understand
 from cir_core.language.tasks import ConstraintsAnswer
 
-# Of what stays, the prescriptive caption says these. The whole of it would weigh the change
-# too little, the change alone would forget which garment it was.
+# Kept attributes mentioned in the prescriptive caption. All of them would give the change
+# too little weight; the change alone would lose the garment.
 SAID_OF_KEPT = frozenset({"category", "colour", "second_colour", "neckline", "trim"})
 _NOT_A_GARMENT = (
     "the caption does not speak of a garment, which is all the built-in model can take apart, so the text "
@@ -22,10 +22,10 @@ _ORDER = tuple(group.key for group in GROUPS)
 
 
 def constraints(caption: str, modification_text: str) -> ConstraintsAnswer:
-    """Both sides of the request. Never fails; what it could not do is in the notes.
+    """Both sides of the request. Never fails; limitations are in the notes.
 
-    ``remove`` holds values that the caption names and the text replaces or drops, and what
-    the text itself sends away; never a guess at what an addition may have replaced.
+    ``remove`` holds values that the caption names and the text replaces or drops, and those
+    the text itself rejects; never a guess at what an addition may have replaced.
     """
     text = " ".join(modification_text.split())
     wanted = understand(caption, text)
@@ -51,7 +51,7 @@ def constraints(caption: str, modification_text: str) -> ConstraintsAnswer:
 
 
 def _unwanted(wanted: Wanted) -> list[str]:
-    """The caption's own words for what should go, or the text's where the caption has none."""
+    """The caption's own words for what should be removed, or else the text's."""
     found: list[str] = []
     for words in wanted.edits.unwanted:
         named = [extra for extra in wanted.reference.extras if set(words.split()) & set(extra.split())]
@@ -64,7 +64,7 @@ def _prescriptive(wanted: Wanted) -> str:
     slots = {group: value for group, value in wanted.slots.items()
              if group in {*SAID_OF_KEPT, *wanted.edited, *new}}
     if wanted.slots.get("pattern") == "plain" and slots.get("second_colour", NONE) != NONE:
-        slots["pattern"] = "plain"  # or the trim's colour would be the cloth's
+        slots["pattern"] = "plain"  # otherwise the trim's colour would become the cloth's
     return Caption(slots, wanted.noun, wanted.edits.extras).sentence()
 
 
@@ -79,7 +79,7 @@ def _proscriptive(wanted: Wanted, unwanted: list[str]) -> str:
 
 
 def positive(slots: Mapping[str, str], noun: str = "") -> str:
-    """The description without a negation: encoders read "no sleeves" as sleeves."""
+    """The description without negations: encoders read "no sleeves" as sleeves."""
     if slots.get("sleeves") != "sleeveless":
         return Caption(dict(slots), noun).sentence()
     bare = Caption({group: value for group, value in slots.items() if group != "sleeves"}, noun).sentence()

@@ -1,4 +1,4 @@
-"""f_diff by rules (CIRCLED section 3): one sentence that turns one garment into another."""
+"""f_diff by rules (CIRCLED section 3): one sentence from one garment to another."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cir_core.language.builtin.phrases import PATTERN_NOUNS, SALIENCE, phrase
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.tasks import DifferenceAnswer
 
-_SPOKEN = "everything that still differs was spoken of before, so it is said again"
+_SPOKEN = "all remaining differences were mentioned before, so one is repeated"
 
 
 def difference(reference: str, target: str, history: Sequence[str] = (), attempt: int = 1) -> DifferenceAnswer:
-    """The most salient change from one caption to the other that ``history`` did not speak of.
+    """The most salient change between two captions that ``history`` does not mention.
 
-    ``attempt`` n says the n-th of them, the last one where there are fewer. Raises
-    ``LanguageModelError`` when the captions name no difference.
+    ``attempt`` n returns the n-th of them, or the last one if there are fewer. Raises
+    ``LanguageModelError`` when the captions show no difference.
     """
     old, new = parse_caption(reference), parse_caption(target)
     changes = _changes(old, new)
@@ -44,14 +44,14 @@ def _spoken(text: str) -> set[str]:
 
 
 def _changes(old: Caption, new: Caption) -> list[str]:
-    """Groups known of both that differ, the most salient first."""
+    """Groups known in both that differ, the most salient first."""
     found = [group for group in SALIENCE if group in old.slots and group in new.slots
              and old.slots[group] != new.slots[group]]
     if (old.noun or new.noun) and _kind(old) and _kind(new) and _kind(old) != _kind(new):
         found.insert(0, "category")
     plain = new.slots.get("pattern") == "plain"
     if "second_colour" in found and ("pattern" in found or ("trim" in found and plain)):
-        found.remove("second_colour")  # said with the pattern or the trim that shows it
+        found.remove("second_colour")  # mentioned with the pattern or the trim that shows it
     return found
 
 

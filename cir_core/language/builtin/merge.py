@@ -1,4 +1,4 @@
-"""Caption and modification text to one description (CIReVL step 2) by rules."""
+"""Merge caption and modification text into one description (CIReVL step 2) by rules."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _NOT_A_GARMENT = (
 
 
 def merge(caption: str, modification_text: str) -> MergeAnswer:
-    """The description of the wanted image. Never fails; what it could not do is in the notes.
+    """The description of the wanted image. Never fails; limitations are in the notes.
 
     Without a caption the query is the modification text itself (CIReVL's fallback); with
-    one that speaks of no garment, both are joined by a comma.
+    one that is not about a garment, both are joined by a comma.
     """
     caption, modification_text = " ".join(caption.split()), " ".join(modification_text.split())
     if not caption and not modification_text:
@@ -39,17 +39,17 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
     merged = replace(known, slots=slots, noun=edits.noun or known.noun, extras=extras)
     notes = [*edits.notes, *applied, *removed]
     if slots == known.slots and not edits.extras and not edits.noun and not notes:
-        notes.append("nothing in the text changed the description")
+        notes.append("no change recognised in your text")
     return MergeAnswer(query=merged.sentence(), notes=tuple(notes))
 
 
 def _extras(known: Caption, edits: Edits) -> tuple[tuple[str, ...], list[str]]:
-    """The caption's extras less the unwanted ones, then the new ones."""
+    """The caption's extras without the unwanted ones, then the new ones."""
     kept, notes = list(known.extras), []
     for unwanted in edits.unwanted:
         words = set(unwanted.split())
         left = [extra for extra in kept if not words & set(extra.split())]
         if len(left) == len(kept):
-            notes.append(f"'{unwanted}' is not in the description, so it could not be taken away")
+            notes.append(f"nothing to remove: '{unwanted}' is not in the description")
         kept = left
     return tuple(dict.fromkeys([*kept, *edits.extras])), notes

@@ -1,4 +1,4 @@
-"""The built-in language model behind the :class:`~cir_core.language.base.LanguageModel` seam."""
+"""The built-in language model."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ _CONNECT = "Connect a language model (docs/language-models.md)"
 class BuiltinLanguageModel:
     """Captions by zero-shot attributes, everything else by rules. Deterministic, offline, thread-safe.
 
-    ``encoder_texts`` must be the encoder that made the features of the pictures; None will
-    do where every picture has a caption. It fills every role but judging, over garments.
+    ``encoder_texts`` must be the encoder that computed the images' features; it may be None
+    if every image has a caption. It supports every role except judging, over garments.
     """
 
     name = "built-in/2"
@@ -69,8 +69,8 @@ class BuiltinLanguageModel:
         """The answer to ``task``.
 
         Raises:
-            UnsupportedTask: a role that rules cannot fill, or images they have nothing to
-                say about.
+            UnsupportedTask: a role that rules cannot support, or images they cannot
+                describe.
             LanguageModelError: features of another encoder; images without a difference.
         """
         role = self._roles.get(type(task))
@@ -97,7 +97,7 @@ class BuiltinLanguageModel:
         return reflect(reference, task.modification_text, candidates, task.previous_query)
 
     def _candidates(self, task: ReflectTask) -> list[str]:
-        """Captions of the best candidates, from their pictures where none was given."""
+        """Captions of the best candidates, from their images if none was given."""
         texts = list(task.captions) + [""] * (len(task.candidates) - len(task.captions))
         places = [place for place, picture in enumerate(task.candidates) if not texts[place].strip()]
         found = self._texts([task.candidates[place] for place in places], task.domain)

@@ -1,4 +1,4 @@
-"""One attribute value in words, as it stands in a list or between other words."""
+"""Attribute values in words, for lists and sentences."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from cir_core.garments.lexicon import BY_KEY, NONE
 SALIENCE = (
     "category", "colour", "pattern", "sleeves", "length", "neckline", "trim", "fit", "second_colour",
 )
-"""Attribute groups in the order in which people notice them."""
+"""Attribute groups by salience."""
 
 PATTERN_NOUNS = {
     "stripes": "{colour} stripes", "pinstripes": "{colour} vertical stripes", "dots": "{colour} polka dots",
     "checks": "{colour} checks", "floral": "{colour} flowers", "graphic": "a {colour} logo",
 }
-"""Patterns as things that have a colour; a colour block is none."""
+"""Patterns as countable things with a colour; excludes colour block."""
 
 _ABSENT = {"trim": "no trim", "second_colour": "one colour"}
 
 
 def phrase(group: str, value: str, category: str = "dress") -> str:
-    """``value`` of ``group`` as the descriptions say it, without an article.
+    """``value`` of ``group`` as in descriptions, without an article.
 
     >>> phrase("sleeves", "long"), phrase("length", "medium"), phrase("neckline", "vneck")
     ('long sleeves', 'knee-length', 'v-neck')
@@ -41,7 +41,7 @@ def phrase(group: str, value: str, category: str = "dress") -> str:
 
 
 def name(group: str) -> str:
-    """The group itself: "second colour"."""
+    """The group's name: "second colour"."""
     return BY_KEY[group].key.replace("_", " ")
 
 

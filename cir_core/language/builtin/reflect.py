@@ -1,9 +1,9 @@
-"""CoRR by rules: count what the candidates show, and say first what most of them lack.
+"""CoRR by rules: count attributes of the candidates, and request those that most lack.
 
-A query that repeats the whole description pulls nowhere new. This one names the kind of
-garment, what the text asked for, and those other attributes that at most half of the
-candidates have; fused with the query before it, which still says the rest, it turns the
-search towards what is missing. By itself it would forget the rest.
+A query that repeats the whole description moves nowhere new. This one names the category
+of garment, what the text asked for, and those other attributes that at most half of the
+candidates have; fused with the previous query, which still contains the rest, it moves the
+search towards what is missing. On its own it would lose the rest.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from cir_core.language.builtin.phrases import joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ReflectAnswer
 
-Counts = Mapping[str, tuple[int, int]]  # group: how many candidates meet it, how many speak of it
+Counts = Mapping[str, tuple[int, int]]  # group: number of candidates that satisfy it, number that mention it
 
 _STRATEGY = "Says what the text asks for and what at most half of the candidates show, and leaves out the rest."
-_NOTHING_WRONG = "Most candidates show everything that is wanted, so the whole description is asked for again."
-_AGAIN = "That was asked before and something is still missing, so it is said in another selection."
+_NOTHING_WRONG = "Most candidates show everything that is wanted, so the whole description is requested again."
+_AGAIN = "That was asked before and something is still missing, so other attributes are selected."
 
 
 def reflect(
     reference: str, modification_text: str, candidates: Sequence[str], previous_query: str | None = None
 ) -> ReflectAnswer:
-    """What ``candidates`` (captions of garments, best first) have of the request, and a new query.
+    """Check the ``candidates`` (captions of garments, best first) against the request, and refine the query.
 
-    ``reference`` is the caption of the reference. Nothing but these texts is known, so a
-    candidate shows what its caption says.
+    ``reference`` is the caption of the reference. Only these texts are used: a candidate shows
+    what its caption says.
     """
     wanted = understand(reference, modification_text)
     shown = [parse_caption(text).slots for text in candidates]

@@ -1,4 +1,4 @@
-"""Images by their features: which garment an image shows, in one sentence or many."""
+"""Caption garments from image features, in one wording or many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.types.records import Matrix
 
 GARMENTS: frozenset[Domain] = frozenset({"garment", "dress", "shirt", "toptee"})
-# What else an image may show. No people: somebody often wears the garment.
+# Other content of images. No people: somebody often wears the garment.
 OTHER_THINGS = (
     "a photo of a dog", "a photo of a cat", "a photo of an animal", "a photo of a landscape",
     "a photo of a building", "a photo of food", "a photo of a vehicle", "a photo of furniture",
@@ -31,8 +31,8 @@ NO_FEATURES = (
     "the built-in model describes images by their features, and there were none; index the gallery, add "
     "captions to its manifest or connect a language model"
 )
-# Of the softmax that sampled captions draw from, in units of cosine. With the bundled encoder
-# about one value in twelve is then another than the best.
+# Softmax temperature of sampled captions, in units of cosine. With the bundled encoder
+# about one value in twelve then differs from the best.
 TEMPERATURE = 0.04
 
 
@@ -44,16 +44,16 @@ class TextEncoder(Protocol):
 
 class AttributePredictor(Protocol):
     def predict(self, features: Matrix) -> list[dict[str, str]]:
-        """For each row of ``[n, dim]`` one value of every group of the lexicon."""
+        """One value of every group of the lexicon for each row of ``[n, dim]``."""
         ...
 
     def draw(self, features: Matrix, rng: np.random.Generator, temperature: float) -> list[dict[str, str]]:
-        """The same, each value drawn with the probability that its score gives it."""
+        """:meth:`predict`, with each value sampled by its score's probability."""
         ...
 
 
 class Captioner:
-    """Captions of pictures under one encoder. Thread-safe; prompts are encoded once, on first use."""
+    """Captions of images under one encoder. Thread-safe; prompts are encoded once, on first use."""
 
     def __init__(
         self, encoder: TextEncoder | None, attributes: Callable[[TextEncoder], AttributePredictor] = ZeroShotAttributes
@@ -64,10 +64,10 @@ class Captioner:
         self._lock = threading.Lock()
 
     def captions(self, pictures: Sequence[Picture], domain: Domain, sample: int = 0) -> list[CaptionAnswer]:
-        """One answer for each picture: its caption if it has one, else one from its features.
+        """One answer per image: its caption if it has one, otherwise one from its features.
 
-        ``sample`` above 0 draws other values and other words, the same ones for the same
-        number and features. What cannot be described has an empty caption and a note.
+        ``sample`` above 0 samples other values and wordings, deterministic for the same
+        number and features. An image that cannot be described has an empty caption and a note.
         """
         answers = [self._known(picture, domain) for picture in pictures]
         places = [place for place, answer in enumerate(answers) if answer is None]
@@ -93,8 +93,8 @@ class Captioner:
                 )
         features = np.concatenate(rows)
         plain = [describe(slots) for slots in attributes.predict(features)]
-        # The whole caption competes, not "a dress": an encoder trained on garments alone
-        # knows no dogs, and its short prompts lie too close together to compare.
+        # The whole caption is compared, not "a dress": an encoder trained on garments alone
+        # does not know dogs, and its short prompts are too similar to compare.
         likeness = np.sum(features * encoder.encode_texts(plain), axis=1)
         is_garment = likeness >= (features @ others.T).max(axis=1)
         if sample > 0:

@@ -12,23 +12,23 @@ from cir_core.language.builtin.phrases import SALIENCE, joined, name, phrase
 from cir_core.language.builtin.wanted import Wanted, said, understand
 from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentencesAnswer
 
-EDITED, KEPT = 3.0, 1.0  # weights: what the text speaks of, what stays
-UNKNOWN = 0.5            # credit for an attribute that a caption does not speak of
+EDITED, KEPT = 3.0, 1.0  # weights: groups mentioned by the text, groups that stay
+UNKNOWN = 0.5            # credit for an attribute that a caption does not mention
 _ATTRIBUTES_ONLY = (
     "the built-in model compares attributes of garments and sees nothing else; connect a language model that "
     "sees for a confidence that does"
 )
-_AS_TYPED = "no change of an attribute was understood, so the text stands as it is"
+_AS_TYPED = "no change of an attribute was understood, so the text is used unchanged"
 _SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
 
 
 def confidence(reference: str, modification_text: str, candidates: Mapping[str, str]) -> ConfidenceAnswer:
-    """How far each candidate's caption (by name) meets the request, 0 to 1 with three decimals.
+    """How well each candidate's caption (by name) satisfies the request, 0 to 1 with three decimals.
 
-    The weighted share of what is wanted: each attribute the text speaks of weighs
-    :data:`EDITED`, each other one of the reference :data:`KEPT`. It counts 1 if met, 0 if
-    not, :data:`UNKNOWN` if the candidate's caption is silent, and −1 if the candidate
-    still shows the very value that was to go. Below nothing is 0.
+    The weighted share of wanted attributes: each one mentioned by the text has weight
+    :data:`EDITED`, each other one of the reference :data:`KEPT`. It counts 1 if satisfied, 0 if
+    not, :data:`UNKNOWN` if the candidate's caption does not mention it, and −1 if the candidate
+    still has the value to be removed. Negative totals become 0.
     """
     wanted = understand(reference, modification_text)
     scores = {candidate: _score(wanted, parse_caption(caption)) for candidate, caption in candidates.items()}
@@ -54,7 +54,7 @@ def _score(wanted: Wanted, shown: Caption) -> float:
 
 
 def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:
-    """The change in absolute words, and what stays beside it (empty if nothing is known to)."""
+    """The change in absolute words, and what stays (empty if unknown)."""
     wanted = understand(reference, modification_text)
     if wanted.edited or wanted.edits.extras or wanted.edits.noun:
         changed = Caption(said(wanted.slots, {"category", *wanted.edited}), wanted.noun)
@@ -68,7 +68,7 @@ def two_sentences(reference: str, modification_text: str) -> TwoSentencesAnswer:
 
 
 def _absent(wanted: Wanted) -> list[str]:
-    """What is gone and has nothing in its place."""
+    """Removed attributes without a replacement."""
     kind = wanted.reference.slots.get("category", "dress")
     gone = {group: value for group, value in wanted.gone.items() if wanted.slots.get(group, NONE) == NONE}
     words = [f"without {describe({'trim': gone['trim']}).partition(' with ')[2]}"] if "trim" in gone else []
@@ -95,17 +95,17 @@ def _kept(wanted: Wanted) -> str:
 def rewrite(
     reference: str, target: str, distractors: Sequence[str], modification_text: str
 ) -> RewriteAnswer:
-    """The request and what tells the target from the distractors, as one sentence.
+    """The request and what distinguishes the target from the distractors, as one sentence.
 
-    One attribute that no distractor shares if there is one, the most salient first; else
-    as few as leave no distractor over. Nothing that the text says already is added, nor
+    One attribute that no distractor shares if there is one, the most salient first; otherwise
+    the fewest that exclude every distractor. Adds nothing that the text already contains, nor
     anything that contradicts it.
     """
     wanted = understand(reference, modification_text)
     shown = parse_caption(target).slots
     others = [parse_caption(text).slots for text in distractors]
     absolute = {edit.group for edit in wanted.edits.edits if edit.operation in ("set", "drop")}
-    # "Longer" may be said again as "long", but something new is better.
+    # "Longer" may be repeated as "long", but something new is better.
     order = sorted(SALIENCE, key=lambda group: group in wanted.edited)
     against = [group for group in wanted.edited if group in shown and not wanted.accepts(group, shown[group])]
     notes = [f"the target's {name(group)} is not what the text asks for" for group in against]
@@ -124,7 +124,7 @@ def rewrite(
 
 
 def _cover(tells: Mapping[str, frozenset[int]], count: int) -> tuple[list[str], set[int]]:
-    """The fewest groups that leave no distractor over, found greedily; and which are left."""
+    """The fewest groups that exclude every distractor, found greedily; and the distractors left."""
     left, chosen = set(range(count)), []
     while left:
         best = max(tells, key=lambda group: len(tells[group] & left), default=None)  # first of equals

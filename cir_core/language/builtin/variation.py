@@ -1,4 +1,4 @@
-"""One garment, many sentences: other words for the same values, and some values left unsaid."""
+"""Paraphrase a garment description: synonyms for the same values, and some values omitted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from cir_core.garments.describe import describe
 from cir_core.garments.lexicon import COLOUR
 
-_UNSAID = 0.15  # the chance of each attribute that is not the kind or the colour
+_UNSAID = 0.15  # probability of omitting each attribute except category and colour
 _LEFT_OUT = ("fit", "length", "pattern", "sleeves", "neckline", "trim")
 _OPENINGS = ("", "", "", "photo of ", "this is ")
 _WORDS: dict[str, tuple[str, ...]] = {
@@ -34,13 +34,13 @@ _ARTICLE = re.compile(r"\ban? (?=(\w))")
 
 
 def vary(slots: Mapping[str, str], rng: np.random.Generator) -> str:
-    """A description of ``slots`` in other words; at most a few of the values are left out.
+    """A description of ``slots`` in other words; at most a few of the values are omitted.
 
-    What it says reads back (:func:`~cir_core.language.builtin.captions.parse_caption`) as the same values.
+    It parses (:func:`~cir_core.language.builtin.captions.parse_caption`) to the same values.
     """
     unsaid = {group for group in _LEFT_OUT if rng.random() < _UNSAID}
     if slots.get("second_colour", "none") != "none":
-        unsaid -= {"pattern", "trim"}  # what the second colour belongs to
+        unsaid -= {"pattern", "trim"}  # the owners of the second colour
     said = {group: value for group, value in slots.items() if group not in unsaid}
     text = _ANY.sub(lambda found: str(rng.choice(_WORDS[found[0]])), describe(said))
     text = _ARTICLE.sub(lambda found: "an " if found[1] in "aeiou" else "a ", text)

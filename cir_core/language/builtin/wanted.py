@@ -1,4 +1,4 @@
-"""What a request asks of an image, attribute by attribute: the ground of every role but captions."""
+"""Requested attributes of an image, the basis of every role except captioning."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Slots = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Wanted:
-    """A described reference and a modification text, brought together.
+    """A reference description combined with a modification text.
 
-    ``slots`` is what the merged description says. ``edited`` are the groups the text speaks
-    of, ``kept`` the other groups with a value, both in the lexicon's order. ``gone`` are
-    values the reference had, or the text names, that must not be there any more. A group
+    ``slots`` are those of the merged description. ``edited`` are the groups the text
+    mentions, ``kept`` the other groups with a value, both in the lexicon's order. ``gone`` are
+    values of the reference, or named in the text, that must be removed. A group
     that the request leaves open is in none of them.
     """
 
@@ -34,13 +34,13 @@ class Wanted:
 
     @property
     def noun(self) -> str:
-        """The kind of garment outside the lexicon that is wanted, if it is one."""
+        """The wanted category of garment outside the lexicon, if any."""
         return self.edits.noun or self.reference.noun
 
     def accepts(self, group: str, value: str) -> bool:
-        """Whether an image with ``value`` meets the request in ``group``.
+        """Whether an image with ``value`` satisfies the request in ``group``.
 
-        A comparative is met by every value beyond: three-quarter and long sleeves are both
+        A comparative is satisfied by every value beyond: three-quarter and long sleeves are both
         longer than short ones.
         """
         wanted = self.slots.get(group)
@@ -61,7 +61,7 @@ class Wanted:
 
 
 def understand(caption: str, modification_text: str) -> Wanted:
-    """``modification_text`` over an image that ``caption`` describes. Never fails."""
+    """Apply ``modification_text`` to an image described by ``caption``. Never fails."""
     reference, edits = parse_caption(caption), parse_edits(modification_text)
     slots, notes = apply_with_notes(reference.slots, edits)
     spoken = {_group(edit) for edit in edits.edits if edit.group}
@@ -76,8 +76,8 @@ def understand(caption: str, modification_text: str) -> Wanted:
 
 
 def said(slots: Slots, groups: Collection[str]) -> dict[str, str]:
-    """``groups`` of ``slots`` for a sentence, with what a second colour cannot be said without:
-    the colour and the pattern, and the trim if that is what shows it."""
+    """``groups`` of ``slots`` for a sentence, with those a second colour needs:
+    the colour and the pattern, and the trim if that shows it."""
     wanted = set(groups)
     if "second_colour" in wanted and slots.get("second_colour", NONE) != NONE:
         wanted |= {"colour", "pattern"} | ({"trim"} if slots.get("pattern") == "plain" else set())
@@ -89,7 +89,7 @@ def _group(edit: Edit) -> str:
 
 
 def _is_open(group: str, slots: Slots, spoken: set[str]) -> bool:
-    """Whether no second colour was named for a pattern or trim that the text puts on."""
+    """Whether no second colour was named for a pattern or trim that the text adds."""
     return (
         group == "second_colour" and slots.get(group, NONE) == NONE
         and (slots.get("pattern", "plain") != "plain" or ("trim" in spoken and slots.get("trim", NONE) != NONE))

@@ -1,4 +1,4 @@
-"""Captions on this machine: BLIP and BLIP-2 of transformers, from a folder."""
+"""Local captioning with BLIP and BLIP-2 of transformers, from a folder."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _NO_WORDS = "the captioner found no words for this image"
 
 
 class BlipCaptioner:
-    """Fills the caption role alone. Implements ``LanguageModel``; offline and thread-safe.
+    """Caption role only. Implements ``LanguageModel``; offline and thread-safe.
 
     ``path`` is a folder with config.json, weights, the tokenizer's files and
     preprocessor_config.json, as from the hub or ``save_pretrained``. ``device`` and ``precision`` are
     those of encoders, but ``auto`` is bf16 on cuda: T5, inside some of BLIP-2, overflows fp16.
-    ``prompt`` is the beginning of every caption for BLIP ("a photo of", left out of the answer)
-    and a request for BLIP-2 ("Question: what is in the picture? Answer:").
+    ``prompt`` is the beginning of every caption for BLIP ("a photo of", removed from the answer)
+    and an instruction for BLIP-2 ("Question: what is in the picture? Answer:").
 
-    Sample 0 is the best of ``beams`` beams; others are drawn from the words that make up
-    ``top_p`` of the probability, the same for the same pixels and number. Captions have at
+    Sample 0 is the best of ``beams`` beams; others use nucleus sampling with ``top_p``,
+    deterministic for the same pixels and sample number. Captions have at
     most ``max_tokens`` tokens. All of this is in the name, which is ``blip:<folder>@<8 hex>``.
 
     Raises ``LanguageModelUnavailable`` for a folder without such a model, ``EncoderUnavailable``
@@ -85,7 +85,7 @@ class BlipCaptioner:
         return cast(A, CaptionAnswer(caption=caption, notes=() if caption else (_NO_WORDS,)))
 
     def captions(self, images: Sequence[Image.Image], sample: int = 0) -> list[str]:
-        """A caption for each image, in batches, with the words :meth:`complete` would find."""
+        """A caption for each image, in batches, identical to those of :meth:`complete`."""
         return [
             caption for part in split(images, self._batch_size) for caption in self._captions(part, sample, None)
         ]
@@ -107,12 +107,12 @@ class BlipCaptioner:
         if watch is not None:
             if watch.stopped:
                 raise Stopped(f"Stopped before {self._name} had answered. Search again to ask anew.")
-            # Nothing went to a server, so it is no call.
+            # Nothing was sent to a server, so it does not count as a call.
             watch.spent(Usage(completion_tokens=int(tokens.numel()), models=(self._name,)))
         return [_tidy(text) for text in texts]
 
     def _generate(self, pixels: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
-        """``[n, tokens]``: what follows the prompt."""
+        """``[n, tokens]``: the tokens after the prompt."""
         model = self._model
         common = {"max_new_tokens": self._max_tokens, "do_sample": False, **options}
         if not self._is_second:
@@ -125,7 +125,7 @@ class BlipCaptioner:
         tokens = model.generate(
             pixel_values=pixels, input_ids=ids, attention_mask=torch.ones_like(ids), **common
         )
-        # A decoder repeats what it was given; T5 only answers.
+        # A decoder repeats its prompt; T5 only answers.
         return cast(torch.Tensor, tokens if model.config.is_encoder_decoder else tokens[:, ids.shape[1]:])
 
     def _rows(self, ids: list[int], pixels: torch.Tensor) -> torch.Tensor:
@@ -138,7 +138,7 @@ class BlipCaptioner:
 
 
 class _Asked(transformers.StoppingCriteria):
-    """Ends every row at the next word once the watch asks to stop."""
+    """Ends every row at the next token once the watch requests a stop."""
 
     def __init__(self, watch: Observer) -> None:
         self._watch = watch
@@ -148,7 +148,7 @@ class _Asked(transformers.StoppingCriteria):
 
 
 def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
-    """Model as stored, tokenizer, image processor and config.json."""
+    """Model in its stored precision, tokenizer, image processor and config.json."""
     if not (folder / "config.json").is_file():
         raise LanguageModelUnavailable(
             f"No config.json in {folder}. Name a folder with a captioning BLIP or BLIP-2, downloaded from the hub "
@@ -170,7 +170,7 @@ def _load(folder: Path) -> tuple[Any, Any, Any, dict[str, Any]]:
             processor = cast(Any, transformers.AutoImageProcessor).from_pretrained(folder, local_files_only=True)
         except LanguageModelError:
             raise
-        except Exception as error:  # OSError for absent files, ValueError, RuntimeError for shapes
+        except Exception as error:  # OSError for missing files, ValueError, RuntimeError for shapes
             raise LanguageModelUnavailable(
                 f"The captioner in {folder} could not be loaded: {load_failure(error)}. The folder "
                 "needs config.json, weights, the tokenizer's files and preprocessor_config.json."

@@ -1,7 +1,7 @@
-"""Bounds on the size of a server's replies, counted as the bytes come in.
+"""Size limits of a server's replies, enforced as the bytes arrive.
 
-Every body passes here before anything holds, decompresses or parses it: whole replies, streams, errors and redirects.
-Headers need no bound of ours: the HTTP library gives up after 100 kB of them.
+Applied before anything stores, decompresses or parses a body: whole replies, streams, errors and redirects.
+Headers need no limit of ours: the HTTP library stops after 100 kB of them.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from typing import Any
 import httpx2
 import openai
 
-# A few bytes of JSON become objects of a kilobyte, so a document's braces, brackets and commas are bounded too.
+# A few bytes of JSON become objects of a kilobyte, so a document's braces, brackets and commas are limited too.
 _MOST_PARTS = 30_000
-_MOST_EVENTS = 30_000   # of a stream: an empty one takes 10 bytes and a tenth of a millisecond
+_MOST_EVENTS = 30_000   # per stream: an empty event takes 10 bytes and a tenth of a millisecond
 
 
 class ReplyRefused(httpx2.TransportError):
-    """A reply that is dropped before its end; the text says why. The connection is closed."""
+    """A reply rejected before its end, with the reason. The connection is closed."""
 
 
 def bounded_client(most_bytes: int, **options: Any) -> httpx2.AsyncClient:
-    """An HTTP client for ``openai.AsyncOpenAI`` whose replies end in ``ReplyRefused`` where they exceed ``most_bytes``.
+    """An HTTP client for ``openai.AsyncOpenAI`` that raises ``ReplyRefused`` for replies of more than ``most_bytes``.
 
-    Proxies, certificates, redirects and timeouts are as in the client that the library makes for itself.
+    Proxies, certificates, redirects and timeouts are as in the library's default client.
     """
 
     async def bound(response: httpx2.Response) -> None:
         encoding = response.headers.get("content-encoding", "identity").strip().lower()
         if encoding not in ("identity", ""):
-            # A kilobyte may hold a megabyte, and the library would decompress it before anybody could count.
+            # A kilobyte may decompress to a megabyte, which the library would do before it could be counted.
             raise ReplyRefused("its reply is compressed, though it was asked not to compress")
         stream = response.headers.get("content-type", "").strip().lower().startswith("text/event-stream")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
@@ -40,7 +40,7 @@ def bounded_client(most_bytes: int, **options: Any) -> httpx2.AsyncClient:
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """``inner``, up to ``most_bytes``. ``events``: each event of the stream is a document of its own."""
+    """``inner``, up to ``most_bytes``. ``events``: each event of the stream is a separate document."""
 
     def __init__(self, inner: httpx2.AsyncByteStream, most_bytes: int, *, events: bool) -> None:
         self._inner, self._most, self._events = inner, most_bytes, events
@@ -59,7 +59,7 @@ class _Bounded(httpx2.AsyncByteStream):
         await self._inner.aclose()
 
     def _count(self, piece: bytes) -> None:
-        """Raises ``ReplyRefused`` for a document of too many parts."""
+        """Raises ``ReplyRefused`` for a document with too many parts."""
         if not self._events:
             self._add(piece)
             return

@@ -1,4 +1,4 @@
-"""What is asked of a server, what comes back, and what a call may take."""
+"""Request, reply and limits of a call to a server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cir_core.language.openai.messages import Message
 
 @dataclass(frozen=True)
 class Clock:
-    """Time as retries see it."""
+    """Clock used by retries."""
 
     now: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
@@ -33,14 +33,14 @@ class Request:
 @dataclass(frozen=True)
 class Reply:
     text: str
-    finish: str | None = None                 # why the server stopped, in its words
-    tokens: tuple[int, int] | None = None     # prompt, completion; None if it did not say
+    finish: str | None = None                 # the server's finish reason
+    tokens: tuple[int, int] | None = None     # prompt, completion; None if not reported
     declined: bool = False
 
 
 @dataclass
 class Call:
-    """One ``complete``: what it may take, and who looks on."""
+    """One ``complete``: its limits and callbacks."""
 
     until: float                                     # by the clock
     seconds: float

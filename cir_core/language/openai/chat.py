@@ -1,4 +1,4 @@
-"""Requests to one server: in the dialect it takes, again when it fails, as a stream when somebody follows."""
+"""Chat requests to one server: adapted to its dialect, retried on failure, streamed if observed."""
 
 from __future__ import annotations
 
@@ -33,25 +33,27 @@ from cir_core.language.openai.reading import has_object
 from cir_core.language.openai.server import Server
 from cir_core.language.openai.waiting import NAP, pieces, release
 
-_THINKING = 4000        # tokens on top for models that count their thoughts as part of the answer
+_THINKING = 4000        # extra tokens for models that count their reasoning as part of the answer
+# Own code: the client's max_retries knows neither refused features nor a deadline, and tenacity would need a function
+# of ours for each.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 8.0
-_LONGEST_WISH = 30.0    # seconds of a Retry-After that are waited
-_LONGEST = 100_000      # characters; a model that writes more has lost itself
-_SEEN_AGAIN = 128       # whoever looks on is shown a text again that has grown by this part of it
+_LONGEST_WISH = 30.0    # maximum seconds of a Retry-After to wait
+_LONGEST = 100_000      # characters; a longer answer is degenerate
+_SEEN_AGAIN = 128       # partial text is reported again once it has grown by 1/128
 
 
 class Chat:
-    """A model on a server. Thread-safe; what the server refuses is remembered.
+    """A model on a server. Thread-safe; features the server refuses are remembered.
 
-    Stopping and the end of a call's time take effect within :data:`~cir_core.language.openai.waiting.NAP`
-    seconds, whatever the server is at; its connection is closed then.
+    A stop or timeout takes effect within :data:`~cir_core.language.openai.waiting.NAP`
+    seconds, whatever the server is doing; the connection is then closed.
     """
 
     def __init__(self, server: Server, clock: Clock = Clock()) -> None:
         self._server, self._clock = server, clock
         self._refused: frozenset[str] = frozenset()
-        self._edges: dict[int, int] = {}  # number of pictures in a request to the longest edge it may have
-        # Given in full: the client would else take keys and headers from variables meant for other servers.
+        self._edges: dict[int, int] = {}  # number of images in a request to their maximum longer edge
+        # Given explicitly: the client would otherwise take keys and headers from variables meant for other servers.
         self._client = openai.AsyncOpenAI(
             api_key=server.key or "none", admin_api_key="", base_url=server.url, default_query=server.query,
             max_retries=0, http_client=bounded_client(round(server.max_reply_mb * 2**20)),
@@ -67,12 +69,12 @@ class Chat:
         return mode(self._refused)
 
     def edge(self, pictures: int) -> int:
-        """Pixels on the longer edge of each of so many pictures in a request, as far as is known."""
+        """Known limit in pixels on the longer edge of each of ``pictures`` images in a request."""
         known = [edge for count, edge in self._edges.items() if count <= pictures]
         return min(known, default=self._server.image_edge)
 
     def remember_edge(self, pictures: int, edge: int) -> None:
-        """The server takes no larger ones where there are so many, or more."""
+        """Record that the server rejects larger images in requests with as many or more."""
         self._edges = {**self._edges, pictures: edge}
 
     def close(self) -> None:
@@ -114,12 +116,12 @@ class Chat:
             self._pause(result, tries, call)
 
     def _once(self, request: Request, refused: frozenset[str], call: Call) -> Reply | Fault:
-        """One request. What went wrong is handed back, so that no error of ours keeps it as its cause."""
+        """One request. Returns its fault, so that our errors do not have it as their cause."""
         try:
             reply = self._streamed(request, refused, call) if self._streams(refused, call) else \
                 self._whole(request, refused, call)
         except (openai.APIError, Dropped, NotChat, ReplyRefused) as error:
-            if isinstance(error.__cause__, ReplyRefused):   # the library's own errors hide what it was
+            if isinstance(error.__cause__, ReplyRefused):   # the library's own errors hide it
                 error = error.__cause__
             if type(error.__cause__).__name__ not in ("ConnectError", "ConnectTimeout"):
                 call.sent(None)
@@ -163,7 +165,7 @@ class Chat:
                     refusal += getattr(choice.delta, "refusal", None) or ""
                     piece = getattr(choice.delta, "content", None)
                     text += piece or ""
-                # Reading all of the text for every letter of a long one would take minutes.
+                # Parsing the whole text for every token of a long one would take minutes.
                 if len(text) > shown + shown // _SEEN_AGAIN:
                     shown = len(text)
                     seen(self._server.redacted(text))
@@ -173,7 +175,7 @@ class Chat:
             seen(self._server.redacted(text))
         if finish is None and len(text) > _LONGEST and not has_object(text):
             raise ReplyRefused(f"its answer is longer than {_LONGEST:,} characters")
-        # Where a server ends its replies by closing the connection, a break looks like an end.
+        # If a server ends its replies by closing the connection, a break looks like an end.
         if finish is None and not refusal and not has_object(text):
             raise Dropped("the stream ended before the answer did")
         return self._reply(text, refusal, finish, usage)
@@ -182,7 +184,7 @@ class Chat:
         yield await self._create(request, refused, call)
 
     async def _chunks(self, request: Request, refused: frozenset[str], call: Call) -> AsyncIterator[Any]:
-        """The pieces of a stream. Raises ``Dropped`` for one that is cut through."""
+        """The chunks of a stream. Raises ``Dropped`` for an interrupted one."""
         extra: dict[str, Any] = {"stream": True}
         if "usage" not in refused:
             extra["stream_options"] = {"include_usage": True}
@@ -217,7 +219,7 @@ class Chat:
         create = cast(Callable[..., Any], self._client.chat.completions.create)
         try:
             return await create(**body, extra_headers=self._headers, timeout=timeout)
-        except (ValueError, RecursionError) as error:  # a body that says it is JSON and is not
+        except (ValueError, RecursionError) as error:  # a body declared as JSON that is not
             raise NotChat(type(error).__name__) from None
 
     def _reply(self, text: str, refusal: str | None, finish: str | None, usage: Any) -> Reply:
@@ -232,7 +234,7 @@ class Chat:
             raise out_of_time(None, self._server, call.seconds)
 
     def _pause(self, error: Fault, tries: int, call: Call) -> None:
-        """Wait twice as long each time, or as long as the server says, a little less or more at random."""
+        """Exponential backoff with jitter, or the server's Retry-After."""
         wish = retry_after(error)
         seconds = min(_FIRST_PAUSE * 2 ** (tries - 1), _LONGEST_PAUSE) * (0.75 + 0.5 * self._clock.jitter())
         if wish is not None:

@@ -1,4 +1,4 @@
-"""What a server takes of what OpenAI's interface has, found out from what it refuses."""
+"""OpenAI features that a server supports, detected from its refusals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FEATURES = {
     "seed": r"\bseed\b",
     "system": r"system (role|message|prompt)|role.{0,20}system|roles must alternate",
 }
-"""Each with how servers speak of it when they refuse it."""
+"""Features, with the wording of servers that refuse them."""
 
 FORMS = ("json_schema", "json_object")
 _SAYS_NOTHING = re.compile(
@@ -28,8 +28,8 @@ _SAYS_NOTHING = re.compile(
 
 
 def refused_feature(error: Fault, used: Collection[str]) -> str | None:
-    """The feature among ``used`` that ``error`` names, to go without on the next try; None if
-    that is not the matter."""
+    """The feature among ``used`` that ``error`` names, to be omitted on the next try; None if
+    it names none."""
     if isinstance(error, NotStream):
         return "stream"
     if status_of(error) not in (400, 422) or is_final(error):
@@ -42,11 +42,11 @@ def refused_feature(error: Fault, used: Collection[str]) -> str | None:
 
 
 def says_nothing(error: Fault) -> bool:
-    """Whether a refusal gives no reason at all: no words but "Bad Request" and the like.
+    """Whether a refusal gives no reason: nothing but "Bad Request" and the like.
 
-    The form of the answer is what servers differ in most, so such a request is worth one try
-    without a form. A refusal with a reason that we do not know is final: it would be the
-    same again.
+    Servers differ most in the answer format, so such a request is worth one try
+    without it. A refusal with an unknown reason is final: a retry would fail
+    again.
     """
     if status_of(error) not in (400, 422) or _param(error):
         return False
@@ -54,7 +54,7 @@ def says_nothing(error: Fault) -> bool:
 
 
 def mode(refused: Collection[str]) -> str:
-    """How answers are asked for: ``json_schema``, ``json_object`` or ``plain``."""
+    """How answers are requested: ``json_schema``, ``json_object`` or ``plain``."""
     return next((feature for feature in FORMS if feature not in refused), "plain")
 
 

@@ -1,4 +1,4 @@
-"""What went wrong between us and a server: whether to try again, and how to say it."""
+"""Server failures: whether to retry, and the error message."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cir_core.errors import LanguageModelError, LanguageModelUnavailable
 from cir_core.language.openai.bounded import ReplyRefused
 from cir_core.language.openai.server import Server
 
-_LOOKED_AT = 20_000    # characters of a server's own words in which reasons are sought
-_SHOWN = 300  # characters of a server's own words
+_LOOKED_AT = 20_000    # characters of a server's message that are searched for reasons
+_SHOWN = 300  # characters of a server's message that are shown
 _TOO_LARGE = re.compile(
     r"(images?|pictures?)\b.{0,500}\b(too (large|big)|exceed|size|dimension|resolution|pixels)"
     r"|(request|payload|body|entity)\b.{0,20}\btoo (large|big)"
@@ -32,26 +32,26 @@ _QUOTA = ("insufficient_quota", "billing_hard_limit_reached")
 
 
 class Dropped(Exception):
-    """A stream that ended before its answer did."""
+    """A stream that ended before its answer was complete."""
 
 
 class NotChat(Exception):
-    """A reply that no chat server gives."""
+    """A reply that is not a chat completion."""
 
 
 class NotStream(NotChat):
-    """A whole reply where a stream was asked for."""
+    """A whole reply to a streaming request."""
 
 
 class TooLarge(Exception):
-    """A request whose images the server does not take; the text is its own."""
+    """A request whose images the server rejects; the text is the server's."""
 
 
 Fault = openai.APIError | Dropped | NotChat | ReplyRefused
 
 
 def status_of(error: Fault) -> int | None:
-    """The HTTP status, also where a server says it inside a stream that began well."""
+    """The HTTP status, even if reported inside a stream that began successfully."""
     if isinstance(error, openai.APIStatusError):
         return error.status_code
     code = error.code if isinstance(error, openai.APIError) else None
@@ -59,7 +59,7 @@ def status_of(error: Fault) -> int | None:
 
 
 def passes(error: Fault) -> bool:
-    """Whether the same request may well succeed a little later."""
+    """Whether a retry of the same request is likely to succeed."""
     if isinstance(error, NotChat | ReplyRefused) or _no_credit(error):
         return False
     status = status_of(error)
@@ -67,7 +67,7 @@ def passes(error: Fault) -> bool:
 
 
 def retry_after(error: Fault) -> float | None:
-    """The seconds the server asks us to wait, if it does."""
+    """The server's Retry-After in seconds, if any."""
     if not isinstance(error, openai.APIStatusError):
         return None
     value = error.response.headers.get("retry-after")
@@ -84,7 +84,7 @@ def retry_after(error: Fault) -> float | None:
 
 
 def words_of(error: Fault) -> str:
-    """What the server says; of a very long text the first :data:`_LOOKED_AT` characters."""
+    """The server's message, at most the first :data:`_LOOKED_AT` characters."""
     if not isinstance(error, openai.APIError):
         return str(error)[:_LOOKED_AT]
     body: object = error.body
@@ -99,26 +99,26 @@ def is_too_large(error: Fault) -> bool:
 
 
 def is_policy(error: Fault) -> bool:
-    """Whether the server finds text or images against its rules. Asking again changes nothing."""
+    """Whether the server rejects text or images by its content policy. Retrying is useless."""
     if status_of(error) not in (400, 403, 422) or not isinstance(error, openai.APIError):
         return False
     return bool(_POLICY.search(f"{error.code} {error.type} {words_of(error)}"))
 
 
 def is_final(error: Fault) -> bool:
-    """Whether a 400 or 422 is about something that another form of the request would not change."""
+    """Whether the cause of a 400 or 422 is independent of the request's format."""
     said = words_of(error)
     return bool(_CONTEXT.search(said) or _MODEL.search(said))
 
 
 def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
-    """The error for the person at the screen. It holds no key and no cause that does."""
+    """The error for the user. It contains no key, and no cause that does."""
     status = status_of(error)
     if status is not None:
         return _by_status(error, status, server, tries)
     if isinstance(error, NotChat):
         return LanguageModelError(
-            f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
+            f"{server.host} did not return a chat completion ({_short(error, server)}). Check "
             "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
         )
     if isinstance(error, ReplyRefused):
@@ -130,10 +130,10 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
 
 
 def out_of_time(error: Fault | None, server: Server, seconds: float) -> LanguageModelUnavailable:
-    """For a call whose time is up; ``error`` is what the last request ended with."""
+    """The error for a call that timed out; ``error`` is the last request's fault."""
     why = "" if error is None else f" (last: {_short(error, server)})"
     return LanguageModelUnavailable(
-        f"{server.host} gave no answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
+        f"{server.host} did not answer within {seconds:.0f} s{why}. Check how busy it is, or raise "
         "CIRQUE_LLM_TIMEOUT."
     )
 
@@ -147,7 +147,7 @@ def refused_size(said: str, server: Server) -> LanguageModelError:
 
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
     return LanguageModelError(
-        f"{server.host} does not take images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
+        f"{server.host} does not accept images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
         "CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the server."
     )
 
@@ -156,22 +156,23 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
     said = _short(error, server)
     if is_policy(error):
         return LanguageModelError(
-            f"{server.host} finds the request against its rules (HTTP {status}): {said} Word the request differently, "
-            "or take another image."
+            f"{server.host} rejected the request by its content policy (HTTP {status}): {said} Word the request "
+            "differently, or take another image."
         )
     if status in (401, 403):
-        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
-        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")
+        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else \
+            "requires an API key, and CIRQUE_LLM_API_KEY is empty"
+        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")
     if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
         return LanguageModelError(
-            f"{server.host} knows no model '{server.model}' at this address (HTTP {status}: {said}). Check "
+            f"{server.host} has no model '{server.model}' at this address (HTTP {status}: {said}). Check "
             "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
         )
     if _no_credit(error):
-        return LanguageModelUnavailable(f"{server.host} says that the account has no credit left. Check its billing.")
+        return LanguageModelUnavailable(f"{server.host} reports that its account has no credit. Check the billing.")
     if status == 429:
         return LanguageModelUnavailable(
-            f"{server.host} takes no more requests at the moment (HTTP 429){_tried(tries)}. Wait a little, or lower "
+            f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a little, or lower "
             "CIRQUE_LLM_CONCURRENCY."
         )
     if status == 408 or status >= 500:
@@ -195,23 +196,23 @@ def _remedy(error: Fault, server: Server) -> str:
 
 
 def _silence(error: Fault, server: Server) -> str:
-    # The client wraps its transport's errors; only their names tell an unreachable server from a silent one.
+    # The client wraps its transport's errors; only their names distinguish an unreachable server from a silent one.
     cause = type(error.__cause__).__name__
     if cause == "ConnectTimeout":
-        return f"took no connection within {server.connect_timeout:g} s"
+        return f"did not accept a connection within {server.connect_timeout:g} s"
     if isinstance(error, openai.APITimeoutError):
         return f"sent nothing for {server.timeout:g} s"
     if cause == "ConnectError":
         return "cannot be reached"
     if isinstance(error, openai.APIConnectionError | Dropped):
-        return "broke the connection off"
-    return f"failed half-way ({_short(error, server)})"
+        return "closed the connection"
+    return f"failed midway ({_short(error, server)})"
 
 
 def _advice(error: Fault) -> str:
     if isinstance(error, openai.APITimeoutError) and type(error.__cause__).__name__ != "ConnectTimeout":
         return " Check how busy it is, or raise CIRQUE_LLM_TIMEOUT."
-    return " Check that it runs, that the network lets you through, and CIRQUE_LLM_BASE_URL."
+    return " Check that it runs, that it can be reached from here, and CIRQUE_LLM_BASE_URL."
 
 
 def _tried(tries: int) -> str:

@@ -1,4 +1,4 @@
-"""The form an answer must have: as a JSON schema for the server, in words for the model."""
+"""Answer format: a JSON schema for the server, a description for the model."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from cir_core.language.tasks import ConfidenceTask, Task
 
-# Strict servers refuse a schema with a keyword they do not know; pydantic checks these anyway.
+# Strict servers refuse a schema with an unknown keyword; pydantic checks these anyway.
 _KEYWORDS = ("type", "description", "items", "properties", "required", "enum")
 _IN_WORDS = {"string": "text", "array": "list of texts", "integer": "whole number", "number": "number",
              "object": "object"}

@@ -1,4 +1,4 @@
-"""The messages that put a task to a chat model."""
+"""Build the chat messages of a task."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from cir_core.language.prompts import Prompt, quoted
 from cir_core.language.tasks import Picture, Task
 
 Message = dict[str, Any]
-_LOW_DETAIL = 512  # pixels: OpenAI's "low" looks at no more, and costs least
+_LOW_DETAIL = 512  # pixels: OpenAI's "low" uses no more, and costs least
 
 
 def messages(task: Task[Any], prompt: Prompt, *, sees: bool, edge: int) -> list[Message]:
-    """System and user message. Each image comes after its label, scaled to ``edge`` pixels; a
-    model that does not see reads the images' captions in their place.
+    """System and user message. Each image follows its label, scaled to ``edge`` pixels; a
+    text-only model gets the images' captions instead.
 
     Raises:
-        UnsupportedTask: there is neither image nor caption to go by.
+        UnsupportedTask: there is neither image nor caption.
     """
     system, user = prompt.fill(task, in_words(task))
     labels = prompt.labels_of(task)
@@ -35,13 +35,13 @@ def messages(task: Task[Any], prompt: Prompt, *, sees: bool, edge: int) -> list[
         parts += one if isinstance(one, list) else [_text(f"{label}: {one or '(no caption)'}")]
     parts.append(_text(user))
     if all(part["type"] == "text" for part in parts):
-        # Servers of text models often know plain strings only.
+        # Servers of text models often accept plain strings only.
         return [_message("system", system), _message("user", "\n\n".join(part["text"] for part in parts))]
     return [_message("system", system), _message("user", parts)]
 
 
 def repair(answer: str, fault: str) -> list[Message]:
-    """The model's own answer and what is wrong with it."""
+    """Messages that show the model its own answer and the fault in it."""
     return [
         _message("assistant", answer or "(no text)"),
         _message("user", f"This answer cannot be used: {fault}. Answer again with the whole JSON object, in the "
@@ -50,8 +50,8 @@ def repair(answer: str, fault: str) -> list[Message]:
 
 
 def without_system(given: Sequence[Message]) -> list[Message]:
-    """``given`` with the system text at the head of the first user message, for chat templates
-    that know no system role."""
+    """``given`` with the system text at the start of the first user message, for chat templates
+    without a system role."""
     system, user, *rest = given
     content = user["content"]
     if isinstance(content, str):
@@ -67,7 +67,7 @@ def _shown(label: str, picture: Picture, sees: bool, edge: int) -> list[Message]
 
 
 def _captions(task: Task[Any]) -> bool:
-    """Whether the prompt itself holds a caption."""
+    """Whether the prompt itself contains a caption."""
     given = [value for name, value in task.inputs().items() if "caption" in name]
     return any(any(value) if isinstance(value, list) else value for value in given)
 

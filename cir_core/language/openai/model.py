@@ -1,4 +1,4 @@
-"""A :class:`~cir_core.language.base.LanguageModel` on an OpenAI-compatible server."""
+"""Language model on an OpenAI-compatible server."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from cir_core.language.tasks import A, CaptionTask, Task
 from cir_core.language.wrappers.conditions import Conditions
 from cir_core.types.composition import Usage
 
-SAMPLE_TEMPERATURE = 0.9   # at least, for captions worded anew
-_WHOLE_CALL = 3.0          # times the read timeout: all tries of one answer together
-_SHOWN_BACK = 4000         # characters of its own answer that a model is shown
+SAMPLE_TEMPERATURE = 0.9   # minimum for alternative captions
+_WHOLE_CALL = 3.0          # limit of all tries of one answer, in read timeouts
+_SHOWN_BACK = 4000         # characters of its own answer that a model is shown for repair
 
 _log = logging.getLogger("cirque.language")
 
 
 class OpenAILanguageModel:
-    """Fills every role that has a prompt. Thread-safe; at most ``server.concurrency`` at a time.
+    """Supports every role that has a prompt. Thread-safe; at most ``server.concurrency`` requests at a time.
 
-    Answers are asked for with a JSON schema where the server takes one, and validated; one
-    that cannot be used is shown to the model once, with its fault.
+    Answers are requested with a JSON schema if the server supports it, and validated; an
+    invalid one is sent back to the model once, with its fault.
     """
 
     def __init__(self, server: Server, clock: Clock = Clock()) -> None:
@@ -55,15 +55,15 @@ class OpenAILanguageModel:
 
     @property
     def answer_mode(self) -> str:
-        """How the server is asked for JSON, as far as is known: json_schema, json_object or plain."""
+        """How JSON is requested, as far as known: json_schema, json_object or plain."""
         return self._chat.mode
 
     def close(self) -> None:
-        """Let go of the connections; the model cannot be used afterwards."""
+        """Close the connections; the model cannot be used afterwards."""
         self._chat.close()
 
     def conditions(self, task: Task[Any]) -> Conditions:
-        """What the answer to ``task`` depends on besides its inputs."""
+        """Everything besides its inputs that the answer to ``task`` depends on."""
         prompt = _prompt(task)
         edge = self._chat.edge(self.shown(task)) if self.sees else 0
         return Conditions(prompt.version, edge, self._temperature(task))
@@ -75,11 +75,11 @@ class OpenAILanguageModel:
             return cast(A, _Exchange(self, self._chat, task, prompt, self._call(task, watch)).answer())
 
     def shown(self, task: Task[Any]) -> int:
-        """How many pictures the request for ``task`` holds."""
+        """Number of images in the request for ``task``."""
         return sum(picture.load is not None for picture in task.pictures()) if self.sees else 0
 
     def request(self, task: Task[Any], prompt: Prompt, edge: int) -> Request:
-        """What is sent first, with images of ``edge`` pixels."""
+        """The first request, with images of ``edge`` pixels."""
         return Request(
             messages(task, prompt, sees=self.sees, edge=edge), task.role, schema(task), prompt.max_tokens,
             self._temperature(task), task.sample if isinstance(task, CaptionTask) and task.sample else None,
@@ -129,7 +129,7 @@ class OpenAILanguageModel:
 
 @dataclass
 class _Exchange:
-    """One task: the request, the same with smaller images, the answer, its repair."""
+    """One task: the request, retries with smaller images, the answer, its repair."""
 
     model: OpenAILanguageModel
     chat: Chat
@@ -141,7 +141,7 @@ class _Exchange:
         request, reply, notes = self._first()
         found = self._read(reply)
         if isinstance(found, WrongForm):
-            # An answer that ran out of room gets more of it.
+            # A truncated answer is requested again with more room.
             room = request.max_tokens * (2 if reply.finish == "length" else 1)
             again = [*request.messages, *repair(reply.text[:_SHOWN_BACK], str(found))]
             reply = self._logged(self.chat.ask(replace(request, messages=again, max_tokens=room), self.call))
@@ -168,7 +168,7 @@ class _Exchange:
         again = self._too_large(request)
         if isinstance(again, Reply):
             self.chat.remember_edge(pictures, half)
-            note = (f"{self.model.server.host} did not take images of {edge} pixels; they were sent with {half} "
+            note = (f"{self.model.server.host} did not accept images of {edge} pixels; they were sent with {half} "
                     "(CIRQUE_LLM_IMAGE_EDGE)")
             return request, again, (note,)
         raise refused_images(again, self.model.server, half)
@@ -180,7 +180,7 @@ class _Exchange:
             return str(error)
 
     def _read(self, reply: Reply) -> Any:
-        """The validated answer, or what is wrong with it."""
+        """The validated answer, or its fault."""
         try:
             return read_answer(self.task, reply.text)
         except WrongForm as error:

@@ -1,4 +1,4 @@
-"""Images as data URLs."""
+"""Encode images as data URLs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import io
 
 from PIL import Image
 
-_TINY = 64      # pixels on the longer edge up to which JPEG's blocks would show
-_FLAT = 64      # colours up to which PNG is small and JPEG smears the edges
+_TINY = 64      # pixels on the longer edge up to which JPEG's blocks would be visible
+_FLAT = 64      # colours up to which PNG is small and JPEG blurs the edges
 _QUALITY = 85
 
 
@@ -20,7 +20,7 @@ def data_url(image: Image.Image, edge: int) -> str:
     image = image.convert("RGB")
     content = io.BytesIO()
     kind = "png" if max(image.size) <= _TINY or image.getcolors(_FLAT) else "jpeg"
-    # Nothing but pixels: whatever the file knew about place, camera or owner stays here.
+    # Pixels only: metadata on place, camera or owner is not sent.
     image.info = {}
     if kind == "png":
         image.save(content, "PNG")

@@ -1,4 +1,4 @@
-"""From the text of a model to a validated answer."""
+"""Parse a model's text into a validated answer."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cir_core.language.tasks import A, CaptionAnswer, ConfidenceAnswer, Confiden
 from cir_core.support.texts import quoted
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL | re.IGNORECASE)
-_STARTS = 100            # opening braces tried before a text is given up as no JSON
-_LONGEST = 100_000       # characters looked at
+_STARTS = 100            # opening braces tried before a text is rejected as not JSON
+_LONGEST = 100_000       # characters parsed
 
 
 class WrongForm(Exception):
-    """An answer that cannot be used. ``field`` is at fault; ``fault`` says how, for model and person."""
+    """An invalid answer: the ``field``, and its ``fault`` in words for model and user."""
 
     def __init__(self, field: str, fault: str) -> None:
         super().__init__(f"{field}: {fault}")
@@ -28,10 +28,10 @@ class WrongForm(Exception):
 
 
 def read_answer(task: Task[A], text: str) -> A:
-    """The answer in ``text``, which may have thoughts, prose or a code fence around its JSON.
+    """The answer in ``text``, which may have reasoning, prose or a code fence around its JSON.
 
     Raises:
-        WrongForm: no JSON object, or one that is not an answer to ``task``.
+        WrongForm: no JSON object, or not a valid answer to ``task``.
     """
     fields = _fields(task)
     found = clean(task, _chosen(text, fields))
@@ -45,7 +45,7 @@ def read_answer(task: Task[A], text: str) -> A:
 
 
 def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
-    """The fields in the beginning of an answer; the last text may be cut anywhere."""
+    """The fields of a partial answer; the last text may be truncated anywhere."""
     text = _THOUGHT.sub("", text)
     start = text.find("{")
     if start < 0:
@@ -59,7 +59,7 @@ def partial_fields(task: Task[Any], text: str) -> dict[str, Any]:
 
 
 def has_object(text: str) -> bool:
-    """Whether ``text`` holds a whole JSON object."""
+    """Whether ``text`` contains a complete JSON object."""
     return next(_objects(text), None) is not None
 
 
@@ -68,14 +68,14 @@ def _fields(task: Task[Any]) -> set[str]:
 
 
 def _chosen(text: str, fields: set[str]) -> dict[str, Any]:
-    """The last object with a field we asked for: models draft first and answer last."""
+    """The last object with a requested field: models draft first and answer last."""
     text = _THOUGHT.sub("", text)
     if not text.strip():
         raise WrongForm("the answer", "there is no text")
     found = list(_objects(text))
     if not found:
         raise WrongForm("the answer", "there is no whole JSON object in it")
-    # Some models wrap what was asked for in an object of their own.
+    # Some models wrap the answer in another object.
     found = [inner for outer in found for inner in (outer, *_only_inner(outer))]
     chosen = next((one for one in reversed(found) if fields & one.keys()), found[-1])
     required = {name: value for name, value in chosen.items() if name in fields and value is not None}
@@ -126,7 +126,7 @@ def _closing(text: str, start: int) -> int | None:
 
 def _parsed(text: str) -> dict[str, Any] | None:
     try:
-        # Not strict: models break lines inside strings.
+        # Not strict: models put line breaks inside strings.
         found = json.loads(text, strict=False)
     except (ValueError, RecursionError):
         return None
@@ -134,7 +134,7 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 
 def _check(task: Task[Any], answer: object) -> None:
-    """What no schema can say."""
+    """Constraints that a schema cannot express."""
     if isinstance(answer, CaptionAnswer) and not answer.caption:
         raise WrongForm("caption", "it is empty")
     if isinstance(task, ConfidenceTask) and isinstance(answer, ConfidenceAnswer):

@@ -1,4 +1,4 @@
-"""Which server, which model, with which limits."""
+"""Server settings: address, model, limits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from cir_core.errors import SettingsError
 
-_SECRET_LENGTH = 8  # placeholders that servers without keys are given ("EMPTY", "ollama") are shorter
+_SECRET_LENGTH = 8  # placeholders for servers without keys ("EMPTY", "ollama") are shorter
 _DATA_URL = re.compile(r"data:[\w/+.-]+;base64,[A-Za-z0-9+/=]*")
 _USUAL_PORT = {"https": 443, "http": 80}
 _HARMLESS = {"api-version": re.compile(r"[\w.-]{1,40}")}   # query parameters that hold no secret, with their values
@@ -19,9 +19,9 @@ _HARMLESS = {"api-version": re.compile(r"[\w.-]{1,40}")}   # query parameters th
 class Server:
     """A model on an OpenAI-compatible server. Times in seconds.
 
-    ``base_url`` may hold a user name and password (sent as basic authentication if there
-    is no key) and an ``api-version``; no other query parameter, for the HTTP library logs what
-    it asks for. Neither these nor ``key`` are in ``repr`` or ``name``.
+    ``base_url`` may contain a user name and password (sent as basic authentication if there
+    is no key) and an ``api-version``; no other query parameter, for the HTTP library logs
+    URLs. Neither these nor ``key`` are in ``repr`` or ``name``.
     """
 
     base_url: str = field(repr=False)
@@ -29,12 +29,12 @@ class Server:
     key: str = field(default="", repr=False)
     sees: bool = True
     temperature: float = 0.0
-    timeout: float = 60.0           # waiting for the next piece of an answer
+    timeout: float = 60.0           # until the next piece of an answer
     connect_timeout: float = 5.0
-    retries: int = 3                # after the first try
-    concurrency: int = 4            # requests at a time
-    image_edge: int = 512           # pixels on the longer edge of what is sent
-    max_reply_mb: float = 4.0       # MB of 2**20 bytes; a longer reply is dropped
+    retries: int = 3                # after the first attempt
+    concurrency: int = 4            # simultaneous requests
+    image_edge: int = 512           # pixels on the longer edge of images sent
+    max_reply_mb: float = 4.0       # MB of 2**20 bytes; longer replies are dropped
     prompt_price: float | None = None       # per million tokens
     completion_price: float | None = None
 
@@ -52,17 +52,17 @@ class Server:
         for name, value in parse_qsl(parts.query, keep_blank_values=True):
             if name not in _HARMLESS or not _HARMLESS[name].fullmatch(value):
                 raise SettingsError(
-                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and addresses get into logs. Write "
-                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version may stay."
+                    "CIRQUE_LLM_BASE_URL has a query parameter that may hold a key, and URLs are logged. Write "
+                    "the key into CIRQUE_LLM_API_KEY and leave the parameter out; only api-version is allowed."
                 )
         if not re.fullmatch(r"[!-~]*", self.key):
             raise SettingsError(
-                "CIRQUE_LLM_API_KEY has blanks, line ends or letters that no key has. Copy the key again."
+                "CIRQUE_LLM_API_KEY contains spaces, line breaks or characters that no key has. Copy the key again."
             )
 
     @property
     def host(self) -> str:
-        """Host, with the port where it is an unusual one."""
+        """Host, with the port unless it is the default."""
         parts = urlsplit(self.base_url)
         host = str(parts.hostname)
         host = f"[{host}]" if ":" in host else host
@@ -84,7 +84,7 @@ class Server:
 
     @property
     def authorization(self) -> str | None:
-        """The header's value; None for servers that ask for none."""
+        """Value of the Authorization header; None if there are no credentials."""
         parts = urlsplit(self.base_url)
         if self.key:
             return f"Bearer {self.key}"
@@ -94,7 +94,7 @@ class Server:
         return None
 
     def redacted(self, text: str) -> str:
-        """``text`` without keys, passwords and images, for messages, logs and answers."""
+        """``text`` with keys, passwords and images removed, for messages, logs and answers."""
         parts = urlsplit(self.base_url)
         secrets = [self.key, unquote(parts.password or ""), parts.password or "",
                    (self.authorization or "").partition(" ")[2]]

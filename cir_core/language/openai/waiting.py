@@ -1,8 +1,8 @@
-"""Waiting for a server in a way that can be given up at any moment.
+"""Cancellable waiting for server requests.
 
-A thread that is blocked in a socket cannot be called off, so requests run in an event loop
-on a thread of their own, one for the process. Whoever asks waits in short naps and looks
-between them whether to go on; a request that is given up is cancelled wherever it stands,
+A thread blocked in a socket cannot be cancelled, so requests run in an event loop
+on a separate thread, one per process. The caller waits in short intervals and checks
+between them whether to continue; an abandoned request is cancelled in any state,
 and its connection closed.
 """
 
@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-NAP = 0.1   # seconds between two looks at whether to go on
+NAP = 0.1   # seconds between two checks whether to continue
 _CLOSING = 5.0
-_AHEAD = 64   # items that may wait for whoever asked
+_AHEAD = 64   # items queued for the caller
 _END = object()
 
 _starting = threading.Lock()
@@ -27,13 +27,13 @@ _loop: asyncio.AbstractEventLoop | None = None
 
 
 def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Generator[T, None, None]:
-    """The items of ``source`` as they come. ``still`` is called before each and in every nap;
-    what it raises ends the waiting, and ``source`` with it."""
+    """The items of ``source`` as they arrive. ``still`` is called before each and in every interval;
+    its exception ends the waiting, and ``source`` with it."""
     items: queue.SimpleQueue[Any] = queue.SimpleQueue()
 
     async def run() -> None:
         async for item in source:
-            while items.qsize() >= _AHEAD:   # a server may send faster than its answer is read
+            while items.qsize() >= _AHEAD:   # a server may send faster than the caller reads
                 await asyncio.sleep(0.005)
             items.put(item)
 
@@ -55,7 +55,7 @@ def pieces(source: AsyncIterator[T], still: Callable[[], None]) -> Generator[T, 
 
 
 def release(end: Callable[[], Coroutine[Any, Any, None]], *, wait: bool) -> None:
-    """Run ``end``, which closes what requests have left open. Without any request there is nothing."""
+    """Run ``end``, which closes open connections. A no-op if there was no request."""
     if _loop is None:
         return
     future = _started(end())

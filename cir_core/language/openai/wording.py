@@ -1,4 +1,4 @@
-"""Taking off what models put around a sentence: quotes, labels, "the image shows"."""
+"""Strip quotes, labels and openings such as "the image shows" from a model's sentence."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cir_core.language.tasks import DifferenceTask, Task
 
 _SENTENCES = {"caption", "query", "instruction", "refined_caption"}
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“"}
-# Known labels only, and up to their first colon: a caption may hold colons of its own.
+# Known labels only, and up to their first colon: a caption may contain colons.
 _LABEL = re.compile(
     r"(?:(?:edited|refined|rewritten|new|final|target|image|search|relative)\s+)?"
     r"(?:captions?|descriptions?|instructions?|modifications?|quer(?:y|ies)|results?|answers?|outputs?|requests?)"
@@ -24,11 +24,11 @@ _OPENING = re.compile(
 )
 
 
-_LAYERS = 20     # of quotes, labels and openings; each takes a copy of the text
+_LAYERS = 20     # of quotes, labels and openings; each copies the text
 
 
 def clean(task: Task[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """``fields`` with blanks tidied, empty list entries dropped and sentences bare."""
+    """``fields`` with normalised white space, empty list entries dropped and sentences stripped."""
     cleaned = {name: _tidied(value) for name, value in fields.items()}
     for name in _SENTENCES & cleaned.keys():
         if isinstance(cleaned[name], str):
@@ -40,7 +40,7 @@ def clean(task: Task[Any], fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bare(text: str) -> str:
-    """``text`` without outer quotes, a label in front and an opening such as "the image shows"."""
+    """``text`` without outer quotes, a leading label and an opening such as "the image shows"."""
     for _ in range(_LAYERS):
         before = text
         text = _unquoted(text)

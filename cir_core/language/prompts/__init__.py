@@ -1,10 +1,10 @@
-"""What language models are told: one TOML file per role.
+"""Prompts: one TOML file per role.
 
-A file holds ``version``, ``max_tokens``, ``labels`` of the pictures, ``system`` and ``user``;
-``[domains]`` words ``{domain}`` for each kind of gallery (common.toml does for files without);
+A file contains ``version``, ``max_tokens``, ``labels`` of the images, ``system`` and ``user``;
+``[domains]`` words ``{domain}`` for each image domain (files without it use common.toml's);
 a text under ``[parts]`` is added to ``user`` when the input it is named after differs from
-the task's default. ``{name}`` stands for an input: texts appear as JSON strings, so nothing
-a person types can pass for the prompt.
+the task's default. ``{name}`` is replaced by an input: texts appear as JSON strings, so user
+input cannot pass for the prompt.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ class Prompt:
     """One role's prompt."""
 
     role: str
-    number: str                # counted up by hand
+    number: str                # maintained by hand
     max_tokens: int            # of the answer
     system: str
     user: str
-    labels: Sequence[str] = () # of the pictures, in their order; one with a place stands for any number of them
+    labels: Sequence[str] = () # of the images, in their order; one with a placeholder applies to any number of them
     domains: Mapping[str, str] = field(default_factory=dict)
     parts: Mapping[str, str] = field(default_factory=dict)
-    common: Sequence[str] = () # what follows ``system``
+    common: Sequence[str] = () # text after ``system``
     form: Mapping[str, Any] = field(default_factory=dict)  # JSON schema of the answer's fields
 
     @cached_property
     def version(self) -> str:
-        """The number, and 8 hex of a SHA-256 over every word a model is told: answers are cached by it."""
+        """The number, and 8 hex of a SHA-256 over the whole prompt: part of the cache key of answers."""
         words = (self.system, self.user, self.labels, self.domains, self.parts, self.common, self.form)
         content = json.dumps(words, ensure_ascii=False, separators=(",", ":"))
         return f"{self.number}.{hashlib.sha256(content.encode()).hexdigest()[:8]}"
 
     def fill(self, task: Task[Any], fields: str) -> tuple[str, str]:
-        """System and user text for ``task``; ``fields`` describes the answer's form.
+        """System and user text for ``task``; ``fields`` describes the answer's format.
 
-        Raises ``SettingsError`` for a domain that there is none of.
+        Raises ``SettingsError`` for an unknown domain.
         """
         inputs, usual = task.inputs(), type(task)().inputs()
         values = {name: quoted(value) for name, value in inputs.items()}
@@ -61,7 +61,7 @@ class Prompt:
         return substitute(system, values).strip(), substitute("\n\n".join(user), values).strip()
 
     def labels_of(self, task: Task[Any]) -> list[str]:
-        """What each of the task's pictures is, in their order."""
+        """Label of each of the task's images, in their order."""
         several = len(task.pictures()) - sum(not _PLACE.search(label) for label in self.labels)
         names, found = task.inputs().get("names", ()), list[str]()
         for label in self.labels:
@@ -91,7 +91,7 @@ def load(role: str) -> Prompt | None:
 
 
 def quoted(value: object) -> str:
-    """``value`` as it stands in a prompt: JSON strings, numbered lines for lists."""
+    """``value`` as written in a prompt: JSON strings, numbered lines for lists."""
     if value is None or value == "" or value == []:
         return "(none)"
     if isinstance(value, str):
@@ -102,7 +102,7 @@ def quoted(value: object) -> str:
 
 
 def substitute(template: str, values: Mapping[str, str]) -> str:
-    """``template`` with each ``{name}`` replaced once; braces in the values stay as they are."""
+    """``template`` with each ``{name}`` replaced once; braces in the values remain."""
     return _PLACE.sub(lambda place: values[place[1]], template)
 
 

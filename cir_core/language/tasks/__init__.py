@@ -1,6 +1,6 @@
-"""What cirque asks of a language model, and what it must get back.
+"""Tasks for language models, with validated answers.
 
-New roles are new tasks: the :class:`~cir_core.language.base.LanguageModel` protocol does
+A new role is a new task: the :class:`~cir_core.language.base.LanguageModel` protocol does
 not change.
 """
 

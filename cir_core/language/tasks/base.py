@@ -1,4 +1,4 @@
-"""What every task and every answer has."""
+"""Base classes of tasks and answers."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ A = TypeVar("A", bound=Answer)
 
 @dataclass(frozen=True)
 class Picture:
-    """An image as a language model may need it.
+    """An image for a language model.
 
-    Models that see get the pixels from ``load``, which is called only then; the built-in
+    Vision models get the pixels from ``load``, which is called on demand; the built-in
     one reads ``features``, the image's vector under the gallery's encoder, or the caption.
-    ``digest`` names the content for the cache; without one the pixels are hashed.
+    ``digest`` identifies the content for the cache; without one the pixels are hashed.
     """
 
     caption: str | None = None
@@ -47,18 +47,18 @@ class Picture:
 class Task(Generic[A]):
     """Base of all tasks: a frozen record of the inputs.
 
-    ``answer_type`` is a pydantic model, so a model that answers in JSON is validated by
-    the class that a rule-based one fills.
+    ``answer_type`` is a pydantic model, so that JSON answers are validated by
+    the same class that a rule-based model fills.
     """
 
     role: ClassVar[str]
     answer_type: ClassVar[type[Answer]]
 
     def inputs(self) -> dict[str, Any]:
-        """The texts and numbers the answer depends on, as plain types: what prompts are
-        filled with and what the cache is keyed by. Pictures are not in it."""
+        """The texts and numbers the answer depends on, as plain types: for prompts
+        and cache keys. Images are not included."""
         return {}
 
     def pictures(self) -> Sequence[Picture]:
-        """The images the prompt shows, in its order."""
+        """The images in the prompt, in its order."""
         return ()

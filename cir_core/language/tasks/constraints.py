@@ -1,4 +1,4 @@
-"""SoFT: one look at image and text gives what must be there and what must not (section 3.1)."""
+"""SoFT task: constraints from image and text, required and excluded (section 3.1)."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ class ConstraintsAnswer(Answer):
 
 @dataclass(frozen=True)
 class ConstraintsTask(Task[ConstraintsAnswer]):
-    """Split the request into what is kept, added and removed, and say both sides as captions."""
+    """Split the request into what is kept, added and removed, and express both sides as captions."""
 
     role: ClassVar[str] = "constraints"
     answer_type: ClassVar[type[Answer]] = ConstraintsAnswer
 
     reference: Picture = Picture()
-    caption: str = ""              # of the reference, if one is known
+    caption: str = ""              # of the reference, if known
     modification_text: str = ""
     domain: Domain = "garment"
 

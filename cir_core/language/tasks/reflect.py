@@ -1,4 +1,4 @@
-"""CoRR: look at what was retrieved and say it better (section 3.2)."""
+"""CoRR task: inspect the candidates and refine the query (section 3.2)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.language.tasks.base import Answer, Domain, Picture, Task
 
 
 class ReflectAnswer(Answer):
-    """The reasoning comes before the query, so that a model that writes in order reasons first."""
+    """The reasoning precedes the query, so that a model that writes in order reasons first."""
 
     intent: str = Field(description="What the person wants, in one sentence.")
     satisfied: tuple[str, ...] = Field(default=(), description="What the candidates already show.")
@@ -25,10 +25,10 @@ class ReflectAnswer(Answer):
 
 @dataclass(frozen=True)
 class ReflectTask(Task[ReflectAnswer]):
-    """One round over the best candidates of the round before.
+    """One round over the best candidates of the previous round.
 
-    ``candidates`` are the K shown as pictures; ``captions`` belong to the best N, in the
-    same order. ``previous_query`` is given only where the method shows it.
+    ``candidates`` are the K shown as images; ``captions`` belong to the best N, in the
+    same order. ``previous_query`` is given only if the method shows it.
     """
 
     role: ClassVar[str] = "reflect"

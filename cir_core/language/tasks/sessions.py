@@ -1,4 +1,4 @@
-"""CIRCLED's construction and judging of sessions: f_diff (section 3) and the LLM judge."""
+"""CIRCLED tasks: construct sessions with f_diff (section 3), and judge them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class DifferenceAnswer(Answer):
 
 @dataclass(frozen=True)
 class DifferenceTask(Task[DifferenceAnswer]):
-    """What to say so that ``reference`` becomes ``target``, unlike anything said before.
+    """A modification text from ``reference`` to ``target``, unlike any earlier one.
 
-    ``attempt`` above 1 means the answer before was too close to ``history``: the prompt
+    ``attempt`` above 1 means the previous answer was too similar to ``history``: the prompt
     then insists on another aspect.
     """
 
@@ -47,7 +47,7 @@ class DifferenceTask(Task[DifferenceAnswer]):
 
 
 class JudgeAnswer(Answer):
-    """Each from 1 to 5; ``redundancy`` is high when little is said twice."""
+    """Each from 1 to 5; ``redundancy`` is high if little is repeated."""
 
     naturalness: Score
     coherence: Score
@@ -58,7 +58,7 @@ class JudgeAnswer(Answer):
 
 @dataclass(frozen=True)
 class JudgeTask(Task[JudgeAnswer]):
-    """Rate a whole session: what was shown and said, turn by turn, and the target."""
+    """Rate a whole session: images and texts, turn by turn, and the target."""
 
     role: ClassVar[str] = "judge"
     answer_type: ClassVar[type[Answer]] = JudgeAnswer

@@ -1,4 +1,4 @@
-"""SoFT's multi-target pipeline: two sentences, confidence of candidates, one sentence for one target."""
+"""SoFT's multi-target tasks: two sentences, confidence of candidates, one sentence for one target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TwoSentencesAnswer(Answer):
 
 @dataclass(frozen=True)
 class TwoSentencesTask(Task[TwoSentencesAnswer]):
-    """Stage 1: the change, and what stays, as two sentences."""
+    """Stage 1: the change, and what remains, as two sentences."""
 
     role: ClassVar[str] = "two-sentences"
     answer_type: ClassVar[type[Answer]] = TwoSentencesAnswer
@@ -72,7 +72,7 @@ class RewriteAnswer(Answer):
 
 @dataclass(frozen=True)
 class RewriteTask(Task[RewriteAnswer]):
-    """Stage 2: say the request so that only ``target`` meets it, not the distractors."""
+    """Stage 2: word the request so that only ``target`` satisfies it, not the distractors."""
 
     role: ClassVar[str] = "rewrite"
     answer_type: ClassVar[type[Answer]] = RewriteAnswer

@@ -1,4 +1,4 @@
-"""CIReVL's two steps, which CIRCLED uses for every turn: caption, then merge."""
+"""CIReVL's two tasks, which CIRCLED uses for every turn: caption, then merge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class CaptionTask(Task[CaptionAnswer]):
     """Describe an image (CIReVL step 1, CIRCLED f_caption).
 
     ``picture.caption``, from the gallery's manifest, is the answer if there is one.
-    ``sample`` above 0 asks for another wording, drawn at random but the same for the same
+    ``sample`` above 0 requests an alternative wording, sampled deterministically by
     number: CoRR's caption optimisation chooses among M of them.
     """
 

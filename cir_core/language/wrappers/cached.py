@@ -1,11 +1,11 @@
-"""Answers that were paid for once."""
+"""Response cache around a language model."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -14,45 +14,34 @@ from pydantic import ValidationError
 from cir_core.errors import StorageError
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import MeteredWatch, Observer
-from cir_core.language.tasks import A, Picture, Task
+from cir_core.language.tasks import A, CaptionAnswer, CaptionTask, Picture, Task
+from cir_core.language.wrappers.base import Wrapper
 from cir_core.language.wrappers.cache import AnswerCache
-from cir_core.language.wrappers.conditions import Conditions as Conditions
-from cir_core.language.wrappers.given import given_answer
+from cir_core.language.wrappers.conditions import Conditions
 from cir_core.types.composition import Usage
 
 _log = logging.getLogger("cirque.language")
 
 
-class CachedLanguageModel:
-    """Answers again what ``inner`` answered before. Put it directly around a model: what a
-    fallback answers in its place must not be kept under its name. Answers with notes are not
-    kept either: something was in the way of a better one. But if ``inner`` has drawn its
-    conclusions, so that its conditions are others now (it sends smaller images), the answer is
-    what those conditions give, and kept under them.
+class CachedLanguageModel(Wrapper):
+    """Returns stored answers of ``inner``. Wrap a model directly: the answer of a
+    fallback must not be stored under the model's name. Answers with notes are not
+    stored either: something prevented a better one. But if ``inner`` has adapted its
+    conditions during the call (it sends smaller images), the answer is stored under the
+    new ones.
 
-    ``conditions`` tells what else ``inner`` depends on for a task. A caption from the gallery's
-    manifest is given here, for every model that costs something is wrapped in this one.
+    A caption from the gallery's manifest is returned here, since every model that costs something
+    is wrapped in this class; the built-in model takes such captions by itself.
     """
 
-    def __init__(
-        self, inner: LanguageModel, cache: AnswerCache,
-        conditions: Callable[[Task[Any]], Conditions] = lambda task: Conditions(),
-    ) -> None:
-        self._inner, self._cache, self._conditions = inner, cache, conditions
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
+    def __init__(self, inner: LanguageModel, cache: AnswerCache) -> None:
+        super().__init__(inner)
+        self._cache = cache
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
-        given = given_answer(task)
-        if given is not None:
-            return given
+        if isinstance(task, CaptionTask) and task.picture.caption and task.picture.caption.strip():
+            return cast(A, CaptionAnswer(caption=task.picture.caption))
         conditions = self.conditions(task)
         key = answer_key(self.name, task, conditions)
         kept = self._kept(key, task)
@@ -61,7 +50,7 @@ class CachedLanguageModel:
                 watch.spent(Usage(cached=1, models=(self.name,)))
             return kept
         meter = MeteredWatch(watch or Observer())
-        answer = self._inner.complete(task, meter)
+        answer = self.inner.complete(task, meter)
         if answer.notes:
             now = self.conditions(task)
             if now == conditions:
@@ -73,13 +62,9 @@ class CachedLanguageModel:
                 prompt_version=conditions.prompt_version, prompt_tokens=meter.usage.prompt_tokens,
                 completion_tokens=meter.usage.completion_tokens,
             )
-        except StorageError as error:  # an answer that is there is worth more than one that is kept
+        except StorageError as error:  # a failed write must not lose the answer
             _log.warning("An answer could not be kept: %s", error)
         return answer
-
-    def conditions(self, task: Task[Any]) -> Conditions:
-        """What the answer to ``task`` depends on besides its inputs and the model."""
-        return self._conditions(task)
 
     def _kept(self, key: str, task: Task[A]) -> A | None:
         try:
@@ -91,7 +76,7 @@ class CachedLanguageModel:
             return None
         try:
             return cast(A, task.answer_type.model_validate_json(text))
-        except ValidationError:  # a damaged row is as good as none
+        except ValidationError:  # a damaged row counts as missing
             return None
 
 

@@ -1,4 +1,4 @@
-"""Not waiting again for a server that was just found to be down."""
+"""Circuit breaker: fail fast while a server is known to be down."""
 
 from __future__ import annotations
 
@@ -10,42 +10,37 @@ from cir_core.errors import LanguageModelUnavailable, Stopped
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
+from cir_core.language.wrappers.base import Wrapper
 
+# Own code: pybreaker holds its lock during a call, so that only one could be under way.
 REST = 30.0  # seconds
 
 
-class BreakerLanguageModel:
-    """After ``inner`` was unavailable, says so at once for ``rest`` seconds without asking it.
+class BreakerLanguageModel(Wrapper):
+    """Once ``inner`` was unavailable, fails immediately for ``rest`` seconds without calling it.
 
-    Then one request tries again; the others still fail at once until it has come back.
+    Then one request is a probe; the others still fail until it succeeds.
     """
 
     def __init__(
         self, inner: LanguageModel, *, rest: float = REST, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        self._inner, self._rest, self._clock = inner, rest, clock
+        super().__init__(inner)
+        self._rest, self._clock = rest, clock
         self._lock = threading.Lock()
         self._failure: str | None = None
         self._until = 0.0
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         self._pass()
         try:
-            answer = self._inner.complete(task, watch)
+            answer = self.inner.complete(task, watch)
         except LanguageModelUnavailable as error:
             with self._lock:
                 self._failure, self._until = str(error), self._clock() + self._rest
             raise
-        except Stopped:  # says nothing about the server
+        except Stopped:  # no evidence about the server
             raise
         except Exception:
             self._failure = None

@@ -1,4 +1,4 @@
-"""What answers depend on besides the model and the task."""
+"""Dependencies of answers besides model and task."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cir_core.language.tasks import Task
 
 @dataclass(frozen=True)
 class Conditions:
-    """What an answer depends on besides the model and the task's inputs."""
+    """Everything besides model and inputs that an answer depends on."""
 
     prompt_version: str = ""
     image_edge: int = 0          # pixels; 0: no images are shown
@@ -20,6 +20,6 @@ class Conditions:
 
 
 def conditions_of(language: LanguageModel, task: Task[Any]) -> Conditions:
-    """What ``language`` says its answer to ``task`` depends on; nothing where it has no ``conditions``."""
+    """The declared conditions of ``language`` for ``task``; empty if it has none."""
     tell: Callable[[Task[Any]], Conditions] | None = getattr(language, "conditions", None)
     return Conditions() if tell is None else tell(task)

@@ -1,4 +1,4 @@
-"""Telling how each request to a language model ended."""
+"""Report the outcome of each language model request."""
 
 from __future__ import annotations
 
@@ -8,27 +8,21 @@ from cir_core.errors import LanguageModelUnavailable, Stopped
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.language.tasks import A, Task
+from cir_core.language.wrappers.base import Wrapper
 
 
-class CountedLanguageModel:
-    """``heard`` gets the role and ``answered``, ``unavailable``, ``stopped`` or ``failed``."""
+class CountedLanguageModel(Wrapper):
+    """``heard`` is called with the role and ``answered``, ``unavailable``, ``stopped`` or ``failed``."""
 
     def __init__(self, inner: LanguageModel, heard: Callable[[str, str], None]) -> None:
-        self._inner, self._heard = inner, heard
-
-    @property
-    def name(self) -> str:
-        return self._inner.name
-
-    @property
-    def sees(self) -> bool:
-        return self._inner.sees
+        super().__init__(inner)
+        self._heard = heard
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         """See :class:`~cir_core.language.base.LanguageModel`."""
         outcome = "failed"
         try:
-            answer = self._inner.complete(task, watch)
+            answer = self.inner.complete(task, watch)
             outcome = "answered"
             return answer
         except LanguageModelUnavailable:

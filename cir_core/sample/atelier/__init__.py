@@ -1,1 +1,1 @@
-"""The Atelier: cirque's own sample gallery, drawn from code, with its queries and answer key."""
+"""The Atelier: cirque's synthetic sample gallery, with its queries and ground truth."""

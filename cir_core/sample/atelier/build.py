@@ -1,4 +1,4 @@
-"""Draws the sample gallery to a folder, in FashionIQ's layout; an interrupted build resumes."""
+"""Render the sample gallery to a folder, in FashionIQ's layout; an interrupted build resumes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cir_core.sample.atelier.queries import PER_CATEGORY, make_triplets
 from cir_core.support.files import write_atomically
 from cir_core.support.texts import quoted
 
-#: Raised whenever drawing or catalogue change, so that old builds are not mixed with new ones.
+#: Increased whenever rendering or catalogue change, so that old builds are not mixed with new ones.
 VERSION = 1
 JPEG_QUALITY = 92
 _CHUNK = 16
@@ -35,7 +35,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class AtelierPaths:
-    """Where the parts of a built gallery lie."""
+    """File layout of a built gallery."""
 
     folder: Path
 
@@ -49,7 +49,7 @@ class AtelierPaths:
 
     @property
     def marker(self) -> Path:
-        """The file that says that the build is complete."""
+        """The file that marks the build as complete."""
         return self.folder / "build.json"
 
     def image(self, item_id: str) -> Path:
@@ -67,14 +67,14 @@ def build_atelier(
     limit: int | None = None, workers: int | Literal["auto"] = 1, progress: Progress | None = None,
     sizes: Mapping[str, int] = DEFAULT_SIZES,
 ) -> AtelierPaths:
-    """Draws the ``splits`` to ``folder`` and writes lists, captions and the answer key.
+    """Render the ``splits`` to ``folder`` and write lists, captions and the ground truth.
 
-    Images already there from the same seed and version are kept. ``limit`` keeps
-    so many garments of each split, for trials. ``progress`` is called with the
+    Existing images of the same seed and version are reused. ``limit`` is the number
+    of garments per split, for trials. ``progress`` is called with the
     number of images done and the total. ``build.json`` is written last. More than
     one worker means spawned processes: a script must then guard its main module.
 
-    Raises ``DatasetError`` for a split that is not there, ``GalleryError`` when the disk fails.
+    Raises ``DatasetError`` for an unknown split, ``GalleryError`` when the disk fails.
     """
     paths = AtelierPaths(folder)
     recipe = {"seed": seed, "version": VERSION, "sizes": dict(sizes)}
@@ -104,7 +104,7 @@ def build_atelier(
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether ``folder`` holds a finished build of the current version."""
+    """Whether ``folder`` contains a finished build of the current version."""
     try:
         marker = json.loads((folder / "build.json").read_text("utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -113,7 +113,7 @@ def is_complete(folder: Path) -> bool:
 
 
 def _first(garments: Sequence[Garment], limit: int | None) -> list[Garment]:
-    """At most ``limit`` garments, by whole families so that queries remain among them."""
+    """At most ``limit`` garments, in whole families so that queries remain among them."""
     if limit is None or limit >= len(garments):
         return list(garments)
     by_family = [member for family in families(tuple(garments)).values() for member in family]
@@ -122,7 +122,7 @@ def _first(garments: Sequence[Garment], limit: int | None) -> list[Garment]:
 
 
 def _begin(paths: AtelierPaths, recipe: Mapping[str, object]) -> None:
-    """Marks the folder as being built; drops images that another recipe drew."""
+    """Mark the folder as being built; delete images of another recipe."""
     paths.images.mkdir(parents=True, exist_ok=True)
     paths.marker.unlink(missing_ok=True)
     stamp = paths.folder / ".recipe"
@@ -131,7 +131,7 @@ def _begin(paths: AtelierPaths, recipe: Mapping[str, object]) -> None:
         for image in paths.images.glob("AT*.jpg"):
             image.unlink()
         write_atomically(stamp, digest.encode())
-    for leftover in paths.images.glob(".*.part"):  # of a build that was killed
+    for leftover in paths.images.glob(".*.part"):  # of a killed build
         leftover.unlink(missing_ok=True)
 
 
@@ -153,7 +153,7 @@ _Job = tuple[str, dict[str, str], int]
 
 
 def _drawn(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
-    """Draws the jobs, yielding after each; with a process pool if that pays."""
+    """Render the jobs, yielding after each; with a process pool if that pays."""
     if workers <= 1:
         for job in jobs:
             _draw(job)
@@ -163,7 +163,7 @@ def _drawn(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _start_worker)
     try:
         yield from pool.map(_draw, jobs, chunksize=_CHUNK)
-    finally:  # also when the caller stops half-way: do not draw the rest first
+    finally:  # even when the caller stops early: do not render the rest first
         pool.shutdown(cancel_futures=True)
 
 
@@ -185,7 +185,7 @@ def _draw(job: _Job) -> None:
 
 
 def _write_manifest(paths: AtelierPaths, garments: Iterable[Garment]) -> None:
-    """The list of items: identities and files, nothing about what they show."""
+    """Write the list of items: ids and files, without attributes."""
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")
     rows.writerow(("id", "path"))
@@ -195,7 +195,7 @@ def _write_manifest(paths: AtelierPaths, garments: Iterable[Garment]) -> None:
 
 
 def _write_split(paths: AtelierPaths, split: str, garments: Sequence[Garment], seed: int) -> int:
-    """FashionIQ's split and caption files; returns the number of queries."""
+    """Write FashionIQ's split and caption files; returns the number of queries."""
     triplets = make_triplets(garments, seed, PER_CATEGORY.get(split, PER_CATEGORY["test"]))
     for category in CATEGORY.keys:
         ids = [garment.item_id for garment in garments if garment.category == category]

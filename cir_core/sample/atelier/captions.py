@@ -1,4 +1,4 @@
-"""What people say about garments: full, partial and relative captions."""
+"""Write full, partial and relative captions of garments."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def partial_caption(attributes: Mapping[str, str], groups: Collection[str],
                     rng: random.Random) -> str:
     """A phrase that mentions the given ``groups`` of the garment and no others.
 
-    ``second_colour`` is said together with ``pattern`` or ``trim`` where these are
-    asked for. An absent trim or second colour is left unsaid; if nothing at all
-    remains to be said, the phrase is just the garment's kind.
+    ``second_colour`` is mentioned together with ``pattern`` or ``trim`` if these are
+    included. An absent trim or second colour is not mentioned; if nothing
+    remains, the phrase is just the garment's category.
     """
     said = {key: attributes[key] for key in attributes if key in groups}
     if said.get("second_colour") == NONE:
@@ -50,7 +50,7 @@ def partial_caption(attributes: Mapping[str, str], groups: Collection[str],
     if said.get("trim") == NONE:
         del said["trim"]
     on_trim = _accent_on_trim(attributes)
-    # `describe` cannot tell whose accent it is unless pattern and trim are said too.
+    # `describe` cannot express whose accent it is unless pattern and trim are mentioned too.
     if len(said) <= 2 and not (on_trim and "second_colour" in said) and rng.random() < 0.3:
         return describe(said) if said else "a garment"
     return _compose(said, rng, accent_on_trim=on_trim)

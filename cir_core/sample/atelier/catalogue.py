@@ -1,4 +1,4 @@
-"""The sample gallery's catalogue: which garments exist, in families, in three splits."""
+"""Catalogue of the sample gallery: its garments, in families, in three splits."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WEIGHTS: dict[str, dict[str, dict[str, float]]] = {
                    "piping": 1.1},
     },
 }
-#: How readily a variant changes a group: colour and pattern first, as shoppers ask.
+#: How often a variant changes a group: colour and pattern first, as in shoppers' requests.
 _CHANGE_WEIGHTS = {
     "colour": 1.6, "pattern": 1.3, "sleeves": 1.5, "neckline": 1.2, "length": 1.2, "fit": 0.9,
     "trim": 1.3, "second_colour": 0.8,
@@ -52,7 +52,7 @@ _FAMILY_SIZES = (5, 6, 7, 8)
 
 @dataclass(frozen=True)
 class Garment:
-    """One item of the gallery: its identity, its split and what it is."""
+    """One item of the gallery: id, split and attributes."""
 
     item_id: str
     split: str
@@ -78,8 +78,8 @@ def catalogue(
 ) -> tuple[Garment, ...]:
     """All garments of the gallery, the same for the same ``seed`` and ``sizes``.
 
-    No two garments share a combination of attributes, so nothing in one split is
-    a re-drawing of something in another. Garments come in families (a base and
+    No two garments share a combination of attributes, so no item of one split is
+    a duplicate of one in another. Garments come in families (a base and
     variants that change one to four attributes), and a family stays in one split.
     """
     rng = random.Random(f"atelier/{seed}")
@@ -96,7 +96,7 @@ def catalogue(
                 for attributes in _family(category, rng, taken, wanted - made):
                     drafts.append((family, attributes))
                     made += 1
-        rng.shuffle(drafts)  # the order must not give the families away
+        rng.shuffle(drafts)  # the order must not reveal the families
         for number, attributes in drafts:
             counter += 1
             digest = hashlib.blake2b(f"{seed}/{counter}".encode(), digest_size=9).digest()

@@ -1,7 +1,7 @@
-"""What the gallery's garments really are: for evaluation only.
+"""Ground-truth attributes of the sample gallery, for evaluation only.
 
-The attributes are the answer key. No retrieval code may import this module; the
-gallery's manifest and caption files, which retrieval does read, hold none of it.
+Retrieval code must not import this module; the gallery's manifest and caption
+files, which retrieval does read, contain none of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cir_core.support.files import write_atomically
 
 
 def attributes_path(folder: Path, split: str) -> Path:
-    """Where the answer key of ``split`` lies."""
+    """File of the ground truth of ``split``."""
     return folder / "ground_truth" / f"attributes.{split}.jsonl"
 
 
@@ -31,7 +31,7 @@ def read_attributes(folder: Path, split: str) -> dict[str, dict[str, str]]:
 
 
 def write_attributes(folder: Path, split: str, garments: Iterable[Garment]) -> Path:
-    """Writes the answer key of ``split``."""
+    """Write the ground truth of ``split``."""
     path = attributes_path(folder, split)
     lines = (json.dumps({"id": garment.item_id, "attributes": dict(garment.attributes)})
              for garment in garments)

@@ -1,4 +1,4 @@
-"""Retrieval queries over the sample gallery, in FashionIQ's caption-file format."""
+"""Composed queries over the sample gallery, in FashionIQ's caption-file format."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cir_core.garments.lexicon import CATEGORY
 from cir_core.sample.atelier.captions import relative_captions
 from cir_core.sample.atelier.catalogue import Garment, families
 
-#: Queries per category that the gallery ships with, by split.
+#: Queries per category, by split.
 PER_CATEGORY = {"train": 2000, "val": 200, "test": 300}
 MAX_CHANGES = 4
 
 
 @dataclass(frozen=True)
 class Triplet:
-    """A composed query: reference picture, two relative captions, and the target."""
+    """A composed query: reference image, two relative captions, and target."""
 
     reference_id: str
     target_id: str
@@ -37,7 +37,7 @@ def make_triplets(garments: Iterable[Garment], seed: int,
     """At most ``per_category`` queries for each category, from pairs within families.
 
     The pairs differ in one to four attributes. Each garment is the target of at
-    most two queries, so that no few families dominate the figures.
+    most two queries, so that no family dominates the figures.
     """
     rng = random.Random(f"atelier-queries/{seed}")
     by_category: dict[str, list[tuple[Garment, Garment]]] = {key: [] for key in CATEGORY.keys}

@@ -1,8 +1,8 @@
-"""Relative captions: how a shopper says what the target has that the reference has not.
+"""Relative captions: how a shopper describes the change from reference to target.
 
 Each differing *aspect* (colour, pattern with its accent, sleeves, ...) yields some
 ``(verb, complement)`` pairs such as ``("has", "longer sleeves")``; captions are
-joined from these. Everything said is true of the target relative to the reference.
+joined from these. Every statement is true of the target relative to the reference.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def relative_captions(reference: Attributes, target: Attributes, rng: random.Ran
                       max_mentions: int = 2) -> tuple[str, ...]:
     """One or two captions that turn ``reference`` into ``target``.
 
-    Each mentions at most ``max_mentions`` aspects; together they cover all that
-    differ, as far as two captions can. A single difference is said twice in
-    different words. Identical garments give no caption at all.
+    Each mentions at most ``max_mentions`` aspects; together they cover all
+    differences, as far as two captions can. A single difference is expressed twice in
+    different words. Identical garments give no caption.
     """
     aspects = [
         sayings for aspect in _ASPECTS if (sayings := aspect(reference, target))
@@ -59,7 +59,7 @@ def relative_captions(reference: Attributes, target: Attributes, rng: random.Ran
         shares = [aspects[:first], rest]
     captions: list[str] = []
     for share in shares:
-        for _ in range(6):  # look for wording that does not repeat the first caption
+        for _ in range(6):  # try for wording that does not repeat the first caption
             caption = _say([rng.choice(sayings) for sayings in share],
                            complete=len(share) == len(aspects), rng=rng)
             if caption not in captions:
@@ -69,7 +69,7 @@ def relative_captions(reference: Attributes, target: Attributes, rng: random.Ran
 
 
 def _say(sayings: list[Saying], complete: bool, rng: random.Random) -> str:
-    """Joins sayings under a shared verb where they have one."""
+    """Join sayings, under a shared verb if they have one."""
     only_has = all(verb == "has" for verb, _ in sayings)
     if complete and only_has and rng.random() < 0.25:
         opening = rng.choice(("is the same but with", "is similar but with", "is identical but with"))
@@ -111,7 +111,7 @@ def _colour(ref: Attributes, tgt: Attributes) -> list[Saying]:
 
 
 def _pattern(ref: Attributes, tgt: Attributes) -> list[Saying]:
-    """Pattern, and the accent where it is the pattern's."""
+    """Pattern, with the accent if it belongs to the pattern."""
     old, new = ref["pattern"], tgt["pattern"]
     accent = tgt["second_colour"]
     if old == new and (new == "plain" or accent == ref["second_colour"]):
@@ -139,14 +139,14 @@ def _pattern(ref: Attributes, tgt: Attributes) -> list[Saying]:
             now = _counted(new, f"{colour} {PATTERN_AFTER[new][0]}")
             sayings.append(("has", f"{now} instead of {before}"))
         return sayings
-    if accent == ref["second_colour"]:  # the colours are known: naming the pattern is enough
+    if accent == ref["second_colour"]:  # unchanged colours: naming the pattern is enough
         sayings += [("is", option) for option in sorted(set(PATTERN_BEFORE[new]))]
         sayings += [("is", f"{word} instead of {was}"), ("is", f"{word}, not {was}")]
     return sayings
 
 
 def _counted(pattern: str, words: str) -> str:
-    """``words`` with an article where the pattern is a single thing ("a red logo")."""
+    """``words``, with an article if the pattern is a single thing ("a red logo")."""
     single = pattern in {"floral", "graphic"} and not words.endswith("s")
     return f"{article(words)} {words}" if single else words
 
@@ -171,7 +171,7 @@ def _sleeves(ref: Attributes, tgt: Attributes) -> list[Saying]:
         word = "longer" if longer else "shorter"
         was = SLEEVE_WORDS[old][0].removesuffix(" sleeves")
         sayings += [("has", f"{SLEEVE_WORDS[new][0]} instead of {was} ones")]
-        # A bare comparative is enough only where one step leads to the end of the scale.
+        # A bare comparative is enough only if one step reaches the end of the scale.
         if far or new in {"short", "long"}:
             sayings += [("has", f"{word} sleeves")]
             sayings += [("has", f"much {word} sleeves")] if far else []
@@ -226,7 +226,7 @@ def _fit(ref: Attributes, tgt: Attributes) -> list[Saying]:
 
 
 def _trim(ref: Attributes, tgt: Attributes) -> list[Saying]:
-    """Trim, and the accent where it is the trim's."""
+    """Trim, with the accent if it belongs to the trim."""
     old, new = ref["trim"], tgt["trim"]
     on_trim = tgt["pattern"] == "plain" and tgt["second_colour"] != NONE
     recoloured = on_trim and ref["second_colour"] != tgt["second_colour"]

@@ -1,4 +1,4 @@
-"""Which combinations of attributes make a garment somebody could wear and a camera could see."""
+"""Valid attribute combinations: wearable garments whose attributes are visible."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TRIMS: dict[str, frozenset[str]] = {
     "shirt": frozenset({NONE, "buttons", "pocket", "piping"}),
     "toptee": frozenset({NONE, "buttons", "pocket", "ruffle", "bow", "piping"}),
 }
-#: Trims that may be cut from the garment's own cloth; all others need an accent colour.
+#: Trims that may be made of the garment's own cloth; all others need an accent colour.
 SELF_COLOURED_TRIMS = frozenset({"pocket", "ruffle"})
 STRAP_NECKLINES = frozenset({"vneck", "scoop", "square"})
 
@@ -31,24 +31,24 @@ _TOO_CLOSE = frozenset(
 
 
 def may_pair(colour: str, accent: str) -> bool:
-    """Whether ``accent`` stands out on ``colour`` when both sit on one garment."""
+    """Whether ``accent`` is visible on ``colour``."""
     return colour != accent and frozenset((colour, accent)) not in _TOO_CLOSE
 
 
 def needs_accent(pattern: str, trim: str) -> bool:
-    """Whether the second colour must be set: something on the garment is drawn in it."""
+    """Whether the second colour must be set: some part is drawn in it."""
     return pattern != "plain" or (trim != NONE and trim not in SELF_COLOURED_TRIMS)
 
 
 def may_have_accent(pattern: str, trim: str) -> bool:
-    """Whether the second colour may be set: something on the garment could show it."""
+    """Whether the second colour may be set: some part could show it."""
     return pattern != "plain" or trim != NONE
 
 
 def is_wearable(attributes: Mapping[str, str]) -> bool:
-    """Whether the complete set of ``attributes`` makes a garment the atelier can draw.
+    """Whether the complete set of ``attributes`` is a garment that can be rendered.
 
-    Two concerns meet here: taste (no belt on a shirt) and legibility (every
+    Two kinds of rules: taste (no belt on a shirt) and legibility (every
     attribute that is set must be visible, so no navy dots on black).
     """
     if any(attributes.get(group.key) not in group.keys for group in GROUPS):
@@ -67,7 +67,7 @@ def is_wearable(attributes: Mapping[str, str]) -> bool:
         return False
     if category == "shirt" and neckline in {"scoop", "square"}:
         return False
-    # Details that would lie on top of each other and hide one another.
+    # Details that would overlap and hide one another.
     if pattern == "graphic" and trim in {"buttons", "pocket", "bow", "belt"}:
         return False
     if pattern == "colourblock" and trim in {"piping", "belt"}:

@@ -1,4 +1,4 @@
-"""The caption writer's vocabulary, and the small grammar it needs."""
+"""Vocabulary and small grammar of the caption writer."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cir_core.garments.lexicon import COLOUR
 
-#: Plain words weigh more than their synonyms: they are listed more than once.
+#: Plain words are listed several times, to be chosen more often than their synonyms.
 NOUNS = {
     "dress": ("dress", "dress", "dress", "gown", "frock"),
     "shirt": ("shirt",),
@@ -60,7 +60,7 @@ LENGTH_CAPTIONS: dict[str, dict[str, tuple[str, ...]]] = {
     "toptee": {"short": ("cropped", "cropped", "short"), "medium": ("regular length",),
                "long": ("tunic length", "long")},
 }
-#: Trim in words: whether it takes an article, and the noun a colour can stand before.
+#: Trim in words: whether it takes an article, and the noun a colour can precede.
 DETAIL_WORDS: dict[str, tuple[tuple[bool, str], ...]] = {
     "buttons": ((False, "buttons"), (False, "buttons down the front"), (True, "button front")),
     "pocket": ((True, "pocket"), (True, "chest pocket")),

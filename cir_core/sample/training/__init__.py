@@ -1,1 +1,1 @@
-"""Training the bundled encoder on the sample gallery's train split."""
+"""Training of the bundled encoder on the sample gallery's train split."""

@@ -1,7 +1,7 @@
-"""A byte pair vocabulary in the file format of open_clip's ``SimpleTokenizer``.
+"""Byte-pair vocabulary in the file format of open_clip's ``SimpleTokenizer``.
 
-The tokenizer that ships with open_clip has 49,408 entries, nearly all of which a
-garment caption never uses; at the width of the bundled text tower its embedding
+The tokenizer that ships with open_clip has 49,408 entries, nearly all of them unused
+in garment captions; at the width of the bundled text tower its embedding
 table alone would outweigh the rest of the model. This module learns a short list
 of merges from the captions instead. Format and pre-tokenisation follow
 ``open_clip/tokenizer.py`` (open_clip 3.3), so the file loads with
@@ -21,9 +21,9 @@ from pathlib import Path
 _WORD = re.compile(r"'s|'t|'re|'ve|'m|'ll|'d|[a-z]+|[0-9]|[^\sa-z0-9]+")
 _END = "</w>"
 
-# Words of clothing talk that the captions do not contain. They get merges of their
-# own so that a shopper's sentence stays short; the model learns nothing about them
-# except that they say nothing about the drawn attributes.
+# Clothing vocabulary that the captions do not contain. These words get merges of their
+# own so that a shopper's sentence stays short; the model learns only
+# that they do not describe the rendered attributes.
 GENERAL_WORDS: tuple[str, ...] = (
     "add", "also", "and", "another", "any", "are", "as", "at", "be", "better", "blank",
     "bottom", "bright", "brighter", "but", "by", "can", "casual", "change", "chic", "classic",
@@ -48,7 +48,7 @@ GENERAL_WORDS: tuple[str, ...] = (
 
 
 def learn_merges(texts: Iterable[str], n_merges: int) -> list[tuple[str, str]]:
-    """The ``n_merges`` most useful merges of ``texts`` (Sennrich et al., 2016).
+    """The ``n_merges`` most frequent merges of ``texts`` (Sennrich et al., 2016).
 
     Ties go to the alphabetically first pair, so the result depends on the texts only.
     """

@@ -1,4 +1,4 @@
-"""The losses of the bundled encoder. Features are unit rows, ``[n, dim]``."""
+"""Losses of the bundled encoder. Features are unit rows, ``[n, dim]``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from cir_core.sample.training.sample_texts import PromptBook
 
 
 class Helpers(nn.Module):
-    """What only training needs: the other losses' inverse temperatures, and plain heads.
+    """Training-only modules: the other losses' inverse temperatures, and linear heads.
 
-    The heads read each attribute straight from the image features. A fixed row per value
-    is an easier aim than a text that is itself still being learned, so they bring small
+    The heads predict each attribute directly from the image features. A fixed row per value
+    is an easier target than a text that is itself still being learned, so they bring small
     details (necklines, buttons) into the image tower early. None of this is exported.
     """
 
@@ -39,10 +39,10 @@ def contrastive(image: Tensor, text: Tensor, scale: Tensor) -> Tensor:
 
 
 def multi_positive(image: Tensor, text: Tensor, fits: Tensor, scale: Tensor) -> Tensor:
-    """Each partial caption against the batch, all images it fits sharing the target.
+    """Each partial caption against the batch, with all matching images sharing the target.
 
     ``fits`` is ``[images, texts]`` of zeros and ones, at least one 1 in each column.
-    Equal shares ask for equal scores: what a text leaves unsaid must not matter to it.
+    Equal shares require equal scores: attributes a text omits must not affect it.
     """
     logits = scale * text @ image.T
     target = fits.T / fits.T.sum(dim=1, keepdim=True)
@@ -52,7 +52,7 @@ def multi_positive(image: Tensor, text: Tensor, fits: Tensor, scale: Tensor) -> 
 
 
 def naming(image: Tensor, prompts: Tensor, book: PromptBook, codes: Tensor, scale: Tensor) -> Tensor:
-    """Each image against the prompts of every group, read for its own category.
+    """Each image against the prompts of every group, for its own category.
 
     ``prompts`` are the features of ``book.texts``; ``codes`` is ``[images, groups]``.
     """

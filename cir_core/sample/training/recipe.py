@@ -1,4 +1,4 @@
-"""The settings of the bundled encoder's training, and its learning rate over time."""
+"""Hyperparameters of the bundled encoder's training, and its learning rate schedule."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Recipe:
-    """Everything the result depends on beside the data, the seed and the epochs."""
+    """Everything the result depends on besides the data, the seed and the epochs."""
 
     batch_size: int = 96
-    captioned: int = 48            # images of a batch that meet their full captions
+    captioned: int = 48            # images of a batch paired with full captions
     partials: int = 24             # partial captions per batch
-    prompted: int = 4              # attribute groups per batch whose prompts are practised
+    prompted: int = 4              # attribute groups per batch trained on prompts
     image_epochs: int = 16         # first epochs: only the image tower learns, from the heads
     locked_epochs: int = 10        # last epochs: only the image tower learns, from fixed texts
     learning_rate: float = 1.5e-3
     weight_decay: float = 0.05
     warm_up: float = 0.05          # share of all steps
-    average_decay: float = 0.99    # of the weights' running mean, which is what is kept
+    average_decay: float = 0.99    # of the weights' moving average, which is exported
     partial_weight: float = 0.5
     naming_weight: float = 2.0
     reading_weight: float = 3.0
-    takes: int = 2                 # drawings per garment
+    takes: int = 2                 # renderings per garment
     bfloat16: bool = True
 
 
 def learning_rate(recipe: Recipe, step: int, epochs: int, steps_per_epoch: int) -> float:
-    """Linear warm-up and half a cosine; the epochs of locked texts have their own."""
+    """Linear warm-up and half a cosine; separate for the epochs with locked texts."""
     first = max(0, epochs - recipe.locked_epochs) * steps_per_epoch
     if step >= first:
         done = (step - first) / max(1, recipe.locked_epochs * steps_per_epoch)

@@ -1,8 +1,8 @@
-"""The drawn training images, kept ready for many epochs, and the batches of one epoch.
+"""Rendered training images, cached for many epochs, and the batches of one epoch.
 
-Images are drawn once, put through the resizing that open_clip's inference transform
-does, and kept as one uint8 array on disk. What varies from epoch to epoch (captions,
-small shifts, mirroring, light) is cheap and happens here.
+Images are rendered once, resized as in open_clip's inference transform,
+and stored as one uint8 array on disk. What varies from epoch to epoch (captions,
+small shifts, mirroring, light) is cheap and is done here.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _DRAWN_SIZE = 256
 
 
 def attribute_codes(garments: Sequence[Garment]) -> Codes:
-    """``[n, groups]``: for each garment and each of ``GROUPS`` the value's index."""
+    """``[n, groups]``: the value's index for each garment and each of ``GROUPS``."""
     index = [{key: i for i, key in enumerate(group.keys)} for group in GROUPS]
     rows = [
         [index[g][garment.attributes[group.key]] for g, group in enumerate(GROUPS)]
@@ -40,7 +40,7 @@ def attribute_codes(garments: Sequence[Garment]) -> Codes:
 
 
 def shrink(image: Image.Image, size: int) -> Pixels:
-    """What open_clip's inference transform sees before it normalises: ``[size, size, 3]``.
+    """Input of open_clip's inference transform before normalisation: ``[size, size, 3]``.
 
     Its steps are ``Resize(size, BICUBIC)`` (shorter side) and ``CenterCrop(size)``; for
     the square drawings the second changes nothing.
@@ -57,16 +57,16 @@ def _draw_one(job: tuple[dict[str, str], int, int]) -> Pixels:
 def rendered(
     garments: Sequence[Garment], cache: Path, *, size: int, takes: int = 1, processes: int = 2
 ) -> Pixels:
-    """All garments drawn, ``[takes, n, size, size, 3]``; from ``cache`` when it holds them.
+    """All garments rendered, ``[takes, n, size, size, 3]``; from ``cache`` if it contains them.
 
-    Take 0 is the garment's own drawing; further takes draw the same attributes with
+    Take 0 is the garment's own rendering; further takes render the same attributes with
     other seeds (another pose, background and noise), which the gallery never shows.
     """
     listing = [(dict(g.attributes), g.seed) for g in garments]
     digest = hashlib.blake2b(
         json.dumps([listing, size, takes], sort_keys=True).encode(), digest_size=8
     )
-    # A changed drawing must not meet old pictures: a few drawings stand for the code.
+    # Changed rendering code must not reuse old images: a few renderings represent the code.
     for attributes, seed in listing[:12]:
         digest.update(_draw_one((attributes, seed, size)).tobytes())
     path = cache / f"drawn-{digest.hexdigest()}.npy"
@@ -95,7 +95,7 @@ def rendered(
 
 
 def take_seed(seed: int, take: int) -> int:
-    """The drawing seed of a garment's ``take``; take 0 is the garment's own."""
+    """The rendering seed of a garment's ``take``; take 0 is the garment's own."""
     if take == 0:
         return seed
     digest = hashlib.blake2b(f"{seed}/take {take}".encode(), digest_size=4).digest()
@@ -118,10 +118,10 @@ def batches(
     rng: random.Random,
     siblings: int = 1,
 ) -> Iterator[Batch]:
-    """One epoch. ``images`` is ``[takes, n, size, size, 3]``; each garment comes once.
+    """One epoch. ``images`` is ``[takes, n, size, size, 3]``; each garment occurs once.
 
     ``siblings`` members of a family stay together: they differ in one to four
-    attributes, and telling them apart is what the contrastive loss should be busy with.
+    attributes, and make hard negatives for the contrastive loss.
     Two are enough. Whole families would leave a batch with few different garments.
     """
     grouped: dict[int, list[int]] = {}
@@ -141,9 +141,9 @@ def batches(
 
 
 def jitter(pixels: Pixels, rng: random.Random, *, reach: int = 6) -> Pixels:
-    """Mirrored at random, shifted by up to ``reach`` pixels, a little lighter or darker.
+    """Augmentation: random mirroring, a shift of up to ``reach`` pixels, a little lighter or darker.
 
-    Nothing the captions name depends on left and right. Light varies by 3 % only: more
+    Nothing the captions mention depends on left and right. Light varies by 3 % only: more
     would turn navy into black.
     """
     size = pixels.shape[1]

@@ -1,4 +1,4 @@
-"""Trains the bundled encoder on the sample gallery's train split, on a CPU."""
+"""Train the bundled encoder on the sample gallery's train split, on a CPU."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def train_sample_encoder(
     garments: Sequence[Garment] | None = None,
     progress: Callable[[str], None] = print,
 ) -> Path:
-    """Train, keep the epoch that is best on the val split in ``out``, and return ``out``.
+    """Train, save the epoch that is best on the val split to ``out``, and return ``out``.
 
-    ``cache`` holds the drawn images and ``state.pt``, from which a training that was
-    broken off goes on (delete it to start afresh). Judging starts after the epochs of
+    ``cache`` holds the rendered images and ``state.pt``, from which an interrupted training
+    resumes (delete it to start afresh). Evaluation starts after the epochs of
     the image tower alone; from then on ``out`` loads as ``local-dir:<out>``.
     """
     torch.set_num_threads(threads)
@@ -50,7 +50,7 @@ def train_sample_encoder(
         start = time.monotonic()
         images_only = run.images_only
         loss = run.one_epoch(images)
-        if images_only:  # nothing to judge yet
+        if images_only:  # nothing to evaluate yet
             run.save()
             progress(f"epoch {run.epoch}/{epochs} loss {loss:.3f} {time.monotonic() - start:.0f} s")
             continue

@@ -1,4 +1,4 @@
-"""The bundled encoder's architecture, its trainable form and its files on disk."""
+"""Architecture of the bundled encoder, its trainable form and its files on disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VOCABULARY_FILE = "bpe_simple_vocab.txt.gz"
 CONFIG_FILE = "open_clip_config.json"
 WEIGHTS_FILE = "open_clip_model.safetensors"
 
-#: open_clip's inference transform resizes (bicubic, shorter side), crops and normalises so.
+#: Matches open_clip's inference transform: resize (bicubic, shorter side), crop, normalise.
 PREPROCESS_CFG: dict[str, Any] = {
     "mean": [0.5, 0.5, 0.5],
     "std": [0.25, 0.25, 0.25],
@@ -58,12 +58,12 @@ def model_config(vocab_size: int) -> dict[str, Any]:
 
 
 def new_model(vocab_size: int) -> CLIP:
-    """An untrained model, from torch's current random state."""
+    """An untrained model, initialised from torch's current random state."""
     return CLIP(**model_config(vocab_size))
 
 
 def load_tokenizer(vocabulary: Path) -> SimpleTokenizer:
-    """The tokenizer that ``open_clip.get_tokenizer`` makes of the exported folder."""
+    """The tokenizer that ``open_clip.get_tokenizer`` builds from the exported folder."""
     return SimpleTokenizer(bpe_path=str(vocabulary), context_length=CONTEXT_LENGTH)
 
 
@@ -78,7 +78,7 @@ def text_features(model: CLIP, tokens: Tensor) -> Tensor:
     """``CLIP.encode_text`` on ``[n, context]`` tokens without the padded tail.
 
     Attention is causal and the feature is read at the end token, so columns beyond the
-    longest text change nothing; leaving them out makes a training step much shorter.
+    longest text change nothing; omitting them makes a training step much shorter.
     """
     length = int((tokens != 0).sum(dim=1).max())
     tokens = tokens[:, :length]
@@ -91,7 +91,7 @@ def text_features(model: CLIP, tokens: Tensor) -> Tensor:
 
 
 class ModelInTraining:
-    """``encode_images`` and ``encode_texts`` on a model that is not on disk yet."""
+    """``encode_images`` and ``encode_texts`` of a model that is not on disk yet."""
 
     def __init__(self, model: CLIP, tokenizer: SimpleTokenizer) -> None:
         self.model = model
@@ -113,7 +113,7 @@ def export(out: Path, state: Mapping[str, Tensor], vocabulary: Path) -> Path:
 
     Weights are stored in half precision (the batch norms' statistics in single), which
     open_clip reads into a single-precision model; scores change in the fourth decimal.
-    Each file is replaced in one step, so a reader never meets half a file.
+    Each file is replaced atomically.
     """
     out.mkdir(parents=True, exist_ok=True)
     tokenizer = load_tokenizer(vocabulary)
@@ -125,7 +125,7 @@ def export(out: Path, state: Mapping[str, Tensor], vocabulary: Path) -> Path:
 
     weights = out / f".{WEIGHTS_FILE}.partial"
     save_file(stored, str(weights), metadata={"format": "pt"})
-    weights.chmod(0o644)  # safetensors writes for the owner alone
+    weights.chmod(0o644)  # safetensors makes it readable by the owner only
     text = out / f".{CONFIG_FILE}.partial"
     text.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
     words = out / f".{VOCABULARY_FILE}.partial"

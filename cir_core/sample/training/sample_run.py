@@ -1,4 +1,4 @@
-"""One training of the bundled encoder: its state, its epochs, its losses."""
+"""One training run of the bundled encoder: state, epochs, losses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _CAPTIONS_FOR_VOCABULARY = 20_000
 
 
 class Run:
-    """The state of one training: model, optimiser, running mean of the weights."""
+    """State of one training run: model, optimiser, moving average of the weights."""
 
     def __init__(
         self, cache: Path, train: Sequence[Garment], recipe: Recipe, epochs: int, seed: int
@@ -84,7 +84,7 @@ class Run:
     def one_epoch(self, images: Pixels) -> float:
         """Every garment once; the mean loss. ``images`` is ``[takes, n, size, size, 3]``."""
         if self.epoch == self.epochs - self.recipe.locked_epochs:
-            self.model.load_state_dict(self.average)  # the texts to learn from are the mean's
+            self.model.load_state_dict(self.average)  # the locked texts are those of the average
         self.model.train()
         rng = random.Random(f"{self.seed}/{self.epoch}")
         total = 0.0
@@ -114,10 +114,10 @@ class Run:
         raw = raw.float()
         reading = self.recipe.reading_weight * self.helpers.reading(raw, known)
         if self.images_only:
-            # Without texts a step takes half as long, and small details take many steps.
+            # Without texts a step takes half as long, and small details need many steps.
             return reading
         garments = [self.train[row] for row in rows]
-        captioned = garments[: self.recipe.captioned]  # siblings stand together
+        captioned = garments[: self.recipe.captioned]  # siblings are adjacent
         captions = [full_caption(garment.attributes, rng) for garment in captioned]
         partials = write_partials(garments, codes, self.recipe.partials, rng)
         book = write_prompts(rng, self.recipe.prompted)
@@ -125,7 +125,7 @@ class Run:
             torch.autocast("cpu", torch.bfloat16, enabled=self.recipe.bfloat16),
             torch.set_grad_enabled(not self.texts_locked),
         ):
-            # Apart: short texts would pay for the long ones' padding.
+            # A separate batch: short texts would otherwise be padded to the long ones.
             full = text_features(self.model, self.tokenizer(captions))
             part = text_features(self.model, self.tokenizer(partials.texts))
             names = text_features(self.model, self.tokenizer(book.texts))
@@ -145,7 +145,7 @@ class Run:
         self.model.logit_scale.clamp_(0, math.log(100))
         for scale in (self.helpers.partial, self.helpers.prompt):
             scale.clamp_(0, math.log(100))
-        # The mean starts short, so that the first epochs are not weighed down by noise.
+        # The moving average starts short, so that the noise of the first epochs does not dominate it.
         keep = min(self.recipe.average_decay, self.step / (self.step + 10))
         for name, value in self.model.state_dict().items():
             if value.is_floating_point():
@@ -154,7 +154,7 @@ class Run:
                 self.average[name].copy_(value)
 
     def evaluate(self, garments: Sequence[Garment], images: Pixels) -> EncoderReport:
-        """The running mean's figures on ``garments``, in single precision."""
+        """Evaluate the moving average on ``garments``, in single precision."""
         judge = new_model(self.tokenizer.vocab_size)
         judge.load_state_dict(self.average)
         encoder = ModelInTraining(judge.eval(), self.tokenizer)
@@ -175,7 +175,7 @@ class Run:
         partial.rename(self.cache / "state.pt")
 
     def resume(self) -> bool:
-        """Go on from ``state.pt`` if the cache has one of the same seed. Epochs may differ."""
+        """Resume from ``state.pt`` if the cache has one of the same seed. Epochs may differ."""
         path = self.cache / "state.pt"
         if not path.is_file():
             return False

@@ -1,4 +1,4 @@
-"""What the encoder reads while it trains: captions, partial captions and prompts."""
+"""Training texts: captions, partial captions and prompts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cir_core.sample.training.bpe import GENERAL_WORDS
 from cir_core.sample.training.sample_data import Codes
 
 _GROUP_KEYS = tuple(group.key for group in GROUPS)
-#: How many groups a partial caption names, one to six.
+#: Weights of the number of groups a partial caption mentions, one to six.
 _PARTIAL_SIZES = (1, 2, 3, 4, 5, 6)
 _PARTIAL_WEIGHTS = (2, 4, 4, 3, 2, 1)
 _OWN_PROMPT = 0.6
@@ -26,7 +26,7 @@ _STRAY_WORD = 0.10
 _STRAY = tuple(
     word
     for word in GENERAL_WORDS
-    # Only words that say nothing about any attribute, in any of its phrases.
+    # Only words that occur in no attribute's phrases.
     if not any(word in phrase for group in GROUPS for v in group.values for phrase in v.phrases)
     and word not in {"in", "no", "not", "one", "without", "dark", "darker", "light", "lighter",
                      "bright", "brighter", "pale", "simple", "minimal", "blank", "lower", "upper"}
@@ -35,9 +35,9 @@ _STRAY = tuple(
 
 @dataclass(frozen=True)
 class Partials:
-    """Partial captions and which garments they fit.
+    """Partial captions and the garments they match.
 
-    ``fits`` is ``[batch, texts]``: 1.0 where the garment has every value the text names.
+    ``fits`` is ``[batch, texts]``: 1.0 if the garment has every value the text mentions.
     """
 
     texts: list[str]
@@ -55,8 +55,8 @@ def write_partials(
         attributes = garments[row].attributes
         size = rng.choices(_PARTIAL_SIZES, weights=_PARTIAL_WEIGHTS)[0]
         groups = rng.sample(_GROUP_KEYS, size)
-        # The caption writer leaves an absent trim or second colour unsaid, so it does
-        # not narrow down what the text fits.
+        # The caption writer does not mention an absent trim or second colour, so it does
+        # not restrict which garments match the text.
         said = [key for key in groups if attributes[key] != NONE]
         text = partial_caption(attributes, groups, rng)
         if "trim" in groups and attributes["trim"] == NONE and " with " not in text:
@@ -69,7 +69,7 @@ def write_partials(
 
 
 def with_stray_word(text: str, rng: random.Random) -> str:
-    """``text``, at times with a word in it that should not matter."""
+    """``text``, sometimes with an irrelevant word inserted."""
     if rng.random() >= _STRAY_WORD:
         return text
     words = text.split()
@@ -79,11 +79,11 @@ def with_stray_word(text: str, rng: random.Random) -> str:
 
 @dataclass(frozen=True)
 class PromptBook:
-    """One prompt per category and value of some groups, and where each group's prompts stand.
+    """One prompt per category and value of some groups, with the position of each group's prompts.
 
-    ``spans[g]`` (``g`` counts ``GROUPS``) is ``(start, n_values)``: the prompt of value ``v`` of group ``g`` for
+    ``spans[g]`` (``g`` indexes ``GROUPS``) is ``(start, n_values)``: the prompt of value ``v`` of group ``g`` for
     category ``c`` is ``texts[start + c * n_values + v]``; the category's own prompts
-    (group 0) stand there once, whatever ``c``.
+    (group 0) occur there once, whatever ``c``.
     """
 
     texts: list[str]
@@ -91,9 +91,9 @@ class PromptBook:
 
 
 def write_prompts(rng: random.Random, n_groups: int = len(GROUPS)) -> PromptBook:
-    """Prompts of ``n_groups`` groups in a fresh choice of wordings.
+    """Prompts of ``n_groups`` groups in a random choice of wordings.
 
-    Mostly the zero-shot prompts themselves, else the caption writer's words for the same.
+    Mostly the zero-shot prompts themselves, else the caption writer's words for the same value.
     """
     texts: list[str] = []
     spans: dict[int, tuple[int, int]] = {}

@@ -7,10 +7,7 @@ import { createTable } from "./table.js";
 
 const NOTES = "notes"; // they stand over the report, all the time
 
-/**
- * @template Of
- * @typedef {{ element: HTMLElement, put(of: Of): void, leave?: () => void }} Kept a part that is kept up to date in place
- */
+/** @template Of @typedef {{ element: HTMLElement, put(of: Of): void, leave?: () => void }} Kept a part that is kept up to date in place */
 /** @typedef {{ element: HTMLElement, link: HTMLElement, anchor: HTMLElement, put(next: Section, state: { awaited: boolean }): void, goTo(): void, leave(): void }} Own */
 
 /**
@@ -23,10 +20,7 @@ export function createSections({ query, fileName, disputed }) {
   const known = /** @type {Map<string, Own>} */ (new Map());
   let seats = /** @type {Map<string, number>} */ (new Map()); // as people are called in this report → seat
 
-  /**
-   * @param {string} key
-   * @returns {Own}
-   */
+  /** @param {string} key @returns {Own} */
   function section(key) {
     const title = h("h2", { id: `an-${key}`, tabindex: "-1" }), intro = h("p", { class: "cq-an-intro", dir: "auto" });
     const numbers = h("div", {}), figures = h("div", { class: "cq-an-figures" }), tables = h("div", {});
@@ -81,10 +75,7 @@ export function createSections({ query, fileName, disputed }) {
   return {
     element,
     nav,
-    /**
-     * @param {{ sections: Section[], choices?: Choices }} report
-     * @param {{ awaited: boolean }} state
-     */
+    /** @param {{ sections: Section[], choices?: Choices }} report @param {{ awaited: boolean }} state */
     put({ sections, choices }, state) {
       seats = new Map((choices?.people ?? []).map(({ seat, name }) => [name, seat]));
       for (const [key, old] of known) {

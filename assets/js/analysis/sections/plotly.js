@@ -30,10 +30,7 @@ function colours() {
 }
 
 // The figure of a report, which brings no colours of text and paper, in those of the page.
-/**
- * @param {Spec} spec
- * @param {{ print?: boolean }} how ``print``: in those of a page of paper
- */
+/** @param {Spec} spec @param {{ print?: boolean }} how ``print``: in those of a page of paper */
 export function themed({ data, layout }, { print = false } = {}) {
   const { ink, soft, line, card, paper = CLEAR } = print ? PRINT : colours();
   const family = getComputedStyle(document.body).getPropertyValue("--sans").trim() || "sans-serif";

@@ -7,14 +7,8 @@ import { keptByItem, sameItem } from "./kept.js";
 const PAUSE_MS = 400, PATIENCE_MS = 1500;
 
 // The ``revision`` of a draft is that of the answer it was begun on.
-/**
- * @template A
- * @typedef {ReturnType<typeof createDrafts<A>>} Drafts
- */
-/**
- * @template A
- * @param {string} name whose
- */
+/** @template A @typedef {ReturnType<typeof createDrafts<A>>} Drafts */
+/** @template A @param {string} name whose */
 export function createDrafts(name) {
   /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */
   const here = keptByItem(`cirque.drafts.${name}`);

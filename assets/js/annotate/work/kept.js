@@ -5,10 +5,7 @@ import { kept } from "../../shared/elements.js";
 /** @type {(one: Of, other: Of) => boolean} */
 export const sameItem = (one, other) => one.study === other.study && one.item === other.item;
 
-/**
- * @template {Of} Thing
- * @param {string} key
- */
+/** @template {Of} Thing @param {string} key */
 export function keptByItem(key) {
   /** @type {(one: Of) => string} */
   const slot = ({ study, item }) => `${study} ${item}`;

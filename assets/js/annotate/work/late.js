@@ -56,10 +56,7 @@ export function createLate({ name, drafts, sending, places }) {
 
   // What to show first after ``found``: an item's id, "" for the first that is open, null for what was asked for.
   // ``page``, if there is one already, stays where it is.
-  /**
-   * @param {Found<A>[]} found
-   * @param {Page<A> | null} page
-   */
+  /** @param {Found<A>[]} found @param {Page<A> | null} page */
   function told(found, page) {
     drafts.send(); // what is being typed belongs on top of it
     const saved = found.filter(({ problem }) => !problem);

@@ -8,10 +8,7 @@ import { createLate } from "./late.js";
 
 const LINGER_MS = 1500;
 
-/**
- * @template A
- * @typedef {ReturnType<typeof createWork<A>>} Work
- */
+/** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
 // ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
 // ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
 // what is shown is saved, though nobody goes on.

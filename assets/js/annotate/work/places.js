@@ -63,12 +63,7 @@ export function createPlaces(study, { one = "item" } = {}) {
   };
 }
 
-/**
- * @param {Place[]} sorted
- * @param {string | undefined} now
- * @param {string} one
- * @returns {Promise<string | null>}
- */
+/** @param {Place[]} sorted @param {string | undefined} now @param {string} one @returns {Promise<string | null>} */
 function map(sorted, now, one) {
   const name = `${one[0].toUpperCase()}${one.slice(1)}`;
   /** @param {string} state */

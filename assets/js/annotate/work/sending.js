@@ -10,19 +10,12 @@ import { keptByItem, sameItem } from "./kept.js";
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
 
-/**
- * An answer that was not taken.
- * @template A
- * @typedef {ApiProblem & { sent: Sent<A> }} Refused
- */
+/** An answer that was not taken. @template A @typedef {ApiProblem & { sent: Sent<A> }} Refused */
 /**
  * @template A
  * @typedef {{ body: Sent<A>, before: () => unknown, tried: boolean, replaced: boolean, resolve(told: Acknowledged<A>): void, reject(problem: unknown): void }} Press
  */
-/**
- * @template A
- * @typedef {ReturnType<typeof createSending<A>>} Sending
- */
+/** @template A @typedef {ReturnType<typeof createSending<A>>} Sending */
 /**
  * @template A
  * @param {string} name whom the page was opened for: should somebody else have signed in, the server does not take the answer as theirs,
@@ -50,11 +43,7 @@ export function createSending(name, says) {
   const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
 
-  /**
-   * @param {Sent<A>} body
-   * @param {() => unknown} before it leaves once this is done
-   * @returns {Promise<Acknowledged<A>>}
-   */
+  /** @param {Sent<A>} body @param {() => unknown} before it leaves once this is done @returns {Promise<Acknowledged<A>>} */
   function press(body, before) {
     unsent.put(body);
     return new Promise((resolve, reject) => {

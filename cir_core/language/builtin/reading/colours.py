@@ -1,4 +1,4 @@
-"""Which colour is meant of what: the cloth, the pattern, the trim, or a single piece."""
+"""Assign colours to their owner: the cloth, the pattern, the trim, or a single piece."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _PRINTS = frozenset({"print", "prints", "printed", "pattern", "design", "graphic
 
 @dataclass(frozen=True)
 class ColourRun:
-    """The colours from one place on, sorted out. ``end`` is the place after them."""
+    """Colours from one position on, by owner. ``end`` is the position after them."""
 
     colours: tuple[str, ...]
     end: int
     colour: str = ""
     second: str = ""
-    of: str = ""                   # "pattern" or "trim" when the last colour is said of one
+    of: str = ""                   # "pattern" or "trim" if the last colour belongs to one
     piece: str = ""                # "white sleeves": a piece whose colour has no slot
-    piece_at: int | None = None    # the place of a piece that says nothing more
+    piece_at: int | None = None    # position of a piece without further information
 
 
 def colour_run(
@@ -29,7 +29,7 @@ def colour_run(
 ) -> ColourRun:
     """The colours that start at ``place``: "red", "red and white", "red with white (stripes)".
 
-    ``joiners`` are the words that may stand between them. Two colours side by side
+    ``joiners`` are the words allowed between them. Two colours side by side
     ("red/white") need none, unless ``joiners`` is empty: "not red white" is about red only.
     """
     colours = [_colour(items, place)]
@@ -66,7 +66,7 @@ def colour_run(
 
 
 def _owner_after(items: Sequence[Item], place: int) -> tuple[str, int]:
-    """What the colour before ``place`` belongs to: "red polka dots", "a red belt", "red sleeves"."""
+    """The owner of the colour before ``place``: "red polka dots", "a red belt", "red sleeves"."""
     words = [word for item in items[place : place + 4] for word in item.words]
     if words[:4] in (["as", "the", "second", "colour"], ["as", "a", "second", "colour"]):
         return "second", place
@@ -90,7 +90,7 @@ def _owner_after(items: Sequence[Item], place: int) -> tuple[str, int]:
 
 
 def _owner_before(items: Sequence[Item], place: int, negated: Collection[int]) -> str:
-    """For "stripes in white", "the belt is red": what the colour at ``place`` follows."""
+    """The owner before the colour at ``place``, as in "stripes in white", "the belt is red"."""
     look = place - 1
     small = ("in", "a", "the", "shade")
     while look >= 0 and (items[look].kind in small or items[look].text in ("is", "are")):

@@ -19,33 +19,33 @@ Operation = Literal["set", "drop", "step", "simpler", "sleeved"]
 
 @dataclass(frozen=True)
 class Edit:
-    """One change. ``drop`` takes away ``value`` (any if empty); ``sleeved`` asks for sleeves at all."""
+    """One change. ``drop`` removes ``value`` (any if empty); ``sleeved`` requests sleeves of any kind."""
 
     operation: Operation
     group: str = ""
     value: str = ""
     direction: int = 0     # of a step; two rungs are +2 or -2
-    of_trim: bool = False  # a second colour that was said of the trim
+    of_trim: bool = False  # a second colour that belongs to the trim
 
 
 @dataclass(frozen=True)
 class Edits:
-    """What a modification text asks for."""
+    """Everything a modification text requests."""
 
     edits: tuple[Edit, ...] = ()
     noun: str = ""                   # another kind of garment, outside the lexicon: "skirt"
-    extras: tuple[str, ...] = ()     # phrases outside the vocabulary, to be kept as typed
-    unwanted: tuple[str, ...] = ()   # words outside the vocabulary that should go
+    extras: tuple[str, ...] = ()     # phrases outside the vocabulary, used as typed
+    unwanted: tuple[str, ...] = ()   # words outside the vocabulary to be removed
     notes: tuple[str, ...] = ()
 
 
 def apply_edits(slots: Slots, edits: Edits) -> dict[str, str]:
-    """``slots`` (group to value) after ``edits``; the input is left alone."""
+    """``slots`` (group to value) after ``edits``; the input is not modified."""
     return apply_with_notes(slots, edits)[0]
 
 
 def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[str, ...]]:
-    """Like :func:`apply_edits`, with remarks on edits that had no or an uncertain effect."""
+    """:func:`apply_edits`, with notes on edits that had no or an uncertain effect."""
     new, notes = dict(slots), []
     wanted = {edit.group: edit.value for edit in edits.edits if edit.operation == "set"}
     second = [edit for edit in edits.edits if edit.operation == "set" and edit.group == "second_colour"]
@@ -73,7 +73,7 @@ def apply_with_notes(slots: Slots, edits: Edits) -> tuple[dict[str, str], tuple[
 
 
 def _means_second_colour(slots: Slots, wanted: Slots, dropped: set[tuple[str, str]]) -> bool:
-    """"Green instead of white", said of a garment whose second colour is white."""
+    """"Green instead of white", for a garment whose second colour is white."""
     second = slots.get("second_colour", NONE)
     return (
         "colour" in wanted and "second_colour" not in wanted and second != NONE
@@ -87,7 +87,8 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         return []
     current = new.get(group)
     if value and current is not None and current != value:
-        return [] if group == "category" else [f"there was no '{_phrase(group, value)}' to take away"]
+        missing = _phrase(group, value)
+        return [] if group == "category" else [f"nothing to remove: '{missing}' is not in the description"]
     if group == "sleeves":
         if value == "sleeveless":
             return _sleeved(new)
@@ -99,7 +100,7 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         default = "crew"
     if default is not None:
         if current == default and group in ("pattern", "trim"):
-            return [f"there was no {group} to take away"]
+            return [f"nothing to remove: there is no {group} in the description"]
         new[group] = default
         return []
     new.pop(group, None)
@@ -135,7 +136,7 @@ def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
 
 
 def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_trim: bool) -> list[str]:
-    """Keep the second colour where something can show it: the pattern, or the trim of a plain garment."""
+    """Retain the second colour if something can show it: the pattern, or the trim of a plain garment."""
     notes: list[str] = []
     named = "second_colour" in wanted
     pattern = new.get("pattern")
@@ -146,10 +147,10 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
                      "beside a pattern")
         new["second_colour"] = old.get("second_colour", NONE)
     elif not named and "pattern" in old and (pattern == "plain") != (old["pattern"] == "plain"):
-        new["second_colour"] = NONE  # it belonged to the pattern that is gone, or to the trim alone
+        new["second_colour"] = NONE  # it belonged to the removed pattern, or to the trim alone
     if pattern == "plain" and new.get("trim", NONE) == NONE and new.get("second_colour", NONE) != NONE:
         if named and "pattern" not in wanted:
-            del new["pattern"]  # "red and white" is not plain, but how it is not was left open
+            del new["pattern"]  # "red and white" is not plain, but the pattern is not specified
         else:
             new["second_colour"] = NONE
     if new.get("second_colour", NONE) == new.get("colour"):

@@ -1,4 +1,4 @@
-"""Words outside the vocabulary: kept as a phrase that can follow a description."""
+"""Words outside the vocabulary, as a phrase appended to the description."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _PREPOSITIONS = frozenset({"in", "on", "of", "for", "at", "by", "from", "to", "l
 class ExtraRun:
     core: str    # "dragon on the back", for notes
     phrase: str  # "with a dragon on the back", for the description
-    end: int     # the place after it
+    end: int     # the position after it
 
 
 def extra_run(items: Sequence[Item], place: int) -> ExtraRun:
-    """The unknown words from ``place`` on, with the small words between and before them."""
+    """The unknown words from ``place`` on, including small words between and before them."""
     end = look = place + 1
     while look < len(items) and (items[look].kind == "word" or items[look].kind in _INSIDE):
         look += 1

@@ -1,4 +1,4 @@
-"""Comparatives: where one more step of "longer", "darker" or "looser" leads."""
+"""Ordered values for comparatives: one step of "longer", "darker" or "looser"."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ NECKLINE = ("turtleneck", "crew", "scoop")  # from high to low
 
 _ORDERED = {"sleeves": SLEEVES, "length": LENGTH, "fit": FIT, "neckline": NECKLINE}
 
-# No exact science: the neighbour that a shop would hang next to it. A colour that is
-# missing on a side is the lightest or darkest of its kind the vocabulary has.
+# Approximate: the neighbour that a shop would hang next to it. A colour that is
+# missing on a side is the lightest or darkest of its kind in the vocabulary.
 _DARKER = {
     "white": "beige", "beige": "brown", "brown": "black", "grey": "black", "pink": "red", "red": "brown",
     "yellow": "orange", "orange": "brown", "green": "teal", "teal": "navy", "blue": "navy", "navy": "black",
@@ -26,7 +26,7 @@ def step(group: str, value: str | None, direction: int) -> str | None:
     """The next value of ``group`` from ``value``; None at the end of the ladder or off it.
 
     ``direction`` +1 is longer, looser, lower or darker. A missing ``value`` goes straight
-    to the end that is asked for; a missing colour has no such end and stays missing.
+    to the requested end; a missing colour has no such end and stays missing.
     """
     if group == "shade":
         return (_DARKER if direction > 0 else _LIGHTER).get(value or "")
@@ -42,15 +42,15 @@ def step(group: str, value: str | None, direction: int) -> str | None:
 
 
 END_WORDS = {
-    ("sleeves", 1): "the sleeves are the longest already",
+    ("sleeves", 1): "the sleeves are already the longest",
     ("sleeves", -1): "there are no sleeves to shorten",
-    ("length", 1): "it is the longest already",
-    ("length", -1): "it is the shortest already",
-    ("fit", 1): "it is the loosest already",
-    ("fit", -1): "it is the tightest already",
-    ("neckline", 1): "the neckline cannot be put lower",
-    ("neckline", -1): "the neckline cannot be put higher",
-    ("shade", 1): "no darker colour is known",
-    ("shade", -1): "no lighter colour is known",
+    ("length", 1): "it is already the longest",
+    ("length", -1): "it is already the shortest",
+    ("fit", 1): "it is already the loosest",
+    ("fit", -1): "it is already the tightest",
+    ("neckline", 1): "the neckline cannot be lowered",
+    ("neckline", -1): "the neckline cannot be raised",
+    ("shade", 1): "there is no darker colour in the vocabulary",
+    ("shade", -1): "there is no lighter colour in the vocabulary",
 }
-"""What to say when :func:`step` has nowhere to go."""
+"""Notes for a :func:`step` beyond the end of its ladder."""

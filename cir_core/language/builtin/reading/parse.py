@@ -1,4 +1,4 @@
-"""From words to edits: one pass over the items with a small amount of state."""
+"""Parse text into edits: one pass over the items with a small amount of state."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _AS_SLEEVES = {"short": "short", "medium": "elbow", "long": "long"}
 
 
 def interpret(text: str, *, is_caption: bool = False) -> Edits:
-    """The edits in ``text``. In a caption "the dress" names what it is, not what it was."""
+    """The edits in ``text``. In a caption "the dress" is the described garment, not the reference."""
     items, notes = read(text)
     return _Interpreter(items, list(notes), is_caption).run()
 
 
 def parse_edits(text: str) -> Edits:
-    """The edits that ``text`` asks for. Never fails: what is not understood becomes an extra."""
+    """The edits requested by ``text``. Never fails: words that are not understood become extras."""
     return interpret(text)
 
 
 class _Interpreter:
-    """State: ``negation`` is how the next value is meant, ``spent`` that it has had one already."""
+    """Parser state: ``negation`` applies to the next value, ``spent`` is set once it has been used."""
 
     def __init__(self, items: tuple[Item, ...], notes: list[str], is_caption: bool) -> None:
         self.items, self.notes, self.is_caption = items, notes, is_caption
@@ -50,7 +50,7 @@ class _Interpreter:
         return Edits(tuple(self.edits), self.noun, tuple(dict.fromkeys(self.extras)),
                      tuple(dict.fromkeys(self.unwanted)), tuple(dict.fromkeys(self.notes)))
 
-    # Words that say how the next ones are meant.
+    # Words that modify the following ones.
 
     def on_break(self, place: int, item: Item) -> None:
         self.reset()
@@ -91,7 +91,7 @@ class _Interpreter:
     def on_with(self, place: int, item: Item) -> None:
         self.keep = False
         if self.negation == "from" or (self.negation == "instead" and self.spent):
-            self.negation = ""  # not yet spent: "instead of having a belt"
+            self.negation = ""  # not yet used: "instead of having a belt"
 
     def on_stop(self, place: int, item: Item) -> None:
         if item.text == "for":
@@ -130,7 +130,7 @@ class _Interpreter:
     def on_much(self, place: int, item: Item) -> None:
         self.rungs = 2
 
-    # Words that say what.
+    # Words with content.
 
     def on_step(self, place: int, item: Item) -> None:
         nearby = self.items[place + 1].text if place + 1 < len(self.items) else ""
@@ -150,7 +150,7 @@ class _Interpreter:
         ahead = self.items[place + 1] if place + 1 < len(self.items) else None
         if ahead is not None and ahead.value_of("colour"):
             if not self.negation and not self.keep:
-                self.notes.append(f"read '{item.text} {ahead.text}' as '{ahead.value_of('colour')}'")
+                self.notes.append(f"treated '{item.text} {ahead.text}' as '{ahead.value_of('colour')}'")
         elif self.degree:
             self._degree("shade", item.sense.direction)
         elif not self.negation and not self.keep:
@@ -199,7 +199,7 @@ class _Interpreter:
             pairs = ((group, value),) if of_sleeves else item.sense.pairs
             self.edits += [Edit("set", *pair) for pair in pairs]
             if item.sense.loosely:
-                self.notes.append(f"read '{item.text}' as '{value}'")
+                self.notes.append(f"treated '{item.text}' as '{value}'")
         self.degree = 0
         return None
 
@@ -216,7 +216,7 @@ class _Interpreter:
     def _colours(self, place: int) -> int:
         joiners = JOINERS
         if self.negation in ("not", "without") or self.degree < 0:
-            joiners = frozenset()  # "not red and white" takes away the red
+            joiners = frozenset()  # "not red and white" removes the red
         elif self.negation:
             joiners = frozenset({"and", "&"})  # "replace the white with red", "instead of red, blue"
         run = colour_run(self.items, place, self.negated_at, joiners)
@@ -238,7 +238,7 @@ class _Interpreter:
                     self.taken.add(run.piece_at)
             for item in self.items[place : run.end]:
                 if item.sense.loosely:
-                    self.notes.append(f"read '{item.text}' as '{item.value_of('colour')}'")
+                    self.notes.append(f"treated '{item.text}' as '{item.value_of('colour')}'")
         self.degree = 0
         return run.end
 
@@ -253,13 +253,13 @@ class _Interpreter:
         return bool(self.negation)
 
     def _are_ones(self, place: int) -> bool:
-        """Whether "long" stands in "short sleeves instead of long ones": sleeves are many, a dress is one."""
+        """Whether "long" occurs as in "short sleeves instead of long ones": sleeves are many, a dress is one."""
         return self.items[place + 1 : place + 2] != () and self.items[place + 1].text == "ones"
 
     def _kept(self, item: Item) -> None:
-        self.notes.append(f"kept as it is: {item.text}")
+        self.notes.append(f"unchanged: {item.text}")
 
     def _keep_as_typed(self, core: str, phrase: str) -> None:
         self.extras.append(phrase)
         if not self.is_caption:
-            self.notes.append(f"kept as typed: '{core}'")
+            self.notes.append(f"not understood, used as typed: '{core}'")

@@ -70,7 +70,7 @@ SYNONYMS: dict[tuple[str, str], str] = {
     ("trim", "bow"): "bows, ribbons, bow at the neck",
     ("trim", "piping"): "piping, contrasting trim, contrasting edges, contrast piping",
 }
-"""Other ways to say a value."""
+"""Synonyms of values."""
 
 LOOSE: dict[tuple[str, str], str] = {
     ("colour", "red"): "maroon, burgundy, wine, ruby, dark red, cherry",
@@ -87,7 +87,7 @@ LOOSE: dict[tuple[str, str], str] = {
     ("colour", "brown"): "dark brown, coffee",
     ("pattern", "graphic"): "lettering, slogan",
 }
-"""Words for which the nearest value is taken, with a note."""
+"""Words mapped to the nearest value, with a note."""
 
 NOUNS: dict[tuple[str, str], str] = {
     ("pattern", "stripes"): "stripe, stripes, horizontal stripes, horizontal stripe",
@@ -102,7 +102,7 @@ NOUNS: dict[tuple[str, str], str] = {
         "front, printed logo, printed graphic"
     ),
 }
-"""Patterns as things: a colour before one is the pattern's own."""
+"""Patterns as nouns: a preceding colour is the pattern's own."""
 
 COMPOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "tank top": (("category", "toptee"), ("sleeves", "sleeveless")),
@@ -116,7 +116,7 @@ COMPOUNDS: dict[str, tuple[tuple[str, str], ...]] = {
     "button down shirt": (("category", "shirt"), ("trim", "buttons")),
     "button up shirt": (("category", "shirt"), ("trim", "buttons")),
 }
-"""Words that say two things at once."""
+"""Words with two values at once."""
 
 STEPS: dict[tuple[str, int], str] = {
     ("shade", 1): "darker, deeper colour, darker shade, dark coloured, darker colour, darker coloured",
@@ -141,7 +141,7 @@ PARTS: dict[str, str] = {
     "fit": "fit, fits, cut, silhouette",
     "trim": "trim, trims, detail, details, decoration, decorations, embellishment, embellishments",
 }
-"""Bare names of groups."""
+"""Names of groups."""
 
 FUNCTION_WORDS: dict[str, str] = {
     "simpler": "simpler, plainer, less busy, less patterned, more plain, more simple, cleaner, minimal",
@@ -188,14 +188,14 @@ FUNCTION_WORDS: dict[str, str] = {
         "much of, than, rather, up, down, where, while, when, what, s, let, lets, us, get, bottom, on top"
     ),
 }
-"""Words that say what to do with the others, by kind (see ``vocabulary.Kind``)."""
+"""Words that operate on others, by kind (see ``vocabulary.Kind``)."""
 
 OTHER_GARMENTS = (
     "skirt, jacket, coat, sweater, jumper, cardigan, hoodie, sweatshirt, jeans, trousers, pants, "
     "shorts, suit, vest, waistcoat, jumpsuit, romper, blazer, leggings, polo, pullover, kimono, cape, "
     "poncho, overalls"
 )
-"""Garments that are none of the lexicon's categories."""
+"""Garments outside the lexicon's categories."""
 
 INNOCENT = (
     "asymmetrical, back, bird, birds, blank, bold, bottle, brand, bright, brighter, casual, cats, "
@@ -206,4 +206,4 @@ INNOCENT = (
     "stress, string, strip, summer, text, texture, tie, tunnel, velvet, vibrant, waist, while, white, "
     "winter, wool, words, zipper"
 )
-"""Never read as misspelt garment words, though they are close to some."""
+"""Never treated as misspelt garment words, though similar to some."""

@@ -1,4 +1,4 @@
-"""Words to known phrases: the longest match at each place."""
+"""Match words to known phrases, longest match first."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Item:
 
 
 def read(text: str) -> tuple[tuple[Item, ...], tuple[str, ...]]:
-    """``text`` as items, with notes on words that were read differently than typed."""
+    """``text`` as items, with notes on words that were corrected."""
     tokens = tokenise(text)
     notes = []
     if len(tokens) > MOST_WORDS:
         notes.append(f"only the first {MOST_WORDS} words were read")
         tokens = tokens[:MOST_WORDS]
     words = [respell(token) for token in tokens]
-    notes += [f"read '{old}' as '{new}'" for old, new in zip(tokens, words, strict=True) if old != new]
+    notes += [f"treated '{old}' as '{new}'" for old, new in zip(tokens, words, strict=True) if old != new]
     table = phrases()
     items = []
     place = 0

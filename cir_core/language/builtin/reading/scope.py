@@ -1,4 +1,4 @@
-"""Small questions about the items around a place."""
+"""Context queries on the items around a position."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_goal(items: Sequence[Item], place: int) -> bool:
 
 
 def is_reference(items: Sequence[Item], place: int) -> bool:
-    """Whether the noun at ``place`` is *the* garment (as it is), not the one that is wanted."""
+    """Whether the noun at ``place`` is the reference garment, not the wanted one."""
     for item in reversed(items[max(0, place - 4) : place]):
         if item.kind in ("the", "keep"):
             return True
@@ -35,10 +35,10 @@ def is_reference(items: Sequence[Item], place: int) -> bool:
 
 
 def bind_sleeves(items: Sequence[Item]) -> tuple[frozenset[int], frozenset[int]]:
-    """Where "long" or "longer" is said of sleeves, and the sleeves it is said of.
+    """Positions of "long" or "longer" that refer to sleeves, and of those sleeves.
 
-    "Longer" alone is the garment's length. Said right before "sleeves" (colours may stand
-    between) or after them ("the sleeves are longer") it is theirs.
+    "Longer" alone is the garment's length. Directly before "sleeves" (colours may come
+    between) or after them ("the sleeves are longer") it refers to them.
     """
     owned: set[int] = set()
     parts: set[int] = set()

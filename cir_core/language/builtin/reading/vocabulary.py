@@ -1,7 +1,7 @@
-"""Phrases the built-in language model understands, as tuples of words, and what each means.
+"""Phrase table of the built-in language model: tuples of words, with their meaning.
 
-The garment words come from :mod:`cir_core.garments.lexicon`; this module adds other ways to say
-them, and the words that say what to *do* with them.
+The garment words come from :mod:`cir_core.garments.lexicon`; this module adds synonyms
+and operation words.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ Kind = Literal[
     "value",    # attribute values to set: pairs of (group, value)
     "step",     # one rung up (+1) or down (-1) the ladder of a group
     "part",     # the bare name of a group: "sleeves", "neckline", "pattern"
-    "noun",     # a garment that is none of the lexicon's categories: "skirt"
+    "noun",     # a garment outside the lexicon's categories: "skirt"
     "simpler",  # fewer things on it
     "not", "without", "instead", "replace", "alter", "from", "to",
     "keep", "other", "more", "less", "as", "much",
     "and", "or", "but", "break", "with", "in", "the", "a", "verb", "stop",
     "shade",    # "dark", "light" before a colour or after "less"
-    "head",     # "garment", "one": what adjectives may stand before
+    "head",     # "garment", "one": what adjectives may precede
     "word",     # everything else
 ]
 
 
 @dataclass(frozen=True)
 class Sense:
-    """What a phrase means. ``pairs`` for values, ``group`` and ``direction`` for steps and parts."""
+    """Meaning of a phrase. ``pairs`` for values, ``group`` and ``direction`` for steps and parts."""
 
     kind: Kind
     pairs: tuple[tuple[str, str], ...] = ()
     group: str = ""
     direction: int = 0
-    is_noun: bool = False     # "stripes", not "striped": a colour before it is its own
-    loosely: bool = False     # a near value was taken, which a note should say
+    is_noun: bool = False     # "stripes", not "striped": a preceding colour is its own
+    loosely: bool = False     # a near value was used, which is noted
 
 
 Table = dict[tuple[str, ...], Sense]
-# "polka dot print", "striped pattern" say no more than their first words.
+# "polka dot print", "striped pattern" mean no more than their first words.
 _ENDINGS = ("print", "prints", "printed", "pattern", "patterned", "design")
 
 
 @lru_cache(maxsize=1)
 def phrases() -> Table:
-    """Every known phrase and its sense."""
+    """Every known phrase with its sense."""
     table: Table = {}
     _add_function_words(table)
     _add_lexicon(table)
@@ -98,7 +98,7 @@ def _add_function_words(table: Table) -> None:
 def _add_lexicon(table: Table) -> None:
     for group in GROUPS:
         if group.key == "second_colour":
-            continue  # its words are the colours', and "none" is said with a negation
+            continue  # its words are the colours', and "none" is expressed by a negation
         for value in group.values:
             if value.key == NONE:
                 continue
@@ -115,7 +115,7 @@ def _plural(noun: str) -> str:
 
 @lru_cache(maxsize=1)
 def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
-    """All known words, and those that a misspelt word may stand for."""
+    """All known words, and the candidates for spelling correction."""
     known = frozenset(word for phrase in phrases() for word in phrase)
     meant = {word for phrase, sense in phrases().items()
              if sense.kind in ("value", "step", "part", "noun") for word in phrase}
@@ -124,10 +124,10 @@ def spelling() -> tuple[frozenset[str], tuple[str, ...]]:
 
 @lru_cache(maxsize=4096)
 def respell(word: str) -> str:
-    """The garment word that ``word`` is a slip of, or ``word`` itself.
+    """Spelling correction to a garment word; ``word`` itself if there is none.
 
     Only words of four letters or more, with the same first letter: further guesses do
-    more harm than a word kept as typed.
+    more harm than an unknown word.
     """
     known, meant = spelling()
     if len(word) < 4 or len(word) > 20 or word in known or not word.isascii() or not word.isalpha():

@@ -1,12 +1,12 @@
-"""Text to words: one spelling for each, punctuation as words of its own."""
+"""Tokenise and normalise text; punctuation becomes separate tokens."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 
-MOST_WORDS = 200  # of one text; a modification has about ten, a long caption sixty
-_MOST_READ = 4000  # characters; to compose a run of accents takes the square of its length, while all threads wait
+MOST_WORDS = 200  # per text; a modification has about ten, a long caption sixty
+_MOST_READ = 4000  # characters; NFC of a run of accents takes quadratic time while holding the interpreter's lock
 _TOKEN = re.compile(r"\d/\d|[^\W_]+(?:'[^\W_]+)?|[,.;:!?&\n]")
 _BREAKS = frozenset(".;:!?\n")
 _BRITISH = (
@@ -18,9 +18,9 @@ _BRITISH = (
 
 
 def tokenise(text: str) -> list[str]:
-    """Lower-case words of ``text``, British spelling; ``,`` and ``.`` stand for breaks.
+    """Lower-case words of ``text``, British spelling; ``,`` and ``.`` mark breaks.
 
-    Hyphens separate words ("v-neck" is two), apostrophes vanish ("doesn't" is "doesnt").
+    Hyphens separate words ("v-neck" is two), apostrophes are dropped ("doesn't" is "doesnt").
     """
     text = unicodedata.normalize("NFKC", text[:_MOST_READ]).lower().replace("\u2019", "'").replace("\u2018", "'")
     for pattern, spelling in _BRITISH:

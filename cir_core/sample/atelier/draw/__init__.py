@@ -1,4 +1,4 @@
-"""Draws garments: from attributes and a seed to a picture, nothing else involved."""
+"""Render garments deterministically from attributes and a seed."""
 
 from cir_core.sample.atelier.draw.render import render
 

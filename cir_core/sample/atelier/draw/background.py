@@ -1,11 +1,11 @@
-"""The studio: a softly lit wall and the shadow that the garment throws on it."""
+"""Background: a softly lit wall and the garment's shadow on it."""
 
 from __future__ import annotations
 
 import cv2
 import numpy as np
 
-_TINTS = (  # RGB of the wall; none so light that a white garment would drown in it
+_TINTS = (  # RGB of the wall; none so light that a white garment would vanish against it
     (214, 211, 206), (206, 209, 213), (216, 208, 198), (203, 209, 204), (212, 204, 205),
     (196, 200, 206), (208, 206, 211), (200, 196, 190),
 )
@@ -26,7 +26,7 @@ def backdrop(size: int, light: tuple[float, float], rng: np.random.Generator) ->
 
 
 def cast_shadow(coverage: np.ndarray, light: tuple[float, float]) -> np.ndarray:
-    """How much of the wall's light the garment leaves: a wide soft shadow and a contact one."""
+    """Remaining light on the wall: a wide soft shadow and a contact shadow."""
     size = coverage.shape[0]
     small = cv2.resize(coverage, (size // 4, size // 4), interpolation=cv2.INTER_AREA)
     unit = size / 4

@@ -1,7 +1,7 @@
-"""The drawing surface: pieces are laid on it as colour, relief and shadow, then lit once.
+"""Drawing surface: pieces are added as colour, relief and shadow, then lit once.
 
-Keeping colour, height and occlusion apart until the end means that every detail,
-from a collar to a button, catches the same light as the cloth below it.
+Storing colour, height and occlusion separately until the end gives every detail,
+from a collar to a button, the same light as the cloth below it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Box = tuple[int, int, int, int]
 Paint = np.ndarray | Callable[[np.ndarray, np.ndarray], np.ndarray]
 Relief = float | Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
-_SHIFT = 4  # fractional bits that cv2 takes polygon corners in
+_SHIFT = 4  # fractional bits of cv2's polygon corners
 _MARGIN = 14
 
 
@@ -33,7 +33,7 @@ class Canvas:
         self.coverage = np.zeros((size, size), np.float32)
 
     def mask(self, outline: Points, margin: int = 2) -> tuple[np.ndarray, Box] | None:
-        """The smooth-edged mask of a closed outline in garment units, and where it lies."""
+        """The anti-aliased mask of a closed outline in garment units, and its box."""
         pixels = self.pose.place(outline, self.size)
         low = np.floor(pixels.min(axis=0)).astype(int) - margin
         high = np.ceil(pixels.max(axis=0)).astype(int) + margin + 1
@@ -48,7 +48,7 @@ class Canvas:
 
     def lay(self, outline: Points, paint: Paint, relief: Relief = 0.0, *, raised: bool = True,
             shadow: float = 0.0, clip: bool = False, within: Points | None = None) -> None:
-        """Lays a piece of cloth on what is there.
+        """Add a piece of cloth on top.
 
         ``relief`` is added to the height below when ``raised``, else replaces it.
         ``shadow`` is how much the piece darkens its surroundings; ``clip`` keeps it
@@ -91,7 +91,7 @@ class Canvas:
 
     def line(self, points: Points, width: float, *, depth: float = 0.0, dark: float = 0.0,
              soft: float = 0.0) -> None:
-        """A line on the cloth: a groove ``depth`` deep and ``dark`` darker (seams, stitches)."""
+        """Draw a line on the cloth: a groove ``depth`` deep and ``dark`` darker (seams, stitches)."""
         pixels = self.pose.place(points, self.size)
         pad = int(6 + soft * 3)
         low = np.clip(np.floor(pixels.min(axis=0)).astype(int) - pad, 0, self.size)
@@ -114,7 +114,7 @@ class Canvas:
 
 
 def _soft(mask: np.ndarray, sigma: float) -> np.ndarray:
-    """A blur, made on a quarter of the pixels as nothing sharp survives it anyway."""
+    """A blur at quarter resolution, as nothing sharp survives it anyway."""
     h, w = mask.shape
     small = cv2.resize(mask, (max(1, w // 2), max(1, h // 2)), interpolation=cv2.INTER_AREA)
     return cv2.resize(cv2.GaussianBlur(small, (0, 0), sigma / 2), (w, h))

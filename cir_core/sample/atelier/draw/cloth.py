@@ -1,4 +1,4 @@
-"""Cloth: patterns as repeating tiles, laid on in cloth coordinates."""
+"""Cloth: patterns as repeating tiles, mapped in cloth coordinates."""
 
 from __future__ import annotations
 

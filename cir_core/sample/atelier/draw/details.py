@@ -16,7 +16,7 @@ from cir_core.sample.atelier.draw.silhouette import TOP, Cut
 
 @dataclass(frozen=True)
 class Tailor:
-    """What every detail needs: surface, pieces, and the colours to work in."""
+    """Drawing context of details: surface, pieces and colours."""
 
     canvas: Canvas
     cut: Cut
@@ -35,7 +35,7 @@ def seams(t: Tailor, category: str, belted: bool) -> None:
     for hole in t.cut.armholes:
         if t.cut.sleeves:
             t.canvas.line(hole, 0.003, depth=0.0004, dark=0.16, soft=0.9)
-    if category == "shirt":  # the yoke marks a shirt: seams from armhole to neck
+    if category == "shirt":  # a yoke distinguishes a shirt: seams from armhole to neck
         for hole in t.cut.armholes:
             x, y = float(hole[0, 0]), float(hole[0, 1])
             neck_x = t.cut.neck_half * 1.12 * np.sign(x)

@@ -1,4 +1,4 @@
-"""Plane geometry of the drawing: smooth curves and the pose that places them."""
+"""Plane geometry: smooth curves, and the pose that places them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-Points = np.ndarray  # float32 [n, 2], x and y in garment units: 1 is the picture's side
+Points = np.ndarray  # float32 [n, 2], x and y in garment units: 1 is the image's side
 
 
 def pts(*pairs: tuple[float, float]) -> Points:
@@ -27,7 +27,7 @@ def curve(points: Sequence[tuple[float, float]] | Points, steps: int = 8) -> Poi
 
 
 def mirror(points: Points) -> Points:
-    """The other side of a garment: reflected in x and walked the other way."""
+    """The other side of a garment: reflected in x, in reverse order."""
     return (points * np.array([-1, 1], np.float32))[::-1]
 
 
@@ -45,18 +45,18 @@ def normals(line: Points) -> Points:
 
 @dataclass(frozen=True)
 class Pose:
-    """Where the garment lies in the picture and how the light falls on it."""
+    """Position of the garment in the image, and direction of the light."""
 
     angle: float  # radians, clockwise
     scale: float
     shift: tuple[float, float]
-    light: tuple[float, float]  # from where the light comes, in the picture's plane
+    light: tuple[float, float]  # direction of the light, in the image plane
     exposure: float
     tint: np.ndarray  # white balance, float32 [3]
 
     @classmethod
     def draw(cls, rng: np.random.Generator, sink: float) -> Pose:
-        """A pose at random; ``sink`` moves the garment down (short ones hang lower)."""
+        """A random pose; ``sink`` moves the garment down (short ones hang lower)."""
         side = rng.choice([-1.0, 1.0]) * rng.uniform(0.35, 0.9)
         warmth = rng.uniform(-0.016, 0.016)
         return cls(
@@ -69,7 +69,7 @@ class Pose:
         )
 
     def place(self, points: Points, size: int) -> Points:
-        """Garment units to pixels of a picture of side ``size``."""
+        """Garment units to pixels of an image of side ``size``."""
         c, s = np.cos(self.angle) * self.scale, np.sin(self.angle) * self.scale
         p = points - np.array([0, 0.5], np.float32)
         x = c * p[:, 0] - s * p[:, 1] + self.shift[0]

@@ -41,7 +41,7 @@ def _sun() -> list[Points]:
 
 
 def _lettering() -> list[Points]:
-    """Rows of bars that read as words from afar."""
+    """Rows of bars that look like words from afar."""
     rows = (((-0.5, -0.28), (-0.22, 0.06), (0.14, 0.5)), ((-0.42, -0.06), (0.02, 0.42)),
             ((-0.5, 0.0), (0.08, 0.22), (0.30, 0.5)))
     out = []

@@ -21,7 +21,7 @@ def rgb(name: str) -> Colour:
 
 
 def dyed(name: str, rng: np.random.Generator) -> Colour:
-    """``name`` as one dye lot has it: close to nominal, never exactly it.
+    """``name`` as one dye lot: close to nominal, never exactly it.
 
     The spread is small enough that neighbours (navy and black, beige and white)
     never touch.
@@ -36,7 +36,7 @@ def luminance(colour: Colour) -> float:
 
 
 def tonal(colour: Colour, step: float) -> Colour:
-    """``colour`` moved towards the side where it has room, for self-coloured details."""
+    """``colour`` made lighter or darker, whichever has more room, for self-coloured details."""
     if luminance(colour) < 0.3:
         return np.clip(colour + step, 0, 1).astype(np.float32)
     return np.clip(colour * (1 - step * 1.2), 0, 1).astype(np.float32)

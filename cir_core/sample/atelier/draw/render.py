@@ -1,4 +1,4 @@
-"""Puts a garment together: cut, cloth, folds, details, light, background."""
+"""Render a garment: cut, cloth, folds, details, light, background."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _SUPERSAMPLING = 2
 
 
 def render(attributes: Mapping[str, str], seed: int, size: int = 256) -> np.ndarray:
-    """The picture of a garment: uint8 RGB ``[size, size, 3]``.
+    """Render a garment as uint8 RGB ``[size, size, 3]``.
 
-    The same arguments always give the same picture. ``attributes`` must hold every
+    Deterministic. ``attributes`` must contain every
     group of :mod:`cir_core.garments.lexicon` and satisfy
     :func:`cir_core.sample.atelier.rules.is_wearable`.
     """
@@ -51,7 +51,7 @@ def render(attributes: Mapping[str, str], seed: int, size: int = 256) -> np.ndar
 
 
 def _assemble(attributes: Mapping[str, str], t: Tailor, folds: Folds) -> None:
-    """Lays all pieces on the canvas, from the back to the front."""
+    """Draw all pieces on the canvas, from back to front."""
     neckline, trim, pattern = attributes["neckline"], attributes["trim"], attributes["pattern"]
     canvas, pieces = t.canvas, t.cut
     plain: Paint = t.main
@@ -91,7 +91,7 @@ def _assemble(attributes: Mapping[str, str], t: Tailor, folds: Folds) -> None:
 
 
 def _body(t: Tailor, folds: Folds) -> tuple[Paint, Relief]:
-    """Colour and relief of the body: the folds also shift the cloth's pattern."""
+    """Colour and relief of the body; the folds also shift the cloth's pattern."""
     pieces, size = t.cut, t.canvas.size
 
     def height(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -116,11 +116,11 @@ def _body(t: Tailor, folds: Folds) -> tuple[Paint, Relief]:
 
 
 def _lay_sleeve(t: Tailor, sleeve: Sleeve, index: int, folds: Folds, pattern: str) -> None:
-    """A sleeve, its cloth running along its own axis."""
+    """Draw a sleeve, its cloth running along its own axis."""
     size = t.canvas.size
     (ax, ay), (ox, oy) = sleeve.axis, sleeve.origin
     half = 0.060
-    kept: list[np.ndarray] = []  # the sleeve's folds: colour and relief both need them
+    kept: list[np.ndarray] = []  # the sleeve's folds, needed for colour and relief
 
     def frame(x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         dx, dy = x - ox, y - oy
@@ -142,7 +142,7 @@ def _lay_sleeve(t: Tailor, sleeve: Sleeve, index: int, folds: Folds, pattern: st
 
 @lru_cache(maxsize=4)
 def _grain(size: int) -> np.ndarray:
-    """The weave's fine unevenness; the same cloth for all, it carries no attribute."""
+    """Fine unevenness of the weave; identical for all garments, so it carries no attribute."""
     rng = np.random.default_rng(7)
     fine = rng.normal(0, 0.013, (size, size)).astype(np.float32)
     coarse = cv2.resize(rng.normal(0, 0.006, (size // 4, size // 4)).astype(np.float32), (size, size),

@@ -1,4 +1,4 @@
-"""Relief of worn cloth, and the light that makes it visible."""
+"""Relief of worn cloth, and lighting."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 from cir_core.sample.atelier.draw.canvas import Canvas
 from cir_core.sample.atelier.draw.palette import Colour, luminance
 
-_ELEVATION = 1.25  # of the light, against its sideways part
+_ELEVATION = 1.25  # of the light, relative to its sideways component
 _SHADOW_TINT = np.array([-0.015, -0.01, 0.02], np.float32)
 _FOLDS = {"slim": 0.55, "regular": 0.85, "loose": 1.35}
 
 
 class Folds:
-    """The folds of one garment: how many, how deep, decided once from its seed."""
+    """Folds of one garment, their number and depth fixed by its seed."""
 
     def __init__(self, fit: str, category: str, rng: np.random.Generator) -> None:
         self.depth = _FOLDS[fit] * float(rng.uniform(0.85, 1.15))
@@ -36,7 +36,7 @@ class Folds:
         reach = (0.25 + 0.75 * fall) if not self.skirt else (0.10 + 0.95 * fall)
         height = (0.0215 if self.skirt else 0.0130) * self.depth * pleats * reach
         height += self._creases(x, y, waist, half)
-        height -= 0.022 * u**2 * half / 0.15  # the roundness of the wearer
+        height -= 0.022 * u**2 * half / 0.15  # curvature of the body
         return height.astype(np.float32)
 
     def _creases(self, x: np.ndarray, y: np.ndarray, waist: float, half: float) -> np.ndarray:
@@ -73,7 +73,7 @@ def _smooth(grid: np.ndarray) -> np.ndarray:
 
 
 def rounding(mask: np.ndarray, size: int, radius: float, depth: float) -> np.ndarray:
-    """Cloth turning away at the outline: height falling over ``radius`` to the mask's edge."""
+    """Cloth curving away at the outline: height falls over ``radius`` towards the mask's edge."""
     h, w = mask.shape
     small = cv2.resize(mask, (w // 2, h // 2), interpolation=cv2.INTER_AREA)
     inner = cv2.distanceTransform((small > 0.5).astype(np.uint8), cv2.DIST_L2, 3)
@@ -85,8 +85,8 @@ def rounding(mask: np.ndarray, size: int, radius: float, depth: float) -> np.nda
 def lit(canvas: Canvas, main: Colour, grain: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The garment under the pose's light, at half the canvas's resolution.
 
-    Returns its colour, multiplied by its coverage, and the coverage. Light is soft
-    enough that halving before lighting changes nothing the eye could tell.
+    Returns its colour, multiplied by its coverage, and the coverage. Light is so soft
+    that halving before lighting makes no visible difference.
     """
     half = (canvas.size // 2, canvas.size // 2)
 
@@ -94,7 +94,7 @@ def lit(canvas: Canvas, main: Colour, grain: np.ndarray) -> tuple[np.ndarray, np
         return cv2.resize(field, half, interpolation=cv2.INTER_AREA)
 
     coverage = halved(canvas.coverage)
-    colour = halved(canvas.colour)  # black where there is nothing: coverage is in it
+    colour = halved(canvas.colour)  # black where empty: already multiplied by coverage
     height = _extended(halved(canvas.height), coverage)
     height = cv2.GaussianBlur(height, (0, 0), 0.7)
     scale = canvas.size / 2 / 8
@@ -105,7 +105,7 @@ def lit(canvas: Canvas, main: Colour, grain: np.ndarray) -> tuple[np.ndarray, np
     facing = (-gx * lx - gy * ly + _ELEVATION) / (np.sqrt(gx**2 + gy**2 + 1) * norm)
     relative = facing * (norm / _ELEVATION)  # 1 on flat cloth
     shade = 0.34 + 0.66 * np.clip(relative, 0.22, 1.32)
-    # Hollows see less of the room than ridges do.
+    # Ambient occlusion: hollows receive less light than ridges.
     hollow = height - cv2.GaussianBlur(height, (0, 0), 7)
     shade *= 1 + np.clip(hollow * 14, -0.16, 0.07)
     occlusion = halved(canvas.occlusion)
@@ -119,7 +119,7 @@ def lit(canvas: Canvas, main: Colour, grain: np.ndarray) -> tuple[np.ndarray, np
 
 
 def _extended(height: np.ndarray, coverage: np.ndarray) -> np.ndarray:
-    """``height`` carried on beyond the outline, so that the edge is no cliff."""
+    """``height`` extrapolated beyond the outline, so that the edge is not a cliff."""
     weight = cv2.GaussianBlur(coverage, (0, 0), 2.0)
     beyond = cv2.GaussianBlur(height * coverage, (0, 0), 2.0) / np.maximum(weight, 1e-3)
     return np.asarray(height * coverage + beyond * (1 - coverage))

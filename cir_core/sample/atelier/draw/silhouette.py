@@ -1,7 +1,7 @@
-"""Outlines: the pieces a garment is cut from, as smooth polygons.
+"""Silhouettes: the outlines of a garment's pieces, as smooth polygons.
 
 Coordinates are garment units: x runs from the centre line (0) to the right, y
-down from the top of the picture; 1 is the picture's side.
+down from the top of the image; 1 is the image's side.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TOP = 0.115  # height of the neck points
 
 @dataclass(frozen=True)
 class Sleeve:
-    """One sleeve: its outline and the frame its cloth runs in."""
+    """One sleeve: its outline and the coordinate frame of its cloth."""
 
     outline: Points
     cuff: Points  # the line of the cuff's edge, from outer to inner
@@ -36,7 +36,7 @@ class Sleeve:
 
 @dataclass(frozen=True)
 class Cut:
-    """All pieces of one garment, before it is placed in the picture."""
+    """All pieces of one garment, before it is placed in the image."""
 
     body: Points
     neck: Points  # front neckline, left to right
@@ -106,7 +106,7 @@ def cut(attributes: Mapping[str, str], rng: np.random.Generator) -> Cut:
     hip, hem = block.hip * f_hip * wiggle[2], block.hem * f_hem * wiggle[3]
     shoulder = (block.shoulder + drop) * (0.90 if bare else 1.0)
     hem_y = HEMS[category][attributes["length"]] + rng.uniform(-0.008, 0.008)
-    if attributes["trim"] == "ruffle":  # the flounce itself reaches down to the length
+    if attributes["trim"] == "ruffle":  # the flounce itself reaches down to the full length
         hem_y -= 0.045
     underarm = block.underarm + (0.015 if fit == "loose" else 0)
 

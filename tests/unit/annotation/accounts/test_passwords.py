@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
+from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from annotation.accounts.passwords import Passwords
 from cir_core.errors import AccessError
@@ -55,6 +56,11 @@ def test_too_short_and_too_long_ones_are_refused_with_a_sentence(password):
 def test_eight_characters_of_any_script_will_do():
     for password in ("12345678", "пароль да", "🐎🐎🐎🐎🐎🐎🐎🐎", "x" * 1024):
         assert passwords.check(password, passwords.hash(password)).right
+
+
+def test_the_parameters_are_those_that_rfc_9106_recommends(monkeypatch):
+    monkeypatch.setattr("annotation.passwords.PasswordHasher", PasswordHasher)   # tests hash lightly
+    assert extract_parameters(Passwords().hash(PASSWORD)) == RFC_9106_LOW_MEMORY
 
 
 def test_an_accent_may_be_typed_as_one_code_point_or_two():

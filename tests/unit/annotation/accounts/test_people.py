@@ -12,10 +12,10 @@ from argon2 import PasswordHasher
 from annotation.accounts.account_names import clean_name, new_name
 from annotation.accounts.passwords import Passwords
 from annotation.accounts.roles import EVERYTHING, ROLES, SAYS, as_role, may
-from annotation.accounts.service import PeopleService, digest_of
-from annotation.accounts.visitor_cache import VisitorCache
+from annotation.accounts.service import VISITOR_SECONDS, PeopleService, digest_of
 from annotation.records import Person, looks_like
 from cir_core.errors import AccessError, SignInFailed, StorageError, TooManyTries
+from cir_core.support.revocable_cache import RevocableCache
 from storage.accounts.store import SqlPeopleStore
 from tests.fakes.databases import engine_of
 from tests.fakes.people import LIGHT, NOON, PASSWORD, Clock, people_service
@@ -41,7 +41,7 @@ def clock():
 
 @pytest.fixture
 def people(store, clock):
-    service = people_service(store, clock=clock, visitor_cache=VisitorCache(clock=clock.seconds))
+    service = people_service(store, clock=clock, visitor_cache=RevocableCache(10, VISITOR_SECONDS, clock.seconds))
     service.add("Ada", PASSWORD, "admin")
     return service
 
@@ -275,7 +275,7 @@ def test_a_new_password_ends_sign_ins_and_a_role_counts_at_once(people):
 
 def test_the_store_is_asked_once_in_three_seconds(clock):
     store = InMemoryPeopleStore()
-    people = people_service(store, clock=clock, visitor_cache=VisitorCache(seconds=3, clock=clock.seconds))
+    people = people_service(store, clock=clock, visitor_cache=RevocableCache(10, 3, clock.seconds))
     people.add("Ada", PASSWORD, "admin")
     secret = people.sign_in("Ada", PASSWORD)
     people.visitor(secret)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
+from cachetools import TTLCache
 from sqlalchemy import func, select
 
 from annotation.records import Decision, Draft, Judgement, StudyEvent
@@ -149,7 +151,7 @@ def test_another_name(store, tmp_path):
 def test_a_running_server_learns_of_both_within_a_second(store, tmp_path, monkeypatch):
     """A study of the same name, made after the first one went, is not taken for it."""
     clock = [100.0]
-    monkeypatch.setattr(service_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(service_module, "TTLCache", partial(TTLCache, timer=lambda: clock[0]))
     service = StudyService(store, {"validity": Validity()})
     first = make_study(store, tmp_path, name="one", items=1, pictures=2, panel=0)
     assert service.join("one", "Ada").study.study_id == first.study_id

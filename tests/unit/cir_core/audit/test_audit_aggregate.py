@@ -81,7 +81,7 @@ def test_a_query_with_a_problem_is_skipped_and_says_whose():
     ("dataset", "cirr-val", "the data set"),
     ("dataset_digest", "0000", "queries or images"),
     ("pools_digest", "0000", "images that were ranked"),
-    ("ablation", "drop", "taken away"),
+    ("ablation", "drop", "ablated"),
     ("caption_mode", "joined", "caption mode"),
 ])
 def test_runs_that_do_not_belong_together(field, value, words):

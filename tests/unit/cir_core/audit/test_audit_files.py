@@ -149,7 +149,7 @@ def test_another_pool_is_told_apart(tmp_path):
 
 @pytest.mark.parametrize(("change", "message"), [
     ({"query_text": "else"}, r"sample 1: query_idx 2 asks 'else', but query 'q2' of tiny-val asks 'make it blue, 2'"),
-    ({"query_idx": 0}, r"sample 1: query_idx 0 stands in sample 0 too"),
+    ({"query_idx": 0}, r"sample 1: query_idx 0 is also in sample 0"),
     ({"query_idx": 9}, r"sample 1: query_idx 9 asks .* but tiny-val has no query there, of 3"),
     ({"ranks": {"multimodal": 0, "text_only": 1, "image_only": 1}}, r"sample 1: 'ranks.multimodal' cannot be used"),
     ({"ranks": {"multimodal": 1.5, "text_only": 1, "image_only": 1}}, r"sample 1: 'ranks.multimodal"),

@@ -4,12 +4,13 @@ import json
 import random
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from cir_core.audit.circus.aggregate_files import read_aggregate
 from cir_core.audit.circus.circus_files import read_run, write_run
-from cir_core.audit.page.plots import DARK
+from cir_core.audit.page import page
 from cir_core.audit.report import make_report, summary_json, write_files
 from tests.fakes.audit_ranks import benchmark, image, run
 
@@ -25,6 +26,11 @@ def drawn(name: str, seed: int):
 
 
 RUNS = [drawn("slerp", 1), drawn("<b>GME</b>/2B", 2), drawn("CIReVL (atelier)", 3)]
+
+
+def drawn_in(text: str) -> dict[str, Any]:
+    """Figures of a page by their keys, as plotly gets them."""
+    return {key: json.loads(spec) for key, spec in re.findall(r'data-figure="([^"]+)">(.*?)</script>', text, re.S)}
 
 
 @pytest.fixture(scope="module")
@@ -137,41 +143,45 @@ def test_lines_are_those_of_the_whole_data_set(tmp_path):
 
 
 def test_the_page_needs_no_network_and_names_are_only_text(folder):
-    page = (folder / "gap.html").read_text("utf-8")
-    body = page[page.index("<body>"):page.index("<script>")]
+    text = (folder / "gap.html").read_text("utf-8")
+    body = text[text.index("<body>"):text.index("<script>")]
     assert "&lt;b&gt;GME&lt;/b&gt;/2B" in body and "<b>GME" not in body
-    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", page[:page.index("<script>")] + page[-20_000:])
-    figures = re.search(r'id="figures">(.*?)</script>', page, re.S)[1]
-    content = json.loads(figures)
-    assert set(content["figures"]) == {"labels", "inputs-0", "inputs-1", "inputs-2", "gaps"}
-    assert all(f'id="{name}"' in body for name in content["figures"])
-    assert "&lt;b&gt;GME" in json.dumps(content["figures"]["gaps"])
+    assert not re.search(r"<(script|link|img|iframe)[^>]+(src|href)=", text[:text.index("<script>")] + text[-20_000:])
+    assert "default-src &#39;none&#39;" in text
+    figures = drawn_in(text)
+    assert set(figures) == {"labels", "inputs-ndcg", "inputs-mrr", "gaps-ndcg", "gaps-mrr"}
+    assert all(f'id="plot-{name}"' in body for name in figures)
+    assert "&lt;b&gt;GME" in json.dumps(figures["gaps-ndcg"])
 
 
 def test_tables_hold_the_plotted_numbers(report, folder):
-    page = (folder / "gap.html").read_text("utf-8")
-    body = page[page.index("<body>"):page.index("<script>")]
-    content = json.loads(re.search(r'id="figures">(.*?)</script>', page, re.S)[1])["figures"]
+    text = (folder / "gap.html").read_text("utf-8")
+    body = text[text.index("<body>"):text.index("<script>")]
+    figures = drawn_in(text)
     for measure in ("ndcg", "mrr"):
-        plotted = [x for trace in content["gaps"][measure]["data"] for x in trace["x"]]
+        plotted = [x for trace in figures[f"gaps-{measure}"]["data"] for x in trace["x"]]
         assert len(plotted) == 3 * 4     # three subsets, three retrievers and their mean
-        assert all(f"<td>{x:.3f} [".replace("-", "−") in body for x in plotted)
-        for trace in content["inputs-0"][measure]["data"]:
-            assert all(f"<td>{y:.3f}</td>" in body for y in trace["y"])
+        assert all(f">{x:.3f} [".replace("-", "−") in body for x in plotted)
+        means = [x for trace in figures[f"inputs-{measure}"]["data"] for x in trace["x"]]
+        assert len(means) == 3 * 3 * 3   # retrievers, subsets, inputs
+        assert all(f">{x:.3f}</td>" in body for x in means)
+    assert sorted(figures["labels"]["data"][0]["x"]) == sorted(report.summary.details.values())
     for detail, count in report.summary.details.items():
-        assert f"<td>{count}</td>" in body, detail
+        assert f">{count}</td>" in body, detail
 
 
-def test_every_colour_has_one_for_dark_paper(folder):
-    page = (folder / "gap.html").read_text("utf-8")
-    figures = re.search(r'id="figures">(.*?)</script>', page, re.S)[1]
-    used = set(re.findall(r"#[0-9a-f]{6}", json.dumps(json.loads(figures)["figures"])))
-    assert used <= set(DARK)
+def test_a_gap_below_zero_is_within_its_figure():
+    words = make_report(OF, [run(OF, "words", [(50, 5, 90)] * QUERIES), RUNS[0]])
+    text = page("tiny-val", words.summary, words.gaps)
+    figure = drawn_in(text)["gaps-ndcg"]
+    low, high = figure["layout"]["xaxis"]["range"]
+    ends = [x - arm for trace in figure["data"]
+            for x, arm in zip(trace["x"], trace["error_x"]["arrayminus"], strict=True)]
+    assert low < min(ends) < 0 <= high
+    assert "A negative share means" in text
 
 
 def test_the_page_says_which_gaps_are_none_by_construction():
-    from cir_core.audit.page.page import page
-
     method = {"method": {"base": "text-only", "soft_filter": None, "reflection": None}}
     both = make_report(OF, [RUNS[0], run(OF, "words", [(5, 5, 90)] * QUERIES, identity=method)])
     text = page("tiny-val", both.summary, both.gaps)
@@ -179,8 +189,6 @@ def test_the_page_says_which_gaps_are_none_by_construction():
 
 
 def test_one_retriever_without_annotations_or_labels():
-    from cir_core.audit.page.page import page
-
     alone = make_report(OF, [RUNS[0]])
     text = page("tiny-val", alone.summary, alone.gaps)
     assert "Labels of one retriever are weak evidence" in text and "validated ones" not in text

@@ -238,7 +238,7 @@ def test_an_unreadable_image_is_a_problem_for_who_needs_pixels(gallery):
     (gallery.root / "r0g3b0.png").unlink()
     queries = [a_query("gone", "r0g3b0", "red", "r3g0b0"), a_query("there", "r0g2b0", "red", "r3g0b0")]
     gone, there = ranked(gallery, METHODS["joint"], queries, "multimodal", encoder=ComposingFakeEncoder())
-    assert gone == Problem("r0g3b0.png is not there (any more).") and isinstance(there, Ranking)
+    assert gone == Problem("r0g3b0.png is missing.") and isinstance(there, Ranking)
     assert all(isinstance(one, Ranking) for one in ranked(gallery, METHODS["slerp"], queries, "multimodal"))
 
 
@@ -428,7 +428,7 @@ def test_ranks_that_cannot_be_counted_together_are_found_before_any_is_made(gall
 
     assert len(opened("slerp,joint", instruction="Find it.", theirs="Find it.")) == 3
     assert len(opened("slerp", theirs="Find it.")) == 2, "slerp takes no instruction"
-    with pytest.raises(DatasetError, match=r"slerp and theirs differ in how an input was taken away \('drop' and"):
+    with pytest.raises(DatasetError, match=r"slerp and theirs differ in how an input was ablated \('drop' and"):
         opened("slerp", ablation="drop")
     joined = replace(benchmark, queries=[replace(query, caption_mode="joined") for query in benchmark.queries])
     one = Ranking((1,))

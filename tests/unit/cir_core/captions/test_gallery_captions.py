@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from cir_core.captions.captions import MANIFEST, CaptionChoice, RankSummary
-from cir_core.captions.lines import Lines, read_heading
 from cir_core.captions.stored import (
     CaptionsHeader,
     captions_digest,
@@ -25,6 +24,7 @@ from cir_core.captions.stored import (
 from cir_core.errors import GalleryError
 from cir_core.gallery.gallery import open_gallery
 from cir_core.gallery.indexing import index_folder
+from cir_core.support.json_lines import Lines, read_heading
 from tests.fakes.encoder import FakeEncoder
 
 TEXTS = {"a": "ein grünes Kleid", "c": "连衣裙 👗 «fin»"}

@@ -81,7 +81,7 @@ def test_the_raw_form_follows_the_release_s_rule(tmp_path):
     ]
     assert sessions.notes == (
         "1 image ids of CIRCO had .jpg behind them, which is cut off.",
-        "1 sessions of the raw file did not reach their target; they are kept.",
+        "1 sessions of the raw file did not reach their target; they are included.",
     )
 
 
@@ -138,7 +138,7 @@ def test_what_cirque_exports_is_read_back(tmp_path):
         CircledSession("colours_all_0000", "colours_all", (), (first, CircledTurn("r3g3b0", ""))),
         CircledSession("colours_all_0001", "colours_all", (), (first, CircledTurn("r3g0b0", "blue"))),
     ]
-    assert sessions.notes == ("1 sessions have a turn without text; they are kept.",
+    assert sessions.notes == ("1 sessions have a turn without text; they are included.",
                               "2 sessions name no target: they can be searched, not scored.")
 
 

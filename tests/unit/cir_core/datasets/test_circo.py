@@ -23,7 +23,7 @@ def test_queries(tmp_path):
 
 def test_the_annotation_file_alone(tmp_path):
     benchmark = read_benchmark(circo(tmp_path))
-    assert benchmark.pools == {"circo": None} and "image_info_unlabeled2017.json is not there" in benchmark.notes[0]
+    assert benchmark.pools == {"circo": None} and "image_info_unlabeled2017.json is missing" in benchmark.notes[0]
 
 
 def test_the_test_split_hides_its_targets(tmp_path):
@@ -72,7 +72,7 @@ def test_image_ids(value, image_id):
 def test_unknown_aspects_are_kept_and_said(tmp_path):
     benchmark = read_benchmark(circo(tmp_path, [circo_record(0, semantic_aspects=["viewpoint", "colour"])]))
     assert benchmark.queries[0].aspects == ("viewpoint", "colour")
-    assert "Aspects that CIRCO does not have" in benchmark.notes[-1] and "'colour' (1)." in benchmark.notes[-1]
+    assert "Aspects unknown to CIRCO" in benchmark.notes[-1] and "'colour' (1)." in benchmark.notes[-1]
 
 
 def test_as_windows_saves_it(tmp_path):

@@ -49,7 +49,7 @@ def test_every_category_is_a_pool(tmp_path):
         "B01", "is red and has long sleeves", ("B02",))
     assert (second.modification_text, second.caption_mode, second.pool) == ("is blue", "joined", "dress")
     assert benchmark.notes == ("There are no captions of shirt here.",
-                               "2 empty captions were left out; the query's other caption stands alone.")
+                               "2 empty captions were left out; the query's other caption is used alone.")
     assert "images/B01.png" in benchmark.image_paths("B01") and "dress/B01.jpg" in benchmark.image_paths("B01")
 
 
@@ -90,7 +90,7 @@ def test_as_windows_saves_them(tmp_path):
     ([fashioniq_record("B09", "B01", "a", "b")],
      r"record 0: 'B09' is not in split\.dress\.val\.json\. Check that captions and split file are of the same"),
     ([fashioniq_record("B02", "B01", "a", "b"), fashioniq_record("B02", "B01", "", " ")],
-     "record 1: it has no caption that says anything. Take the record out"),
+     "record 1: all its captions are empty. Take the record out"),
     ([{"target": "B02", "candidate": "B01", "captions": "is red"}], "record 0: 'captions' cannot be used"),
     ([{"target": "B02", "captions": ["is red"]}], "record 0: 'candidate' is missing. It holds target, captions"),
     ([fashioniq_record("", "B01", "a", "b")], "record 0: 'target' cannot be used"),

@@ -82,7 +82,7 @@ def test_what_the_form_cannot_hold_is_refused(tmp_path, text, number, sentence):
 def test_questions_of_one_person_stand_together(released, tmp_path):
     first, second = read_questions(released())
     other = Question("user_2", "one", 0, "r", "t", "dress", "red", first.sets, 1)
-    with pytest.raises(DatasetError, match="stand apart"):
+    with pytest.raises(DatasetError, match="are not adjacent"):
         write_questions(tmp_path / "mixed.json", [first, other, second])
 
 

@@ -50,7 +50,7 @@ def test_the_corpus_of_train_is_an_object(tmp_path):
 def test_without_a_corpus_everything_is_ranked(tmp_path):
     benchmark = read_benchmark(saved(tmp_path, [QUERY], None))
     assert benchmark.pools == {"lasco": None}
-    assert benchmark.notes == ("lasco_val_corpus.json is not there: all images of a gallery are ranked.",)
+    assert benchmark.notes == ("lasco_val_corpus.json is missing: all images of the gallery are ranked.",)
 
 
 def test_a_file_is_not_called_another_split(tmp_path):

@@ -9,11 +9,12 @@ import pytest
 
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
 from cir_core.errors import DatasetError
-from cir_core.evaluation.evaluate_run import evaluate_run
+from cir_core.evaluation import evaluate_run as measuring
 from cir_core.evaluation.evaluators.judged import evaluate_qrels
 from cir_core.evaluation.evaluators.records import Measure, figures_json, scores_json
 from cir_core.evaluation.evaluators.sessions import evaluate_sessions
 from cir_core.evaluation.runs.records import Run
+from cir_core.registry.kinds import evaluator_of
 
 POOL = tuple("abcdefghijklmnop")
 
@@ -24,6 +25,10 @@ def query(query_id: str, *targets: str, **more) -> BenchmarkQuery:
 
 def benchmark(kind: str, *queries: BenchmarkQuery, pools=None) -> Benchmark:
     return Benchmark(kind, "val", queries, {"": POOL} if pools is None else pools, lambda image_id: (image_id,))
+
+
+def evaluate_run(of: Benchmark, answered: Run, **more):
+    return measuring.evaluate_run(of, answered, evaluator_of(of), **more)
 
 
 def run(**rankings: str) -> Run:

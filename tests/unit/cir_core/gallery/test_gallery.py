@@ -60,7 +60,7 @@ def test_thumbnails_are_made_at_indexing_and_again_when_missing(home):
     assert gallery.thumbnail_of("red") == path and path.exists()
     path.unlink()
     gallery.path_of("red").unlink()
-    with pytest.raises(ImageUnreadable, match=r"red.png is not there"):
+    with pytest.raises(ImageUnreadable, match=r"red.png is missing"):
         gallery.thumbnail_of("red")
 
 

@@ -145,7 +145,7 @@ def test_a_file_that_vanishes_on_the_way_is_skipped(source, tmp_path):
             return super().encode_images(images)
 
     report, _ = run(source, tmp_path, Thief(), batch_size=2, decode_threads=1)
-    assert report.n == 10 and report.skipped == (("sub/a.png", "is not there (any more)."),)
+    assert report.n == 10 and report.skipped == (("sub/a.png", "is missing."),)
 
 
 def test_vectors_that_are_not_numbers_are_skipped_and_wrong_shapes_stop(source, tmp_path):

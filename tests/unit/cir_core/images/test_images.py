@@ -99,7 +99,7 @@ def test_the_content_decides_not_the_name(tmp_path):
 @pytest.mark.parametrize(
     ("data", "said"),
     [(b"", "photo.jpg is empty (0 bytes)"),
-     (b"hello " * 99, "photo.jpg is not an image cirque can read (JPEG, PNG, WebP, GIF, HEIC"),
+     (b"hello " * 99, "photo.jpg cannot be read as an image. Use JPEG, PNG, WebP, GIF, HEIC"),
      (encoded(corners())[:30], "photo.jpg is damaged"),
      (encoded(Image.effect_noise((99, 99), 50), "JPEG")[:1500], "photo.jpg is cut off"),
      (encoded(Image.effect_noise((99, 99), 50))[:1500], "photo.jpg is cut off"),
@@ -117,7 +117,7 @@ def test_unreadable_files_say_why(tmp_path, data, said):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(ImageUnreadable, match=r"gone\.png is not there"):
+    with pytest.raises(ImageUnreadable, match=r"gone\.png is missing"):
         opened(tmp_path / "gone.png")
     with pytest.raises(ImageUnreadable, match="is a folder"):
         opened(tmp_path)

@@ -34,7 +34,7 @@ def test_so_many_pictures_of_each_person_and_when_there_are_more(tmp_path: Path)
     quota = UploadQuota(tmp_path, pictures=2, now=clock)
     for _ in range(2):
         quota.add_picture("Ada")
-    with pytest.raises(QuotaExceeded, match=r"uploaded 2 pictures today.*0:00 UTC.*CIRQUE_UPLOADS_PER_DAY") as caught:
+    with pytest.raises(QuotaExceeded, match=r"uploaded 2 images today.*0:00 UTC.*CIRQUE_UPLOADS_PER_DAY") as caught:
         quota.add_picture("Ada")
     assert caught.value.seconds == 3600
     quota.add_picture("Ben")

@@ -170,16 +170,16 @@ def test_merged_text(caption: str, text: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(("caption", "text", "note"), [
-    (RED, "with a dragon", "kept as typed: 'dragon'"),
-    (RED, "is stripped", "read 'stripped' as 'striped'"),
-    (RED, "is burgundy", "read 'burgundy' as 'red'"),
-    (LONG, "longer", "it is the longest already"),
-    (LONG, "longer sleeves", "the sleeves are the longest already"),
-    (TOP, "darker", "no darker colour is known"),
-    (RED, "keep the sleeves", "kept as it is: sleeves"),
-    (RED, "remove the bow", "there was no 'bow' to take away"),
-    (RED, "no dragon", "'dragon' is not in the description, so it could not be taken away"),
-    (RED, "is it", "nothing in the text changed the description"),
+    (RED, "with a dragon", "not understood, used as typed: 'dragon'"),
+    (RED, "is stripped", "treated 'stripped' as 'striped'"),
+    (RED, "is burgundy", "treated 'burgundy' as 'red'"),
+    (LONG, "longer", "it is already the longest"),
+    (LONG, "longer sleeves", "the sleeves are already the longest"),
+    (TOP, "darker", "there is no darker colour in the vocabulary"),
+    (RED, "keep the sleeves", "unchanged: sleeves"),
+    (RED, "remove the bow", "nothing to remove: 'bow' is not in the description"),
+    (RED, "no dragon", "nothing to remove: 'dragon' is not in the description"),
+    (RED, "is it", "no change recognised in your text"),
     (LONG, "has a red bow", "the red of the trim cannot be said beside a pattern"),
     ("", "in red", "there was no caption of the reference, so the query is the modification text alone"),
 ])

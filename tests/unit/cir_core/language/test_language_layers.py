@@ -18,6 +18,7 @@ from cir_core.errors import (
     StorageError,
     UnsupportedTask,
 )
+from cir_core.evaluation.strict_model import StrictLanguageModel
 from cir_core.language.builtin import BuiltinLanguageModel
 from cir_core.language.connect import connected, language_models
 from cir_core.language.observer import Observer
@@ -35,6 +36,7 @@ from cir_core.language.wrappers.cached import CachedLanguageModel, answer_key
 from cir_core.language.wrappers.circuit_breaker import BreakerLanguageModel
 from cir_core.language.wrappers.conditions import Conditions, conditions_of
 from cir_core.language.wrappers.fallback import FallbackLanguageModel
+from cir_core.language.wrappers.metered import CountedLanguageModel
 from cir_core.language.wrappers.routed import RoutedLanguageModel
 from cir_core.methods.observer import PartWatch, TurnObserver
 from cir_core.settings import Settings
@@ -51,8 +53,10 @@ class Asked:
 
     name, sees = "served@host", True
 
-    def __init__(self, act: Callable[[Task[Any]], Any]) -> None:
-        self.act, self.times = act, 0
+    def __init__(
+        self, act: Callable[[Task[Any]], Any], conditions: Callable[[Task[Any]], Conditions] = lambda task: Conditions()
+    ) -> None:
+        self.act, self.conditions, self.times = act, conditions, 0
 
     def complete(self, task: Task[A], watch: Observer | None = None) -> A:
         self.times += 1
@@ -75,8 +79,8 @@ AWAY = LanguageModelUnavailable("host cannot be reached. Check that it runs.")
 
 
 def test_the_second_time_is_free_and_the_same():
-    inner, cache = Asked(blue), DictCache()
-    model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", 512, 0.0))
+    inner, cache = Asked(blue, lambda task: Conditions("1.1", 512, 0.0)), DictCache()
+    model = CachedLanguageModel(inner, cache)
     first, second = Observer(), Observer()
     assert model.complete(MERGE, first) == model.complete(MERGE, second) == blue(MERGE)
     assert inner.times == 1
@@ -179,16 +183,18 @@ def test_an_answer_under_other_conditions_is_kept_under_them():
         edge[0] = 256
         return MergeAnswer(query="a blue dress", notes=("sent smaller",))
 
-    inner, cache = Asked(smaller), DictCache()
-    model = CachedLanguageModel(inner, cache, lambda task: Conditions("1.1", edge[0]))
+    inner, cache = Asked(smaller, lambda task: Conditions("1.1", edge[0])), DictCache()
+    model = CachedLanguageModel(inner, cache)
     assert model.complete(MERGE).notes == model.complete(MERGE).notes == ("sent smaller",)
     assert inner.times == 1 and list(cache.rows) == [answer_key("served@host", MERGE, Conditions("1.1", 256))]
 
 
 def test_conditions_are_those_of_the_model_that_is_asked():
     told = Conditions("3.1", 512)
-    kept = CachedLanguageModel(Asked(blue), DictCache(), lambda task: told)
-    for model in (kept, FallbackLanguageModel(kept, BuiltinLanguageModel()),
+    asked = Asked(blue, lambda task: told)
+    kept = CachedLanguageModel(asked, DictCache())
+    for model in (kept, BreakerLanguageModel(asked), CountedLanguageModel(asked, lambda *heard: None),
+                  StrictLanguageModel(asked), FallbackLanguageModel(kept, BuiltinLanguageModel()),
                   RoutedLanguageModel(BuiltinLanguageModel(), {"merge": kept}), RoutedLanguageModel(kept, {})):
         assert conditions_of(model, MERGE) == told
     assert conditions_of(BuiltinLanguageModel(), MERGE) == Conditions()

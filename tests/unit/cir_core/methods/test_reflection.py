@@ -224,7 +224,7 @@ def test_stopping_while_an_answer_comes_in_keeps_the_rounds_before(searcher_for)
 
 @pytest.mark.parametrize("error", [
     LanguageModelUnavailable("llm.example does not answer. Try again."),
-    ImageUnreadable("r3g0b0.png is not there (any more)."),
+    ImageUnreadable("r3g0b0.png is missing."),
 ])
 def test_a_round_that_fails_leaves_those_before_and_says_so(searcher_for, error):
     searcher = searcher_for([SAY[0], error])

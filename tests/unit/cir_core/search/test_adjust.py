@@ -363,7 +363,7 @@ def test_notes_of_rounds_taken_back_go_with_them(gallery):
     assert {"first round", "second round"} <= set(found.notes)
     one = searcher.adjust(found, CORR, Adjustment(rounds=1))
     assert "first round" in one.notes and "second round" not in one.notes
-    assert "1 of 2 rounds of reflection were kept" in one.notes
+    assert "1 of 2 rounds of reflection are applied" in one.notes
     rewritten = searcher.adjust(found, CORR, Adjustment(rewritten="green"))
     assert "the query of round 2 was rewritten by hand" in rewritten.notes
 

@@ -124,7 +124,7 @@ def test_stopping_keeps_what_is_done(make):
 
     made = compare.run(NAME, "r0g3b0", "red", [TEXT, IMAGE, CIREVL], watch=watch, column_done=column_done)
     assert [bool(column.problem) for column in made.columns] == [False, False, True]
-    assert made.columns[2].problem == "Stopped before its turn came."
+    assert made.columns[2].problem == "Stopped before it started."
     watch.stop()
     with pytest.raises(Stopped, match="before any method"):
         compare.run(NAME, "r0g3b0", "red", [TEXT, IMAGE], watch=watch)

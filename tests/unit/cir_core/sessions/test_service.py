@@ -134,7 +134,7 @@ def test_what_cannot_be_done_says_why_and_stores_nothing(service):
     with pytest.raises(ImageUnreadable):
         service.add_upload(b"not an image")
     service._uploads.folder.write_text("in the way")
-    with pytest.raises(StorageError, match="cannot be kept"):
+    with pytest.raises(StorageError, match="cannot be stored"):
         service.add_upload(Image.new("RGB", (4, 4)))
     assert service.session(session.session_id).turns == ()
 

@@ -6,9 +6,9 @@ import threading
 import time
 
 import pytest
+from cachetools import FIFOCache
 
 from cir_core.errors import StudyError
-from web.analysis import score_jobs
 from web.analysis.score_jobs import Computation, ScoreRuns
 from web.http.background import BackgroundPool
 from web.http.long_actions import Runs
@@ -110,7 +110,7 @@ def test_what_cannot_begin_leaves_nothing_behind(runs):
 
 
 def test_only_runs_that_are_over_are_forgotten(scores, monkeypatch):
-    monkeypatch.setattr(score_jobs, "_KEPT", 2)
+    monkeypatch.setattr(scores, "_ended", FIFOCache(6))
     work = Work()
     running = scores.begin("s0", computation(work))
     waiting = [scores.begin(f"s{number}", computation(Work(waits=False))) for number in range(1, 6)]
@@ -118,6 +118,6 @@ def test_only_runs_that_are_over_are_forgotten(scores, monkeypatch):
     work.go.set()
     for run_id in (running, *waiting):
         finished(scores, run_id)
-    last = scores.begin("s9", computation(Work(waits=False)))
-    assert finished(scores, last).problem == ""
+    for number in range(4):
+        assert finished(scores, scores.begin(f"t{number}", computation(Work(waits=False)))).problem == ""
     assert [scores.state(run_id) is not None for run_id in (running, *waiting)] == [False] * 4 + [True] * 2

@@ -107,13 +107,13 @@ def test_a_value_lasts_from_when_its_making_began():
     assert seen == [1, 1, 2, 2, 3] and other == [0.0, 0.0, 0.0, 0.0, 4.1]
 
 
-def test_who_asks_after_it_was_forgotten_gets_a_new_one():
+def test_who_asks_after_it_was_dropped_gets_a_new_one():
     kept, make = SingleFlightCache(4, lasts=lambda key: 60.0), Counted()
     make.go.clear()
     with ThreadPoolExecutor(2) as pool:
         before = pool.submit(kept.get, "a", make)
         assert make.began.acquire(timeout=5)
-        kept.forget("a")
+        kept.drop(lambda key: key == "a")
         after = pool.submit(kept.get, "a", make)
         assert make.began.acquire(timeout=5)
         make.go.set()

@@ -20,8 +20,8 @@ WEB = Path(__file__).parents[4] / "web"
     ("The database /srv/cirque/cirque.db has no room left on its disk.",
      "The database cirque.db has no room left on its disk."),
     ("Cannot write 'C:\\Users\\ada\\cirque\\cirque.db'.", "Cannot write 'cirque.db'."),
-    ("The picture cannot be kept in /home/ada/.local/share/cirque/uploads: No space left on device.",
-     "The picture cannot be kept in uploads: No space left on device."),
+    ("The image cannot be stored in /home/ada/.local/share/cirque/uploads: No space left on device.",
+     "The image cannot be stored in uploads: No space left on device."),
     ("“/a/b/c.png” and (/d/e) are not there.", "“/a/b/c.png” and (e) are not there."),   # what somebody wrote stays
     # Nothing of these is a place on the server.
     ("Use “and/or”, 1/2, docs/galleries.md or http://localhost:8000/v1/models.",) * 2,
@@ -40,7 +40,7 @@ def test_what_cannot_be_stored_is_logged_in_full_and_browsers_are_told_something
         public_message(GalleryError("Not for the log: /srv/x/y"))
         shown = [public_message(StorageError(full, "The disk is full.")), public_message(StorageError(full))]
     assert [record.getMessage() for record in caplog.records] == [full] * 2
-    assert shown == ["The disk is full.", nothing_saved()] and "Tell whoever runs this cirque" in nothing_saved()
+    assert shown == ["The disk is full.", nothing_saved()] and "Tell the operator of this cirque" in nothing_saved()
 
 
 def test_a_status_tells_a_full_disk_from_a_wrong_request() -> None:

@@ -196,7 +196,7 @@ def test_a_seat_that_is_lost_while_the_store_is_asked_is_not_remembered():
 
     class Slow:
         def is_member(self, study_id: str, annotator: str) -> bool:
-            members.forget(study_id)      # released meanwhile
+            members.forget()      # released meanwhile
             return True
 
     visitor: Any = SimpleNamespace(name="Ada", may=frozenset({"annotate"}))

@@ -16,9 +16,10 @@ from tests.fakes.loops import run
 from tests.fakes.signed_in import SignedIn
 from web.http.json_api import get_endpoint
 from web.http.meter import Meter
-from web.http.request_ids import RequestIds, request_id
+from web.http.request_ids import id_of, request_id, with_request_ids
 from web.limits.networks import Networks
 from web.middleware.gradio_errors import Screens
+from web.middleware.proxy_headers import Forwarded
 from web.middleware.request_log import RequestLog, shown_path, templates_of
 from web.ops.logging_setup import FIELDS, JsonLines, TextLines
 
@@ -56,13 +57,14 @@ def browse(meter):
 
         @routes.get("/runs/{run_id}/stop")
         async def page(request: Request) -> dict[str, str]:
-            return {"id": request.state.request_id}
+            return {"id": id_of(request)}
 
         app = FastAPI(openapi_url=None)
         app.include_router(routes)
         app.add_middleware(SignedIn)
         app.add_middleware(RequestLog, meter=meter, templates=templates_of([routes]))
-        return TestClient(RequestIds(app, Networks(trusted)), client=(at, 5000), headers={"x-test-name": "Ada"})
+        app.add_middleware(with_request_ids)
+        return TestClient(Forwarded(app, Networks(trusted)), client=(at, 5000), headers={"x-test-name": "Ada"})
 
     return client
 
@@ -197,6 +199,7 @@ def call():
 
     app = FastAPI(openapi_url=None)
     app.add_middleware(RequestLog, meter=Meter(), templates={})
+    app.add_middleware(with_request_ids)
     with TestClient(run(page())) as client:
         yield lambda name, *data: client.post(f"/gradio_api/run/{name}", json={"data": data, "session_hash": "abc"})
 

@@ -65,7 +65,7 @@ def test_a_person_uploads_so_many_pictures_in_a_day(served: Any) -> None:
         assert ada.post("/media/upload", content=a_picture(colour)).status_code == 200
     refused = ada.post("/media/upload", content=a_picture(3))
     assert refused.status_code == 429 and 0 < int(refused.headers["Retry-After"]) <= 86_400
-    assert refused.json()["error"].startswith("You have uploaded 3 pictures today")
+    assert refused.json()["error"].startswith("You have uploaded 3 images today")
     assert ben.post("/media/upload", content=a_picture(3)).status_code == 200
 
 
@@ -88,7 +88,7 @@ def test_pictures_of_the_named_call_count_with_them(served: Any) -> None:
         return str(ben.post("/gradio_api/run/search", json={"data": ["", image, "in red", "", 5, "", [], []]}).text)
 
     assert "You have uploaded" not in searched()   # there is no gallery to search: the picture was taken before
-    assert "You have uploaded 1 pictures today" in searched()
+    assert "You have uploaded 1 images today" in searched()
 
 
 @pytest.mark.parametrize("path", ["/media/upload", "/gradio_api/upload"])

@@ -7,8 +7,8 @@ import pytest
 
 from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import Options, Selection
-from annotation.analysis.rendering.figures import MatrixCell, matrix
 from annotation.analysis.validity.report_sections import validity_sections
+from cir_core.reports.figures import MatrixCell, matrix
 from tests.fakes import reports
 from tests.fakes.reports import ANN, BOB, CLEO, PLAN
 

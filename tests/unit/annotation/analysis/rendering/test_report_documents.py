@@ -13,8 +13,8 @@ from annotation.analysis.preference.report_sections import preference_sections
 from annotation.analysis.records import ReportColumn, ReportTable, Section, Selection
 from annotation.analysis.rendering import documents
 from annotation.analysis.rendering.documents import html, markdown, report_file, report_files
-from annotation.analysis.rendering.figures import MatrixCell, matrix
 from annotation.analysis.validity.report_sections import validity_sections
+from cir_core.reports.figures import MatrixCell, matrix
 from tests.fakes import reports
 from tests.fakes.reports import PLAN
 

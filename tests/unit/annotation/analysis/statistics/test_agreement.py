@@ -9,17 +9,11 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.analysis.statistics.agreement import (
-    agreement,
-    check_scale,
-    cohen,
-    fleiss,
-    krippendorff,
-    positive_rate,
-    scale_of,
-    unanimous,
-)
+from annotation.analysis.statistics.cohen import agreement, cohen
+from annotation.analysis.statistics.fleiss import fleiss
+from annotation.analysis.statistics.krippendorff import check_scale, krippendorff, scale_of
 from annotation.analysis.statistics.matrix import Ratings
+from annotation.analysis.statistics.shares import positive_rate, unanimous
 from cir_core.errors import StudyError
 
 NOBODY = -1

@@ -10,11 +10,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from annotation.analysis.statistics import agreement_bootstrap as module
-from annotation.analysis.statistics.agreement import fleiss, krippendorff, positive_rate, unanimous
-from annotation.analysis.statistics.agreement_bootstrap import agreement_draws
+from annotation.analysis.statistics import agreement as module
+from annotation.analysis.statistics.agreement import agreement_draws
 from annotation.analysis.statistics.bootstrap import interval, weights
+from annotation.analysis.statistics.fleiss import fleiss
+from annotation.analysis.statistics.krippendorff import krippendorff
 from annotation.analysis.statistics.matrix import Ratings
+from annotation.analysis.statistics.shares import positive_rate, unanimous
 
 PAIRS = tuple(combinations(range(4), 2))
 SEED = 4

@@ -6,8 +6,7 @@ from scipy import stats
 
 from annotation.analysis.records import Options
 from annotation.analysis.statistics.bootstrap import weights
-from annotation.analysis.statistics.correlation import RatedSets, kendall, shapiro, spearman
-from annotation.analysis.statistics.rank_bootstrap import spearman_draws
+from annotation.analysis.statistics.correlation import RatedSets, kendall, shapiro, spearman, spearman_draws
 
 NONE = float("nan")
 POINT = Options(draws=0)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cir_core.datasets.domain import domain_named, domain_of
 from cir_core.datasets.records import Benchmark, BenchmarkQuery
+from cir_core.registry.kinds import domain_named, domain_of
 
 
 def benchmark(kind, *, dataset="", pools=("all",), reference="B001"):

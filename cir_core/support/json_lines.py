@@ -1,8 +1,8 @@
-"""An append-only file of JSON lines that survives being killed.
+"""Append-only JSON lines files that survive a killed process.
 
-Its first line, the heading, says what the file belongs to. A line is with the system when
-``append`` returns, so a killed process loses none; a machine that loses power loses those
-of the last seconds at most. What it tears is cut off when the file is opened again.
+The first line of :class:`Lines`, the heading, identifies the content. A line has been handed to the system when
+``append`` returns, so a killed process loses none; a power failure loses those of the last
+seconds at most. A partial last line is cut off when the file is opened again.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _SYNC_SECONDS = 2.0
 
 
 class Lines:
-    """One process at a time writes; the methods may be called from several threads.
+    """Single-process writer; methods are thread-safe.
 
-    Iterating gives each line behind the heading with its offset, which ``read`` takes.
+    Iterating gives each line after the heading with its offset, which ``read`` takes.
     """
 
     def __init__(self, path: Path, heading: Mapping[str, Any]) -> None:
-        """Go on with the file at ``path``, or begin it anew if its heading is another."""
+        """Continue the file at ``path``, or start a new one if its heading differs."""
         if read_heading(path) != heading:
             write_durably(path, _encoded(heading))
         self._path = path
-        self._end = max(end for _, end, _ in _whole_lines(path))
+        self._end = max(end for _, end, _ in whole_lines(path))
         self._lock = threading.Lock()
         self._file = path.open("r+b")
         self._file.truncate(self._end)
         self._unsynced, self._synced = 0, time.monotonic()
 
     def append(self, line: Mapping[str, Any]) -> int:
-        """The offset of the new line."""
+        """Append ``line``; returns its offset."""
         content = _encoded(line)
         with self._lock:
             start = self._end
@@ -60,7 +60,7 @@ class Lines:
         return line
 
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        lines = _whole_lines(self._path)
+        lines = whole_lines(self._path)
         next(lines, None)
         return ((start, line) for start, _, line in lines)
 
@@ -75,16 +75,16 @@ class Lines:
 
 
 def read_heading(path: Path) -> dict[str, Any] | None:
-    """The heading of the file at ``path``; None if there is none to go on with."""
-    return next((line for _, _, line in _whole_lines(path)), None)
+    """The heading of the file at ``path``; None if there is none."""
+    return next((line for _, _, line in whole_lines(path)), None)
 
 
 def _encoded(line: Mapping[str, Any]) -> bytes:
     return json.dumps(line, separators=(",", ":")).encode() + b"\n"
 
 
-def _whole_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Start, end and content of each line up to the first that is not one."""
+def whole_lines(path: Path, kind: type = dict) -> Iterator[tuple[int, int, Any]]:
+    """Start, end and content (a ``kind``) of each line up to the first invalid one; none for a missing file."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
@@ -96,7 +96,7 @@ def _whole_lines(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
                 line = json.loads(content)
             except (ValueError, RecursionError):
                 return
-            if not content.endswith(b"\n") or not isinstance(line, dict):
+            if not content.endswith(b"\n") or not isinstance(line, kind):
                 return
             yield start, start + len(content), line
             start += len(content)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from annotation.analysis.records import Estimate, Figure
-from annotation.analysis.rendering.axis_names import axis_names
-from annotation.analysis.rendering.formats import NONE, shown
+from cir_core.reports.axis_names import axis_names
+from cir_core.reports.cells import NONE, shown
+from cir_core.reports.records import Estimate, Figure
 
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x")
@@ -131,8 +131,7 @@ def bars(
     key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[int], *, axis: str, across: str,
 ) -> Figure:
     """Counts, each written over its bar with its share of all."""
-    total = sum(counts)
-    texts = [f"{shown(count, 'count')}<br>{shown(count / total, 'share')}" if total else "0" for count in counts]
+    texts = _counts(counts, "<br>")
     return Figure(key, title, alt, {"data": [{
         "type": "bar", "x": [_plain(label) for label in labels], "y": list(counts), "text": texts,
         "textposition": "outside", "cliponaxis": False, "marker": {"color": OKABE_ITO[0]}, "width": 0.6,
@@ -142,6 +141,24 @@ def bars(
         "xaxis": {"type": "category", "title": {"text": across}, "showgrid": False, "automargin": True},
         "yaxis": _axis(axis) | {"rangemode": "tozero"},
     }})
+
+
+def rows(key: str, title: str, alt: str, labels: Sequence[str], counts: Sequence[int], *, axis: str) -> Figure:
+    """Counts as bars that lie, with room for long labels; beside each its share of all."""
+    return Figure(key, title, alt, {"data": [{
+        "type": "bar", "orientation": "h", "x": list(counts), "y": [_plain(label) for label in labels],
+        "text": _counts(counts, " · "), "textposition": "outside", "cliponaxis": False,
+        "marker": {"color": OKABE_ITO[0]}, "width": 0.6, "hovertemplate": "%{y}: %{text}<extra></extra>",
+    }], "layout": {
+        "height": 70 + 40 * len(labels), "margin": {"l": 8, "r": 96, "t": 8, "b": 8},
+        "xaxis": _axis(axis) | {"rangemode": "tozero", "nticks": 5},
+        "yaxis": {"type": "category", "autorange": "reversed", "showgrid": False, "automargin": True, "ticks": ""},
+    }})
+
+
+def _counts(counts: Sequence[int], between: str) -> list[str]:
+    total = sum(counts)
+    return [f"{shown(one, 'count')}{between}{shown(one / total, 'share')}" if total else "0" for one in counts]
 
 
 def lines(

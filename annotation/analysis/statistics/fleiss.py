@@ -1,0 +1,71 @@
+"""Fleiss' kappa (1971) of all people: by statsmodels, in many draws at once, and with its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from annotation.analysis.records import Estimate, Undefined
+from annotation.analysis.statistics.bootstrap import kappa_with_interval
+from annotation.analysis.statistics.matrix import (
+    Ratings,
+    Values,
+    constant_estimate,
+    counts,
+    one_category,
+    sums_of,
+    too_few,
+    unless_constant,
+)
+
+
+def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
+    """Fleiss' kappa (1971) over the units of :func:`fleiss_units`; ``n`` counts them."""
+    people, chosen = ratings.people_per_unit(), fleiss_units(ratings)
+    if not (n := int(chosen.sum())):
+        return Estimate(None, 0, reason=too_few(ratings))
+    each, left = int(people[chosen][0]), int((people >= 2).sum()) - n
+    said = f"{_count(n, ratings.unit)} with {each} answers each; {left:,} with another number left out" if left else ""
+    codes = ratings.codes[chosen]
+    if one_category(codes):
+        return constant_estimate("all used one and the same category throughout", n, undefined, said)
+    from statsmodels.stats.inter_rater import fleiss_kappa
+
+    return Estimate(float(fleiss_kappa(counts(codes, len(ratings.categories)))), n, reason=said)
+
+
+def fleiss_units(ratings: Ratings) -> NDArray[np.bool_]:
+    """``[units]``: those that Fleiss' kappa can take together, for it wants as many answers for each. Of the units
+    with two answers or more they are those with the most frequent number of answers; of two such numbers the larger.
+    """
+    people = ratings.people_per_unit()
+    often = np.bincount(people[people >= 2])
+    if not len(often):
+        return np.zeros(len(people), dtype=np.bool_)
+    return np.asarray(people == len(often) - 1 - int(often[::-1].argmax()))
+
+
+def fleiss_draws(uses: Any, answers: int, constant: float) -> Callable[[Values], Values]:
+    """Fleiss (1971); ``answers`` of each unit."""
+    alike = np.asarray(uses.multiply(uses).sum(axis=1)).ravel() - answers
+
+    def kappa(weight: Values) -> Values:
+        given = answers * weight.sum(axis=1)
+        found = sums_of(weight, uses)
+        observed = weight @ alike / (given * (answers - 1))
+        expected = (found**2).sum(axis=1) / given**2
+        return unless_constant((observed - expected) / (1 - expected), found, given, constant)
+
+    return kappa
+
+
+def fleiss_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -> Estimate:
+    """Over the units that Fleiss' kappa takes."""
+    return kappa_with_interval(estimate, values, ratings.codes[fleiss_units(ratings)], ratings)
+
+
+def _count(n: int, unit: str) -> str:
+    return f"{n:,} {unit}" + ("" if n == 1 else "s")

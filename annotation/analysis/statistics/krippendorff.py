@@ -1,0 +1,93 @@
+"""Krippendorff's alpha (2011) of all people: by evalica, and in many draws at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import numpy as np
+
+from annotation.analysis.records import Estimate, Scale, Undefined
+from annotation.analysis.statistics.matrix import (
+    Ratings,
+    Values,
+    constant_estimate,
+    one_category,
+    sums_of,
+    too_few,
+    unless_constant,
+)
+from cir_core.errors import StudyError
+from cir_core.support.texts import shortened
+
+_SCALES: dict[str, tuple[Scale, str]] = {
+    "validity": ("nominal", "Verdicts and flags have no order"),
+    "preference": ("ordinal", "Ratings from 1 to 5 have an order"),
+}
+
+
+def scale_of(kind: str) -> Scale:
+    """The scale of what a study of this kind collects: flags are nominal, ratings ordinal."""
+    return _SCALES[kind][0]
+
+
+def check_scale(kind: str, scale: str) -> Scale:
+    """``scale``, if it is right for studies of this kind. Raises ``StudyError``."""
+    right, why = _SCALES[kind]
+    if scale == right:
+        return right
+    known = "" if scale in get_args(Scale) else f"There is no scale “{shortened(scale)}”. "
+    raise StudyError(f"{known}{why}: Krippendorff's alpha of a {kind} study is {right}. Ask for {right}, or leave the "
+                     "scale out.")
+
+
+def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") -> Estimate:
+    """Krippendorff's alpha (2011), for any number of people and missing answers; ``n``: units with two or more."""
+    paired = ratings.codes[ratings.people_per_unit() >= 2]
+    if not len(paired):
+        return Estimate(None, 0, reason=too_few(ratings))
+    if one_category(paired):
+        return constant_estimate("all used one and the same category throughout", len(paired), undefined)
+    import evalica
+    import pandas as pd
+
+    table = pd.DataFrame(np.where(paired < 0, np.nan, paired).T)
+    return Estimate(float(evalica.alpha(table, distance=scale).alpha), len(paired))
+
+
+def alpha_draws(uses: Any, scale: Scale, constant: float) -> Callable[[Values], Values]:
+    """What takes weights ``[batch, units]`` to alpha ``[batch]``. ``uses``: ``[units, categories]`` of units with two
+    answers or more."""
+    return (_nominal if scale == "nominal" else _ordinal)(uses, constant)
+
+
+def _nominal(uses: Any, constant: float) -> Callable[[Values], Values]:
+    """Krippendorff (2011), section C: values of a unit with m answers pair off with a weight of 1 / (m - 1)."""
+    people = np.asarray(uses.sum(axis=1)).ravel()
+    differ = (people**2 - np.asarray(uses.multiply(uses).sum(axis=1)).ravel()) / (people - 1)
+
+    def alpha(weight: Values) -> Values:
+        found = sums_of(weight, uses)
+        given = found.sum(axis=1)
+        observed, expected = weight @ differ, (given**2 - (found**2).sum(axis=1)) / (given - 1)
+        return unless_constant(1 - observed / expected, found, given, constant)
+
+    return alpha
+
+
+def _ordinal(uses: Any, constant: float) -> Callable[[Values], Values]:
+    """Krippendorff (2011), section D: two categories differ by the square of the uses between their middles."""
+    table = uses.toarray()
+    low, high = np.triu_indices(table.shape[1], 1)
+    meet = 2 * table[:, low] * table[:, high] / (table.sum(axis=1, keepdims=True) - 1)
+
+    def alpha(weight: Values) -> Values:
+        found = weight @ table
+        given = found.sum(axis=1)
+        middle = found.cumsum(axis=1) - found / 2
+        apart = (middle[:, low] - middle[:, high])**2
+        observed = ((weight @ meet) * apart).sum(axis=1)
+        expected = 2 * (found[:, low] * found[:, high] * apart).sum(axis=1) / (given - 1)
+        return unless_constant(1 - observed / expected, found, given, constant)
+
+    return alpha

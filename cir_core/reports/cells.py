@@ -1,0 +1,96 @@
+"""Cells of a report's tables as they are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from cir_core.reports.records import Headline, ReportTable
+
+NONE = "–"
+PROSE = frozenset({"reason", "assumption", "how", "note", "value"})   # columns of sentences; other texts are names
+_MINUS = "−"
+
+
+def shown(cell: Any, kind: str) -> str:
+    """A cell as in prose: "0.456", "81.1 %", "1,689", "< 0.001", and a dash for what is not there.
+
+    ``kind`` is that of a :class:`~cir_core.reports.records.ReportColumn`. A share that is not 0 or 1 is never
+    rounded to look like it.
+    """
+    if cell is None or (isinstance(cell, float) and not isfinite(cell)):
+        return NONE
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if kind == "text" or isinstance(cell, str):
+        return str(cell)
+    if kind == "count":
+        return _signed(f"{cell:,.0f}" if cell == round(cell) else f"{cell:,.1f}")
+    if kind == "share":
+        return _share(cell)
+    if kind == "p":
+        return "< 0.001" if cell < 0.001 else f"{cell:.3f}"
+    return _signed(f"{cell:.3f}")
+
+
+def shown_interval(low: float | None, high: float | None, kind: str) -> str:
+    """ "[0.412, 0.501]"; "" where there is none."""
+    return "" if low is None or high is None else f"[{shown(low, kind)}, {shown(high, kind)}]"
+
+
+def rests_on(one: Headline) -> str:
+    """What a headline rests on: "36 pairs", "1 pair"."""
+    unit = one.unit.removesuffix("s") if one.estimate.n == 1 else one.unit
+    return f"{shown(one.estimate.n, 'count')} {unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A table as it is read: a value and the bounds of its interval, three columns in files, are one, and a text that
+    no row has is none. ``right``: whether a column stands at the right."""
+
+    keys: tuple[str, ...]
+    names: tuple[str, ...]
+    right: tuple[bool, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def reading(table: ReportTable) -> Reading:
+    place = {column.key: number for number, column in enumerate(table.columns)}
+    bounds = {key: (low, high) for key in place
+              if (low := place.get(f"{key}_low")) is not None and (high := place.get(f"{key}_high")) is not None}
+    inside = {number for both in bounds.values() for number in both}
+    keys, names, right, columns = [], [], [], []
+    for number, column in enumerate(table.columns):
+        cells = [shown(row[number], column.kind) for row in table.rows]
+        if number in inside or (column.kind == "text" and cells and not any(row[number] for row in table.rows)):
+            continue
+        low, high = bounds.get(column.key, (None, None))
+        intervals = [] if low is None or high is None else [
+            shown_interval(row[low], row[high], column.kind) for row in table.rows]
+        columns.append([f"{cell} {interval}".rstrip() for cell, interval in zip(cells, intervals, strict=True)]
+                       if intervals else cells)
+        names.append(f"{column.name} [95 %]" if any(intervals) else column.name)
+        keys.append(column.key)
+        right.append(column.kind != "text")
+    return Reading(tuple(keys), tuple(names), tuple(right), tuple(zip(*columns, strict=True)))
+
+
+def shown_rows(table: ReportTable) -> list[list[str]]:
+    """The rows as they are read."""
+    return [[shown(cell, column.kind) for column, cell in zip(table.columns, row, strict=True)] for row in table.rows]
+
+
+def _share(value: float) -> str:
+    if 0 < value < 0.0005:
+        return "< 0.1 %"
+    if 0.9995 <= value < 1:
+        return "> 99.9 %"
+    return _signed(f"{value * 100:.1f}") + " %"
+
+
+def _signed(text: str) -> str:
+    """With a minus sign in place of a hyphen, and without any before a zero."""
+    number = text.removeprefix("-")
+    return number if number == text or not number.strip("0.,") else _MINUS + number
