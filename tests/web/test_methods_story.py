@@ -244,11 +244,11 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     wanted, unwanted = (tiles.nth(i).get_attribute("data-image") or "" for i in (1, 3))
     tiles.nth(1).click()
     page.keyboard.press("+")
-    expect(tiles.nth(1).get_by_role("button", name="More like rank 2")).to_have_attribute("aria-pressed", "true")
+    expect(tiles.nth(1).locator("[data-mark=more]")).to_have_attribute("aria-pressed", "true")
     tiles.nth(3).hover()
-    tiles.nth(3).get_by_role("button", name="More like rank 4").click()
-    tiles.nth(3).get_by_role("button", name="Less like rank 4").click()  # one sign at a time
-    expect(tiles.nth(3).get_by_role("button", name="More like rank 4")).to_have_attribute("aria-pressed", "false")
+    tiles.nth(3).locator("[data-mark=more]").click()
+    tiles.nth(3).locator("[data-mark=less]").click()  # one sign at a time
+    expect(tiles.nth(3).locator("[data-mark=more]")).to_have_attribute("aria-pressed", "false")
     marked = page.locator("[data-marked]")
     expect(marked.locator("img")).to_have_count(2)
 
@@ -278,7 +278,7 @@ def test_marks_go_with_the_next_search(open_page: Open) -> None:
     choose(page, "latest")
     screen.search(page, "in blue", 1)
     expect(page.get_by_text("marks do not count")).to_be_visible()
-    expect(page.get_by_role("button", name="More like rank 1")).to_have_count(0)
+    expect(screen.tiles(page).locator("[data-mark]")).to_have_count(0)
 
 
 def test_the_settings_show_what_applies(open_page: Open) -> None:

@@ -3,18 +3,20 @@ import { letterOf, judgesPart, panelPart } from "./judges.js";
 import { WHY } from "./queue.js";
 import { verdictForm } from "./verdict.js";
 import { missing } from "../annotate/answer.js";
-import { api, h, kbd, token } from "../shared/common.js";
+/** @import { Judgement, OpenCase, Rubric, Validity } from "../shared/types.js" */
+import { ApiProblem, api, h, kbd, messageOf, token } from "../shared/common.js";
 import { createPictures } from "../shared/pictures.js";
 
 const LEAST_REASON = 3;
 const DOUBLE_MS = 300; // an Enter that comes sooner was meant for the case before
 const COMMANDS = "jknprz"; // letters that do not take a judge's answer without Shift
 
+/** @param {{ name: string, rubric: Rubric, found: OpenCase, number: number, decided(item: string, said: string): Promise<unknown> }} of */
 export function caseView({ name, rubric, found, number, decided }) {
   const { item, judgements, decision } = found;
   const drafts = draftsOf(name);
   const opened = performance.now();
-  let panelOpened = false, saving = false, press = null;
+  let panelOpened = false, saving = false, press = /** @type {{ what: string, token: string } | null} */ (null);
 
   const pictures = createPictures();
   pictures.show(item);
@@ -22,6 +24,7 @@ export function caseView({ name, rubric, found, number, decided }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const state = h("p", { class: "cq-quiet", role: "status" });
   const button = h("button", { class: "cq-btn primary wide", type: "button", onmousedown: (event) => event.preventDefault(), onclick: save });
+  /** @param {string} letter */
   const direct = (letter) => !form.active && !COMMANDS.includes(letter.toLowerCase());
   const judges = judgesPart(rubric, found, take, direct);
   const panel = panelPart(found, () => form.answer.alternatives, form.mark, () => { panelOpened = true; });
@@ -47,7 +50,8 @@ export function caseView({ name, rubric, found, number, decided }) {
     button.replaceChildren(saving ? "Saving…" : decision ? "Save the revision" : "Decide and go on", kbd("Enter"));
     button.setAttribute("aria-disabled", String(saving));
     for (const hint of judges.querySelectorAll("kbd[data-letter]")) {
-      hint.textContent = direct(hint.dataset.letter) ? hint.dataset.letter : `⇧${hint.dataset.letter}`;
+      const letter = hint.getAttribute("data-letter") ?? "";
+      hint.textContent = direct(letter) ? letter : `⇧${letter}`;
     }
   }
   function changed() {
@@ -57,12 +61,14 @@ export function caseView({ name, rubric, found, number, decided }) {
     for (const card of judges.querySelectorAll(".taken")) card.classList.remove("taken");
     hints();
   }
+  /** @param {Judgement} judgement */
   function take(judgement) {
     form.fill(judgement.answer);
     changed();
     judges.querySelector(`[aria-label="${judgement.label}"]`)?.classList.add("taken");
     state.textContent = `${judgement.label}’s answer. Say why, or change it.`;
   }
+  /** @param {string} text @param {HTMLElement} [place] */
   function complain(text, place) {
     problem.textContent = text;
     problem.hidden = false;
@@ -86,7 +92,8 @@ export function caseView({ name, rubric, found, number, decided }) {
       await decided(item.id, overtook ? `Case ${number} had been decided since you opened it, by somebody else or in another window. `
         + `Your decision counts now; that one is kept as revision ${revision - 1}.` : "Decided");
     } catch (error) {
-      complain(error.kind === "away" ? `${error.message} Your decision is still here: press Enter to send it again.` : error.message);
+      const away = error instanceof ApiProblem && error.kind === "away";
+      complain(away ? `${error.message} Your decision is still here: press Enter to send it again.` : messageOf(error));
     } finally {
       saving = false;
       hints();
@@ -96,16 +103,20 @@ export function caseView({ name, rubric, found, number, decided }) {
   return {
     elements,
     save,
+    /** @param {EventTarget | null} field */
     isReason: (field) => field === form.reason,
     // Whether the arrow moved the zoomed pictures.
+    /** @param {string} key */
     arrow(key) {
-      const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[key];
+      /** @type {Record<string, [number, number]>} */
+      const moves = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }, move = moves[key];
       if (!move || !pictures.zoomed) return false;
       pictures.pan(...move);
       return true;
     },
+    /** @param {string} key */
     press(key) {
-      const judge = key.length === 1 && judgements.find((it) => letterOf(it) === key.toUpperCase());
+      const judge = key.length === 1 ? judgements.find((it) => letterOf(it) === key.toUpperCase()) : undefined;
       const taken = judge && !(judge.answer.unsure && !judge.answer.flags.length);
       if (key === "Enter") save();
       else if (/^[1-9]$/.test(key)) return form.press(key);
@@ -123,15 +134,19 @@ export function caseView({ name, rubric, found, number, decided }) {
 }
 
 // Unfinished decisions of this tab: they survive a reload and going to another case.
+/** @param {string} study */
 function draftsOf(study) {
   const key = `cirque.adjudicate.${study}`;
+  /** @typedef {{ answer: Validity, reason: string }} Unfinished */
+  /** @returns {Record<string, Unfinished | undefined>} */
   const all = () => {
     try {
-      return JSON.parse(sessionStorage.getItem(key)) || {};
+      return JSON.parse(sessionStorage.getItem(key) ?? "null") || {};
     } catch {
       return {};
     }
   };
+  /** @param {(drafts: Record<string, Unfinished | undefined>) => void} change */
   const put = (change) => {
     try {
       const drafts = all();
@@ -140,8 +155,11 @@ function draftsOf(study) {
     } catch { /* private windows may not store anything */ }
   };
   return {
+    /** @param {string} item */
     read: (item) => all()[item],
+    /** @type {(item: string, draft: Unfinished) => void} */
     write: (item, draft) => put((drafts) => { drafts[item] = draft; }),
+    /** @param {string} item */
     drop: (item) => put((drafts) => { delete drafts[item]; }),
   };
 }

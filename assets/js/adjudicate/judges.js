@@ -1,13 +1,21 @@
 // All judgements of one item side by side, without names.
 import { at, h, kbd } from "../shared/common.js";
 import { lasting } from "../studies/words.js";
+/** @import { Category, Judgement, OpenCase, Picture, Rubric } from "../shared/types.js" */
 
+/** @param {Event} event */
 const stay = (event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
 // "A" of "Judge A".
-export const letterOf = (judgement) => judgement.label.split(" ").at(-1);
+/** @type {(judgement: Judgement) => string} */
+export const letterOf = (judgement) => judgement.label.split(" ").at(-1) ?? "";
 
+/** @typedef {(judgement: Judgement) => void} Take */
+/** @typedef {(letter: string) => boolean} Direct whether a letter takes that judge's answer without Shift */
+
+/** @type {(rubric: Rubric, found: OpenCase, take: Take, direct: Direct) => HTMLElement} */
 export function judgesPart(rubric, { judgements, item, judged_by_you: own }, take, direct) {
+  /** @type {Category[]} */
   const categories = [...rubric.flags, rubric.valid];
   return h("section", { class: "cq-adjudges", "aria-label": "Judgements" },
     h("div", { class: "cq-sttitle" }, h("h2", { text: judgements.length === 1 ? "One judgement" : `${judgements.length} judgements` }),
@@ -15,6 +23,7 @@ export function judgesPart(rubric, { judgements, item, judged_by_you: own }, tak
     h("div", { class: "cq-adcards" }, judgements.map((judgement) => card(rubric, categories, judgement, item, take, direct))));
 }
 
+/** @type {(rubric: Rubric, categories: Category[], judgement: Judgement, item: { panel: Picture[] }, take: Take, direct: Direct) => HTMLElement} */
 function card(rubric, categories, judgement, item, take, direct) {
   const { answer, label, seconds } = judgement, letter = letterOf(judgement);
   const hint = kbd(direct(letter) ? letter : `⇧${letter}`);
@@ -23,7 +32,7 @@ function card(rubric, categories, judgement, item, take, direct) {
     : answer.validated ? h("p", { class: "cq-adv valid", text: rubric.valid.name })
       : answer.flags.length ? null
         : h("p", { class: "cq-adv", text: answer.validated === false ? "Not valid, no flag" : "No verdict" });
-  const flags = categories.filter(({ code }) => answer.flags.includes(code)).toSorted((a, b) => a.severity - b.severity);
+  const flags = categories.filter(({ code }) => answer.flags.includes(code)).toSorted((a, b) => (a.severity ?? 0) - (b.severity ?? 0));
   return h("article", { class: "cq-adcard", "aria-label": label },
     h("header", {}, h("h3", { text: label }), h("small", { class: "num", text: seconds ? lasting(seconds) : "" })),
     verdict,
@@ -37,6 +46,7 @@ function card(rubric, categories, judgement, item, take, direct) {
 }
 
 // The panel with what judges marked in it; one's own marks can be set too.
+/** @param {OpenCase} found @param {() => string[]} marked @param {(token: string) => void} mark @param {() => void} opened */
 export function panelPart({ item, judgements }, marked, mark, opened) {
   if (!item.panel?.length) return null;
   const tiles = item.panel.map((image, place) => {
@@ -54,7 +64,7 @@ export function panelPart({ item, judgements }, marked, mark, opened) {
     h("summary", {}, `Images that searches found (${item.panel.length})`, kbd("P")), grid);
   return {
     element: fold,
-    draw: () => { for (const tile of tiles) tile.setAttribute("aria-pressed", String(marked().includes(tile.dataset.image))); },
+    draw: () => { for (const tile of tiles) tile.setAttribute("aria-pressed", String(marked().includes(tile.dataset.image ?? ""))); },
     toggle: () => { fold.open = !fold.open; },
   };
 }

@@ -1,7 +1,8 @@
 // The adjudication screen: the queue, one item with all that was said of it, and the decision.
 import { caseView } from "./case.js";
 import { queuePart } from "./queue.js";
-import { api, at, dialogOpen, h, openScreen, say, setKeys, toast, typing } from "../shared/common.js";
+import { api, at, dialogOpen, h, messageOf, openScreen, say, setKeys, toast, typing } from "../shared/common.js";
+/** @import { Case, OpenCase, Rubric } from "../shared/types.js" */
 import { fetchAhead } from "../shared/pictures.js";
 
 const STALE_MS = 60000;
@@ -13,11 +14,13 @@ setKeys([
   ["z", "Zoom; the arrows move it"], ["Esc", "Out of a text field"], ["?", "These keys"],
 ]);
 
+/** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "adjudicate", styles: ["study", "studies"], css: "cq-ad" }, (body, { slot }) => {
   const name = new URL(window.location.href).searchParams.get("study");
   return name ? studyView(body, slot, name) : chooseStudy(body);
 });
 
+/** @param {HTMLElement} body */
 async function chooseStudy(body) {
   const { studies } = await api("GET", "adjudicate/studies");
   body.classList.add("cq-adchoose");
@@ -30,16 +33,20 @@ async function chooseStudy(body) {
       h("p", { class: "cq-quiet num", text: `${done.toLocaleString("en")} answers · ${decisions.toLocaleString("en")} adjudicated` })))));
 }
 
+/** @param {HTMLElement} body @param {HTMLElement} slot @param {string} name */
 async function studyView(body, slot, name) {
   const query = `study=${encodeURIComponent(name)}`;
-  const rubric = await api("GET", `study/rubric?${query}`);
+  const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?${query}`));
   slot.replaceChildren(h("b", { class: "cq-adwhere", text: name, dir: "auto" }));
   const queue = queuePart(choose);
   const stage = h("div", { class: "cq-adstage" });
   body.replaceChildren(queue.element, stage);
+    const blur = () => { if (document.activeElement instanceof HTMLElement) document.activeElement.blur(); };
+  /** @type {Map<string, { read: number, promise: Promise<OpenCase> }>} */
   const cases = new Map(); // item → {read, promise}
-  let view = null, asked = 0, queueRead = 0;
+  let view = /** @type {ReturnType<typeof caseView> | null} */ (null), asked = 0, queueRead = 0;
 
+  /** @param {string} item */
   const readCase = (item) => {
     const known = cases.get(item);
     if (known && Date.now() - known.read < STALE_MS) return known.promise;
@@ -53,6 +60,7 @@ async function studyView(body, slot, name) {
     queue.put((await api("GET", `adjudicate/queue?${query}`)).cases);
   }
 
+  /** @param {string} item */
   async function choose(item) {
     const mine = ++asked;
     queue.at(item);
@@ -60,7 +68,7 @@ async function studyView(body, slot, name) {
     try {
       found = await readCase(item);
     } catch (error) {
-      if (mine === asked) toast(error.message);
+      if (mine === asked) toast(messageOf(error));
       return;
     }
     if (mine !== asked) return;
@@ -69,16 +77,17 @@ async function studyView(body, slot, name) {
     url.searchParams.set("item", item);
     window.history.replaceState(null, "", url);
     view = caseView({ name, rubric, found, number: queue.number(item) ?? found.number, decided });
-    stage.replaceChildren(...view.elements);
-    if (stage.contains(document.activeElement) || typing(document.activeElement)) document.activeElement.blur();
+    stage.replaceChildren(...view.elements.filter((element) => element !== null));
+    if (stage.contains(document.activeElement) || typing(document.activeElement)) blur();
     stage.scrollTop = 0;
     say(`Case ${found.number}. ${found.judgements.length} judgements. ${found.item.text}`);
     const next = queue.step(1);
     if (next) {
       readCase(next).then(({ item: { reference, target } }) =>
-        fetchAhead([reference, target].filter((it) => !it.missing).map((it) => it.large))).catch(() => {});
+        fetchAhead([reference, target].flatMap((it) => (it.missing ? [] : [it.large])))).catch(() => {});
     }
   }
+  /** @type {(item: string, said: string) => Promise<unknown>} */
   async function decided(item, said) {
     queue.decided(item);
     toast(said);
@@ -95,6 +104,7 @@ async function studyView(body, slot, name) {
     const more = queue.open();
     return more ? choose(more) : finished(true);
   }
+  /** @param {boolean} some */
   function finished(some) {
     view = null;
     asked += 1;
@@ -105,20 +115,21 @@ async function studyView(body, slot, name) {
       h("p", { text: again ? "Every case of this study has a decision. You can still revise one: choose it on the left."
         : "No judge was unsure so far, and where several judged the same item they agree. Come back when more is answered." }),
       h("div", { class: "cq-row" }, again, h("a", { class: "cq-btn", href: `${at("studies")}?${query}`, text: "To the study" }))));
-    document.activeElement?.blur();
+    blur();
     say(again ? "All decided" : "Nothing to adjudicate");
   }
 
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || dialogOpen() || event.isComposing) return;
     if (typing(event.target)) {
-      if (event.key === "Escape") event.target.blur();
+      if (event.key === "Escape") blur();
       else if (event.key === "Enter" && !event.shiftKey && view?.isReason(event.target)) view.save();
       else return;
       return event.preventDefault();
     }
-    if ((event.key === "Enter" || event.key === " ") && event.target.closest("button, a, summary")) return;
-    const by = { j: 1, ArrowDown: 1, ArrowRight: 1, k: -1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+    if ((event.key === "Enter" || event.key === " ") && /** @type {Element} */ (event.target).closest("button, a, summary")) return;
+    /** @type {Record<string, number>} */
+    const ways = { j: 1, ArrowDown: 1, ArrowRight: 1, k: -1, ArrowUp: -1, ArrowLeft: -1 }, by = ways[event.key];
     if (by && !view?.arrow(event.key)) {
       const to = queue.step(by);
       if (to) choose(to);
@@ -131,7 +142,8 @@ async function studyView(body, slot, name) {
   const wanted = new URL(window.location.href).searchParams.get("item") || queue.open();
   if (wanted) await choose(wanted);
   if (!view) {
-    if (wanted && queue.open()) await choose(queue.open());
+    const open = wanted && queue.open();
+    if (open) await choose(open);
     else finished(false);
   }
 }

@@ -1,20 +1,25 @@
 // The cases of a study, the most pressing first.
+/** @import { Case } from "../shared/types.js" */
 import { h } from "../shared/common.js";
 
+/** @type {Record<string, [string, string]>} */
 export const WHY = {
   unsure: ["unsure", "A judge was unsure"], tie: ["tie", "As many say valid as not"],
   split: ["split", "A majority, but not all agree"], flags: ["flags", "All say not valid, for different reasons"],
 };
 
+/** @param {Event} event */
 const stay = (event) => event.preventDefault(); // a click does not take the focus: the keys go on working
 
+/** @param {(item: string) => void} choose */
 export function queuePart(choose) {
-  let cases = [], here = "", only = "open";
+  let cases = /** @type {Case[]} */ ([]), here = "", only = "open";
   const list = h("ol", { class: "cq-adlist" });
   const filter = h("div", { class: "cq-adfilter", role: "group", "aria-label": "Which cases" });
   const left = h("p", { class: "cq-quiet num", role: "status" });
   const element = h("nav", { class: "cq-adqueue", "aria-label": "Cases" }, h("header", {}, h("h2", { text: "Cases" }), left), filter, list);
 
+  /** @param {Case} it */
   const fits = (it) => (only === "all" || (only === "decided" ? it.decided : !it.decided && (only === "open" || it.why === only)));
   const shown = () => cases.filter((it) => fits(it) || it.item === here);
 
@@ -23,7 +28,8 @@ export function queuePart(choose) {
     if (!["open", "decided", "all"].includes(only) && !whys.includes(only)) only = "open";
     left.textContent = open.length ? `${open.length} to decide` : cases.length ? "All decided" : "None so far";
     filter.hidden = !cases.length;
-    const choices = [["open", "Open", open.length], ...(whys.length > 1 ? whys.map((why) => [why, WHY[why][0], open.filter((it) => it.why === why).length]) : []),
+    /** @type {[string, string, number][]} */
+    const choices = [["open", "Open", open.length], ...(whys.length > 1 ? whys.map((why) => /** @type {[string, string, number]} */ ([why, WHY[why][0], open.filter((it) => it.why === why).length])) : []),
       ["decided", "Decided", cases.length - open.length]];
     filter.replaceChildren(...choices.map(([value, name, number]) => h("button", { type: "button", "aria-pressed": String(only === value),
       "data-only": value, onmousedown: stay, onclick: () => { only = value; draw(); } }, `${name} `, h("span", { class: "num", text: number }))));
@@ -35,25 +41,32 @@ export function queuePart(choose) {
   }
   return {
     element,
+    /** @param {Case[]} these */
     put(these) { cases = these; draw(); },
+    /** @param {string} item */
     at(item) { here = item; draw(); },
+    /** @param {string} item */
     decided(item) {
       cases = cases.map((it) => (it.item === item ? { ...it, decided: true } : it));
       draw();
     },
     // The case ``by`` places on in what is shown, or null.
+    /** @param {number} by */
     step(by) {
       const all = shown(), place = all.findIndex((it) => it.item === here);
       return all[place < 0 ? 0 : place + by]?.item ?? null;
     },
     // The open case behind this one, from the start again at the end; null when all are decided.
+    /** @param {string} item */
     after(item) {
       const place = cases.findIndex((it) => it.item === item);
       return [...cases.slice(place + 1), ...cases.slice(0, Math.max(0, place))].find((it) => !it.decided)?.item ?? null;
     },
+    /** @param {string} what */
     only(what) { only = what; draw(); },
     open: () => cases.find((it) => !it.decided)?.item ?? null,
     first: () => cases[0]?.item ?? null,
+    /** @param {string} item */
     number: (item) => cases.find((it) => it.item === item)?.number,
   };
 }

@@ -1,22 +1,24 @@
 // The adjudicator's own answer: the rubric of the judges and a reason. Taken from a judge or set by hand.
 import { byKey, flagOf, flipFlag, flipMark, flipReason, flipValid, settled, start } from "../annotate/answer.js";
 import { h, kbd } from "../shared/common.js";
+/** @import { Rubric, Validity } from "../shared/types.js" */
 import { createRubric } from "../annotate/rubric.js";
 
-// ``changed()`` is called after every change by hand.
+/** @param {Rubric} rubric @param {() => void} changed is called after every change by hand */
 export function verdictForm(rubric, changed) {
   let answer = start(), active = "";
   const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", maxlength: 4000, "aria-label": "Reason for the decision",
     placeholder: "A few words are enough", oninput: () => changed() });
   const rows = createRubric(rubric, act);
 
-  function act(name, value) {
+  /** @param {string} name @param {string} [value] */
+  function act(name, value = "") {
     if (name === "flag") {
       answer = flipFlag(answer, rubric, value);
-      active = answer.flags.includes(value) && flagOf(rubric, value).reasons.length ? value : "";
+      active = answer.flags.includes(value) && flagOf(rubric, value)?.reasons.length ? value : "";
     } else if (name === "reason") {
       answer = flipReason(answer, rubric, value);
-      active = rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === value)).code;
+      active = rubric.flags.find((flag) => flag.reasons.some(({ code }) => code === value))?.code ?? "";
     } else if (name === "valid") {
       answer = flipValid(answer);
       active = "";
@@ -34,22 +36,30 @@ export function verdictForm(rubric, changed) {
     reason,
     complain: rows.complain,
     get active() { return active; },
+    /** @param {string} key */
     press(key) { // a digit
+      const flag = byKey(rubric, key);
       if (key === rubric.valid.key) act("valid");
-      else if (byKey(rubric, key)) act("flag", byKey(rubric, key).code);
+      else if (flag) act("flag", flag.code);
       else return false;
       return true;
     },
+    /** @param {string} key */
     letter(key) { // a sub-reason of the flag that was set last
-      const found = active && flagOf(rubric, active).reasons.find((it) => it.key === key);
+      const found = flagOf(rubric, active)?.reasons.find((it) => it.key === key);
       if (found) act("reason", found.code);
       return Boolean(found);
     },
+    /** @param {string} image */
     mark(image) {
       answer = flipMark(answer, image);
       changed();
     },
-    // What a judge had left open is no answer: its flags are a hint. ``why`` stays as it is unless given.
+    /**
+     * What a judge had left open is no answer: its flags are a hint.
+     * @param {Validity} from
+     * @param {string} [why] stays as it is unless given
+     */
     fill(from, why) {
       answer = { ...start(from), unsure: false, panel_opened: false };
       if (!answer.validated) answer.validated = answer.flags.length ? false : null;
@@ -59,6 +69,7 @@ export function verdictForm(rubric, changed) {
       rows.draw(answer, active);
     },
     get answer() { return answer; },
+    /** @param {boolean} panelOpened */
     settled: (panelOpened) => settled({ ...answer, panel_opened: panelOpened }, rubric),
   };
   rows.draw(answer, active);

@@ -1,4 +1,5 @@
 // What stands in the log, in words. Kinds that a later version has are shown as they are.
+/** @type {Record<string, string>} */
 const SAID = {
   "sign-in": "signed in", "sign-in.failed": "wrong name or password", "sign-in.throttled": "had to wait before trying again",
   "sign-out": "signed out",
@@ -12,11 +13,15 @@ const SAID = {
   "report.downloaded": "downloaded a report", "session.exported": "exported a search session", "log.exported": "exported this log",
   "database.backed-up": "backed the database up", "database.restored": "restored a backup",
 };
+/** @type {Record<string, string>} */
 const GROUPS = { "sign-in.all": "Signing in", "account.all": "Accounts", "invitation.all": "Invitations", "study.all": "Studies", "scores.all": "Scores",
   "database.all": "Database" };
 
+/** @param {string} kind */
 export const inWords = (kind) => SAID[kind] || kind;
+/** @param {string} group */
 export const groupInWords = (group) => `${GROUPS[group] || group}: all`;
 // Details are short plain values: roles, counts, addresses, forms.
+/** @param {Record<string, unknown>} details */
 export const detailsOf = (details) => Object.entries(details).map(([name, value]) =>
   `${name.replaceAll("_", " ")}: ${Array.isArray(value) ? value.join(", ") : String(value)}`).join(" · ");

@@ -1,6 +1,7 @@
 // The log screen: who did what, by person, kind and time; a page at a time, and as a file.
 import { ApiProblem, api, at, h, openScreen, say, setKeys, toast } from "../shared/common.js";
 import { fileMenu } from "../shared/files.js";
+/** @import { Act, Acts } from "../shared/types.js" */
 import { detailsOf, groupInWords, inWords } from "./log-words.js";
 
 const FIELDS = ["person", "kind", "since", "until"];
@@ -10,6 +11,9 @@ const MOMENT = new Intl.DateTimeFormat("en", { year: "numeric", month: "short", 
 
 setKeys([["?", "These keys"]]);
 
+/** @typedef {Record<string, string | number>} Wanted what to show of the log, by the names of the fields */
+
+/** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "log", styles: ["study", "log"], css: "cq-lo" }, async (body) => {
   const asked = new URL(window.location.href).searchParams;
   const wanted = Object.fromEntries(FIELDS.map((name) => [name, asked.get(name) || ""]));
@@ -18,15 +22,18 @@ export const mount = (element) => openScreen(element, { page: "log", styles: ["s
   screen(body, wanted, first instanceof ApiProblem ? await fetchActs({}) : first, first instanceof ApiProblem ? first.message : "");
 });
 
-const query = (wanted) => new URLSearchParams(Object.entries(wanted).filter(([, value]) => value !== "")).toString();
+/** @param {Wanted} wanted */
+const query = (wanted) => new URLSearchParams(Object.entries(wanted).map(([name, value]) => [name, String(value)]).filter(([, value]) => value !== "")).toString();
+/** @param {Wanted} wanted */
 const fetchActs = (wanted) => api("GET", `log/acts?${query(wanted)}`);
 
+/** @param {HTMLElement} body @param {Record<string, string>} wanted @param {Acts} first @param {string} problem */
 function screen(body, wanted, first, problem) {
   const rows = h("tbody", {});
   const none = h("div", { class: "cq-none", hidden: true }, h("h2", { text: "Nothing like that" }), h("p", { text: "Ask for less: another person, every kind, a longer time." }));
   const table = h("div", { class: "cq-loscroll", tabindex: "0", role: "region", "aria-label": "Log" }, h("table", { class: "cq-lotable" },
     h("thead", {}, h("tr", {}, ["When (UTC)", "Who", "What", "About"].map((text) => h("th", { scope: "col", text })))), rows));
-  const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => more() });
+  const older = h("button", { class: "cq-btn", type: "button", text: "Older", onclick: () => { more(); } });
   const said = h("p", { class: "cq-loproblem", role: "alert", text: problem, hidden: !problem });
   let shown = { ...wanted }, last = 0;
 
@@ -40,7 +47,8 @@ function screen(body, wanted, first, problem) {
   }
 
   async function show() {
-    const now = Object.fromEntries(FIELDS.map((name) => [name, inputs[name].value.trim()]));
+    /** @type {Record<string, string>} */
+    const now = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, input.value.trim()]));
     const answer = await ask(now);
     if (!answer) return;
     shown = now;
@@ -50,6 +58,7 @@ function screen(body, wanted, first, problem) {
     draw(answer, true);
   }
 
+  /** @param {Wanted} of */
   async function ask(of) {
     try {
       const answer = await fetchActs(of);
@@ -63,11 +72,12 @@ function screen(body, wanted, first, problem) {
     }
   }
 
+  /** @param {Acts} answer @param {boolean} anew */
   function draw({ acts, more: left }, anew) {
     if (anew) rows.replaceChildren();
     const drawn = acts.map(row);
     rows.append(...drawn);
-    if (acts.length) last = acts.at(-1).number;
+    last = acts.at(-1)?.number ?? last;
     older.hidden = !left;
     table.hidden = !rows.childElementCount;
     none.hidden = Boolean(rows.childElementCount);
@@ -75,6 +85,7 @@ function screen(body, wanted, first, problem) {
     return drawn;
   }
 
+  /** @type {(kind: string, text: string) => HTMLElement} */
   const choice = (kind, text) => h("option", { value: kind, text, selected: kind === shown.kind });
   const inputs = {
     person: h("input", { name: "person", maxlength: 64, autocomplete: "off", spellcheck: "false", dir: "auto", value: shown.person }),
@@ -85,6 +96,7 @@ function screen(body, wanted, first, problem) {
   const form = h("form", { class: "cq-loform", role: "search", onsubmit: (event) => { event.preventDefault(); show(); } },
     field("Person", inputs.person), field("What", inputs.kind), field("From (UTC)", inputs.since), field("To (UTC)", inputs.until),
     h("button", { class: "cq-btn primary", text: "Show" }));
+  /** @type {(kind: string, what: string) => { address(): string, what: string, kind: string }} */
   const file = (kind, what) => ({ address: () => at(`log/file?${query({ ...shown, form: kind })}`), what, kind: `.${kind}` });
   body.replaceChildren(
     h("header", { class: "cq-lohead" }, h("div", {}, h("h1", { text: "Log" }),
@@ -94,6 +106,7 @@ function screen(body, wanted, first, problem) {
   draw(first, true);
 }
 
+/** @param {Act} act */
 function row({ at: moment, kind, by, about, details }) {
   return h("tr", { tabindex: -1 },
     h("td", { class: "cq-lowhen" }, h("time", { datetime: moment, title: moment, text: MOMENT.format(new Date(moment)) })),
@@ -102,4 +115,5 @@ function row({ at: moment, kind, by, about, details }) {
     h("td", { class: "cq-loabout" }, about ? h("span", { text: about, dir: "auto" }) : null, h("span", { class: "cq-quiet", text: detailsOf(details), dir: "auto" })));
 }
 
+/** @type {(label: string, input: HTMLElement) => HTMLElement} */
 const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);

@@ -1,22 +1,25 @@
 // The people screen: who may sign in and as what, and links with which others make an account.
 import { ApiProblem, api, at, confirm, copy, dialog, h, openScreen, say, setKeys, toast } from "../shared/common.js";
+/** @import { Account, Invitation, Me, People, Props } from "../shared/types.js" */
 
 const LEAST = 8; // characters of a password
 
 setKeys([["?", "These keys"]]);
 
+/** @param {HTMLElement} element */
 export const mount = (element) => openScreen(element, { page: "people", styles: ["study", "people"], css: "cq-pe" },
   async (body, { me }) => screen(body, me, await api("GET", "people/all")));
 
+/** @param {HTMLElement} body @param {Me} me @param {People} first */
 function screen(body, me, first) {
   const roles = first.roles.map(({ role }) => role);
   const list = h("section", { "aria-label": "Accounts" });
   const links = h("section", { "aria-label": "Invitations" });
 
-  // Says what went wrong, and answers null then.
+  /** Says what went wrong, and answers null then. @param {string} path @param {object} sent @param {string} [done] */
   async function change(path, sent, done) {
     try {
-      const answer = await api("POST", `people/${path}`, sent);
+      const answer = /** @type {People} */ (await api("POST", `people/${path}`, sent));
       draw(answer);
       if (done) toast(`${done}${withdrawn(answer)}`);
       return answer;
@@ -27,10 +30,13 @@ function screen(body, me, first) {
     }
   }
 
+  /** @param {Account} person */
   const mine = (person) => !me.open && person.name === me.name;
+  /** @type {(props: Props, chosen:  string, from?: string[]) => HTMLSelectElement} */
   const choice = (props, chosen, from = roles) => h("select", props,
     from.map((role) => h("option", { value: role, text: role, selected: role === chosen })));
 
+  /** @param {Account} person */
   function row(person) {
     const role = choice({ "aria-label": `Role of ${person.name}`, onchange: async () => {
       const sure = !mine(person) || await confirm("Change your own role?", "You may not be able to open this page afterwards.", "Change it");
@@ -51,6 +57,7 @@ function screen(body, me, first) {
         h("button", { class: "cq-btn small", type: "button", text: "New password", "aria-label": `New password for ${person.name}`, onclick: () => askPassword(person) }), shut)));
   }
 
+  /** @param {Account} person */
   async function deactivate(person) {
     const yes = await confirm(mine(person) ? "Deactivate yourself?" : `Deactivate ${person.name}?`,
       `${mine(person) ? "You are" : `${person.name} is`} signed out at once, and open invitations are withdrawn. What was judged stays, and an admin can undo this.`, "Deactivate");
@@ -59,12 +66,14 @@ function screen(body, me, first) {
     }
   }
 
+  /** @param {Invitation} invited */
   async function withdraw({ invitation, role }) {
     const yes = await confirm("Withdraw this invitation?",
       `Nobody can make an account with the link of ${invitation} (${role}) any more. Who has done so stays.`, "Withdraw it");
     if (yes) await change("withdraw", { invitation }, "The invitation is withdrawn.");
   }
 
+  /** @param {Account} person */
   function askPassword(person) {
     const password = passwordField();
     const form = h("form", { onsubmit: async (event) => {
@@ -114,12 +123,13 @@ function screen(body, me, first) {
     const form = h("form", { class: "cq-peform", onsubmit: async (event) => {
       event.preventDefault();
       const answer = await change("invite", { role: role.value, days: Number(days.value), uses: Number(uses.value) });
-      if (answer) made.replaceChildren(...shownOnce("Invitation link", at(answer.path)));
+      if (answer?.path) made.replaceChildren(...shownOnce("Invitation link", at(answer.path)));
     } }, field("Role", role), field("Days it holds", days), field("People who may use it", uses), h("button", { class: "cq-btn primary", text: "Make a link" }));
     return h("section", { "aria-label": "Invite" }, h("h2", { text: "Invite" }),
       h("p", { class: "cq-quiet", text: "Whoever has the link chooses a name and a password, and is in." }), form, made, links);
   }
 
+  /** @param {People} now */
   function draw({ people, invitations }) {
     list.replaceChildren(people.length
       ? h("div", { class: "cq-pescroll" }, h("table", { class: "cq-petable" },
@@ -140,8 +150,11 @@ function screen(body, me, first) {
 }
 
 // Of who invites nobody any more; the server counts them.
+/** @type {(answer: People) => string} */
 const withdrawn = ({ withdrawn: count }) => (!count ? "" : count === 1 ? " An open invitation was withdrawn." : ` ${count} open invitations were withdrawn.`);
+/** @type {(label: string, input: HTMLElement) => HTMLElement} */
 const field = (label, input) => h("label", { class: "cq-field" }, h("span", { text: label }), input);
+/** @param {string} at */
 const day = (at) => new Date(at).toLocaleDateString("en", { year: "numeric", month: "short", day: "numeric" });
 
 // In plain sight: an admin has to pass it on.
@@ -155,11 +168,12 @@ function passwordField() {
 function invented() {
   const letters = "abcdefghjkmnpqrstuvwxyz123456789";
   const drawn = [...crypto.getRandomValues(new Uint8Array(12))].map((byte) => letters[byte % letters.length]).join("");
-  return drawn.match(/.{4}/g).join("-");
+  return drawn.replace(/(.{4})(?=.)/g, "$1-");
 }
 
+/** @type {(label: string, value: string) => HTMLElement[]} */
 function shownOnce(label, value) {
-  const shown = h("input", { readonly: true, value, onfocus: () => shown.select() });
+  const shown = h("input", { readonly: true, value, onfocus: () => { shown.select(); } });
   return [h("div", { class: "cq-peonce" }, field(label, shown),
     h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(value, { shown }) })), h("p", { class: "cq-quiet", text: "Pass it on now: it is shown this once." })];
 }

@@ -1,15 +1,21 @@
 // What is looked at: a study, a part of it, and how its numbers are made. All of it stands in the address, people by
 // their seats, so that a link opens the same view and tells no name.
 
-const LISTS = { dataset: "datasets", category: "categories", person: "people" };
+/** @import { View } from "../shared/types.js" */
+/** @typedef {keyof typeof USUAL} Option */
+
+/** @type {[string, "datasets" | "categories" | "people"][]} by their names in the address */
+const LISTS = [["dataset", "datasets"], ["category", "categories"], ["person", "people"]];
 export const USUAL = { draws: "1000", seed: "", undefined: "null", resample: "items", k: "5", plan: "" };
 const LATEST_SEED = 1e15, MOST_DRAWS = 10000, NARROWEST = 0.005;
 export const WIDTHS = { min: NARROWEST, max: 1 };
 export const SEEDS = { min: 0, max: LATEST_SEED, step: 1 };
 export const CUTOFFS = "\\s*[1-5]\\s*(,\\s*[1-5]\\s*)*";
 
+/** @type {(text: string, most: number) => boolean} */
 const whole = (text, most) => /^\d{1,16}$/.test(text.trim()) && Number(text) <= most;
 // Whether a value of the address can be used, and what it is not otherwise.
+/** @type {Record<string, [(text: string) => boolean, string]>} */
 const CHECKED = {
   draws: [(text) => whole(text, MOST_DRAWS), "is no whole number from 0 to 10,000"],
   seed: [(text) => text === "" || whole(text, LATEST_SEED), "is no whole number from 0 to 10¹⁵"],
@@ -23,48 +29,55 @@ const CHECKED = {
 const SHOWN = 40; // characters of a value that is left out
 
 // ``ignored``: a sentence for each value that was left out.
+/** @returns {View & { ignored: string[] }} */
 export function readView(address = window.location.href) {
-  const { searchParams } = new URL(address), ignored = [];
-  const leftOut = (name, text, end = "was left out") => ignored.push(
+  const { searchParams } = new URL(address), ignored = /** @type {string[]} */ ([]);
+  /** @type {(name: string, text: string, end?: string) => void} */
+  const leftOut = (name, text, end = "was left out") => void ignored.push(
     `${name}=${text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text} ${CHECKED[name]?.[1] ?? "is neither shown nor hidden"} and ${end}.`);
+  /** @type {(name: string, text: string) => boolean} */
   const good = (name, text) => {
     if (!CHECKED[name] || CHECKED[name][0](text)) return true;
     leftOut(name, text);
     return false;
   };
-  const view = { study: searchParams.get("study") || "", rules: searchParams.get("rules"), ignored };
-  for (const [name, list] of Object.entries(LISTS)) view[list] = searchParams.getAll(name).filter((text) => good(name, text));
-  view.people = view.people.map(Number);
-  for (const [name, usual] of Object.entries(USUAL)) {
+  const all = (/** @type {string} */ name) => searchParams.getAll(name).filter((text) => good(name, text));
+  const lists = { datasets: all("dataset"), categories: all("category"), people: all("person").map(Number) };
+  const options = { ...USUAL };
+  for (const name of /** @type {Option[]} */ (Object.keys(USUAL))) {
     const text = searchParams.get(name);
-    view[name] = text !== null && good(name, text) ? text : usual;
+    if (text !== null && good(name, text)) options[name] = text;
   }
   const block = searchParams.get("block") ?? "", names = searchParams.get("names") ?? "shown";
-  view.block = good("block", block) && block === "1";
-  view.names = names !== "shown"; // in doubt nobody is named
-  if (view.names && names !== "hidden") leftOut("names", names, "names are hidden");
-  return view;
+  const shown = good("block", block) && block === "1";
+  const hides = names !== "shown"; // in doubt nobody is named
+  if (hides && names !== "hidden") leftOut("names", names, "names are hidden");
+  return { study: searchParams.get("study") || "", rules: searchParams.get("rules"), ignored, ...lists, ...options, block: shown, names: hides };
 }
 
 // The address of ``view``, with nothing in it that goes without saying.
+/** @param {View} view */
 export function addressOf(view) {
   const url = new URL(window.location.href);
-  for (const name of ["study", "rules", "block", "names", ...Object.keys({ ...LISTS, ...USUAL })]) url.searchParams.delete(name);
+  for (const name of ["study", "rules", "block", "names", ...LISTS.map(([name]) => name), ...Object.keys(USUAL)]) url.searchParams.delete(name);
   if (view.study) url.searchParams.set("study", view.study);
-  for (const [name, list] of Object.entries(LISTS)) for (const one of view[list]) url.searchParams.append(name, one);
+  for (const [name, list] of LISTS) for (const one of view[list]) url.searchParams.append(name, String(one));
   if (view.block) url.searchParams.set("block", "1");
   if (view.names) url.searchParams.set("names", "hidden");
-  for (const [name, usual] of Object.entries(USUAL)) if (view[name] !== usual) url.searchParams.set(name, view[name]);
+  for (const name of /** @type {Option[]} */ (Object.keys(USUAL))) if (view[name] !== USUAL[name]) url.searchParams.set(name, view[name]);
   if (view.rules !== null) url.searchParams.set("rules", view.rules);
   return url;
 }
 
 export const EVERYTHING = { datasets: [], categories: [], people: [], block: false };
 export const AS_USUAL = { ...USUAL, rules: null };
+/** @param {View} view */
 export const filtered = (view) => view.datasets.length + view.categories.length + view.people.length > 0 || view.block;
-export const unusual = (view) => Object.entries(AS_USUAL).some(([name, usual]) => view[name] !== usual);
+/** @param {View} view */
+export const unusual = (view) => /** @type {(keyof typeof AS_USUAL)[]} */ (Object.keys(AS_USUAL)).some((name) => view[name] !== AS_USUAL[name]);
 
 // What the server is asked, whatever it is asked for. ``study``: its id, which stays when it is renamed.
+/** @param {View} view @param {{ id: string, kind: string }} study */
 export function wanted(view, { id, kind }) {
   const { datasets, categories, people, block } = view;
   const query = new URLSearchParams({ study: id, names: view.names ? "hidden" : "shown",
@@ -80,9 +93,10 @@ export function wanted(view, { id, kind }) {
 }
 
 // ``wanted`` with the draws that intervals come from; 0 for none. Planning rests on draws.
+/** @type {(view: View, study: { id: string, kind: string }, draws?: string | number) => URLSearchParams} */
 export function wantedReport(view, study, draws = view.draws) {
   const query = wanted(view, study);
-  query.set("draws", draws);
+  query.set("draws", String(draws));
   if (view.plan && Number(draws)) query.set("plan", view.plan);
   return query;
 }

@@ -2,19 +2,26 @@
 import { h, toggle } from "../shared/elements.js";
 import { shortened } from "./sections/names.js";
 import { count } from "../studies/words.js";
+/** @import { Part } from "../shared/types.js" */
 
 const FEW = 14;
 
-// ``chosen()``: the values that are on; ``change(values)`` hears of a press. ``put([[value, label, number]])`` draws.
+/** @template {string | number} Value @typedef {[value: Value, label: string, number: number | null]} Chip */
+/**
+ * @template {string | number} Value
+ * @param {{ label: string, chosen(): Value[], change(values: Value[]): void, unit: string }} of ``chosen``: the values that are on; ``change`` hears of a
+ * press
+ * @returns {Part & { put(chips: Chip<Value>[]): void }}
+ */
 export function chipRow({ label, chosen, change, unit }) {
   const chips = h("div", { class: "cq-an-chips" });
   const element = h("div", { class: "cq-an-filter", role: "group", "aria-label": label, hidden: true }, h("span", { class: "cq-label", text: label }), chips);
-  let known = "", all = false, options = []; // [[value, name, number, short]]
+  let known = "", all = false, options = /** @type {[...Chip<Value>, short: string][]} */ ([]);
 
   function draw() {
     const on = new Set(chosen());
     const shown = all || options.length <= FEW + 2 ? options : options.filter(([value], place) => place < FEW || on.has(value));
-    const focus = element.contains(document.activeElement) ? document.activeElement.dataset.value : null;
+    const focus = element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-value") ?? null : null;
     chips.replaceChildren(...shown.map(([value, name, number, short]) => {
       const chip = h("button", { type: "button", class: "cq-an-chip", "data-value": value, title: short === name ? null : name,
         "aria-label": short === name ? null : [name, number === null ? "" : count(number)].join(" ").trim(), onclick: () => {
@@ -27,7 +34,7 @@ export function chipRow({ label, chosen, change, unit }) {
       return chip;
     }), ...(shown.length < options.length || all ? [h("button", { type: "button", class: "cq-an-chip more", "data-value": "more",
       text: all ? "Fewer" : `${count(options.length - shown.length)} more`, onclick: () => { all = !all; draw(); } })] : []));
-    if (focus !== null) [...chips.children].find((it) => it.dataset.value === focus)?.focus({ preventScroll: true });
+    if (focus !== null) /** @type {HTMLElement[]} */ ([...chips.children]).find((it) => it.dataset.value === focus)?.focus({ preventScroll: true });
   }
 
   return {
@@ -44,10 +51,11 @@ export function chipRow({ label, chosen, change, unit }) {
   };
 }
 
-// One of several, as buttons in a row.
+/** One of several, as buttons in a row. @param {{ label: string, options: string[][], value: string, change(value: string): void }} of */
 export function choice({ label, options, value, change }) {
   const buttons = options.map(([of, name, title]) => h("button", { type: "button", text: name, title, "data-value": of,
     onclick: () => { mark(of); change(of); } }));
+  /** @param {string} now */
   const mark = (now) => { for (const button of buttons) toggle(button, button.dataset.value === now); };
   mark(value);
   return { mark, element: h("div", { class: "cq-an-filter", role: "group", "aria-label": label },

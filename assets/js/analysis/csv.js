@@ -6,6 +6,7 @@ const TOO_LARGE = "This file is larger than 8 MB. Leave out the columns that are
 const SHOWN_FAULTS = 5;
 
 // Its text. Throws a sentence for what is no such file: nothing is guessed, and no letter is replaced.
+/** @param {File} file */
 export async function csvText(file) {
   if (file.size > MOST_BYTES) throw new Error(TOO_LARGE);
   let bytes;
@@ -15,15 +16,17 @@ export async function csvText(file) {
     throw new Error(`${file.name} cannot be read (any more). Choose it again.`);
   }
   const mark = [...bytes.subarray(0, 2)].join(" ");
-  const encoding = { "255 254": "utf-16le", "254 255": "utf-16be" }[mark] ?? "utf-8";
+  /** @type {Record<string, string>} */
+  const marked = { "255 254": "utf-16le", "254 255": "utf-16be" };
   try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+    return new TextDecoder(marked[mark] ?? "utf-8", { fatal: true }).decode(bytes);
   } catch {
     throw new Error(`${file.name} is not UTF-8. Save it as “CSV UTF-8”.`);
   }
 }
 
 // A sentence of the server with a fault a line: the first of them, and how many more there are.
+/** @param {string} text */
 export function firstFaults(text) {
   const [head, ...faults] = text.split("\n");
   const rest = /^\s*and ([\d,]+) more$/.exec(faults.at(-1) ?? "");

@@ -4,22 +4,31 @@ import { CUTOFFS, EVERYTHING, SEEDS, USUAL, filtered } from "./address.js";
 import { chipRow, choice } from "./chips.js";
 import { ruleLines } from "../survey/rules.js";
 import { plural } from "../studies/words.js";
+/** @import { Kind, Props, Report, View } from "../shared/types.js" */
+/** @import { Option } from "./address.js" */
+
+/**
+ * ``view()``: what is looked at now; ``change({…})`` changes a part of it.
+ * @typedef {{ view(): View, change(part: Partial<View>): void }} Looking
+ */
 
 const DRAWS = [["0", "None", "Wilson’s alone, which need no draws"], ["200", "200"], ["1000", "1,000"], ["5000", "5,000"]];
 const NO_RULE = "none";
 
-// ``view()``: what is looked at now; ``change({…})`` changes a part of it.
+/** @param {Looking & { kind: Kind }} of */
 export function createFilters({ kind, view, change }) {
   const unit = kind === "preference" ? "questions" : "items";
-  const list = (name, label, of = unit) => chipRow({ label, unit: of, chosen: () => view()[name], change: (values) => change({ [name]: values }) });
-  const datasets = list("datasets", "Data set"), categories = list("categories", "Category"), people = list("people", "People", "answers");
+  const datasets = chipRow({ label: "Data set", unit, chosen: () => view().datasets, change: (values) => change({ datasets: values }) });
+  const categories = chipRow({ label: "Category", unit, chosen: () => view().categories, change: (values) => change({ categories: values }) });
+  const people = chipRow({ label: "People", unit: "answers", chosen: () => view().people, change: (values) => change({ people: values }) });
   const block = chipRow({ label: "Items", unit, chosen: () => (view().block ? ["block"] : []), change: (on) => change({ block: on.length > 0 }) });
   const clear = h("button", { class: "cq-btn small", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) });
-  const made = howMade({ kind, view, change, unit });
+  const made = howMade({ kind, view, change });
   const element = h("div", { class: "cq-an-filters", role: "search", "aria-label": "What to look at" },
     datasets.element, categories.element, people.element, block.element, clear, made.element);
   return {
     element,
+    /** @param {Report} answer */
     put({ choices, report, about }) {
       datasets.put(choices.datasets.map(([name, number]) => [name, name, number]));
       categories.put(choices.categories.map(([name, number]) => [name, name.replaceAll("_", " "), number]));
@@ -34,9 +43,11 @@ export function createFilters({ kind, view, change }) {
   };
 }
 
-function howMade({ kind, view, change, unit }) {
+/** @param {Looking & { kind: Kind }} of */
+function howMade({ kind, view, change }) {
   const now = view();
-  const fields = [], choosing = [];
+  const fields = /** @type {[Option, HTMLInputElement][]} */ ([]), choosing = /** @type {[Option, { mark(value: string): void }][]} */ ([]);
+  /** @type {(label: string, name: Option, props: Props, title?: string) => [HTMLInputElement, HTMLElement]} */
   const field = (label, name, props, title) => {
     const input = h("input", { value: now[name], ...props, onchange: () => {
       const value = input.value.trim() || USUAL[name];
@@ -45,6 +56,7 @@ function howMade({ kind, view, change, unit }) {
     fields.push([name, input]);
     return [input, h("label", { class: "cq-an-filter", title }, h("span", { class: "cq-label", text: label }), input)];
   };
+  /** @type {(label: string, name: Option, options: string[][]) => HTMLElement} */
   const oneOf = (label, name, options) => {
     const made = choice({ label, options, value: now[name], change: (value) => change({ [name]: value }) });
     choosing.push([name, made]);
@@ -64,18 +76,21 @@ function howMade({ kind, view, change, unit }) {
   return {
     element: h("details", { class: "cq-an-made" }, h("summary", { text: "How numbers are made" }),
       h("div", { class: "cq-an-options" }, parts), rules?.element ?? null),
+    /** @type {(report: Report["report"], about: Report["about"]) => void} */
     put(report, about) {
       for (const [name, input] of fields) if (document.activeElement !== input && input.validity.valid) input.value = view()[name];
       for (const [name, made] of choosing) made.mark(view()[name]);
       const used = about?.options?.seed;
-      if (Number.isInteger(used) && !view().seed) seed.placeholder = String(used);
+      if (used !== undefined && Number.isInteger(used) && !view().seed) seed.placeholder = String(used);
       rules?.put(report?.rules ?? {});
     },
   };
 }
 
 // Rules of this look alone; what the study keeps is set in its own screen.
+/** @param {Looking} of */
 function ruleList({ view, change }) {
+  /** @type {(of: Element) => HTMLInputElement[]} */
   const limits = (of) => [...of.querySelectorAll("input[type=number]")];
   const valid = () => lines.every(({ on, element: line }) => !on.checked || limits(line).every((input) => input.reportValidity()));
   const lines = ruleLines(() => valid() && change({ rules: lines.filter(({ on }) => on.checked).map((it) => it.text).join(",") || NO_RULE }));
@@ -86,6 +101,7 @@ function ruleList({ view, change }) {
     h("ul", { class: "cq-strules" }, lines.map((it) => it.element)), h("p", { class: "cq-row" }, said, back));
   return {
     element,
+    /** @param {Record<string, number | boolean | null>} inForce */
     put(inForce) { // {failed_checks: 2}
       for (const it of lines) {
         const limit = inForce[it.rule.replaceAll("-", "_")];

@@ -1,5 +1,6 @@
 // Asks for reports: points first, then with intervals. Follows a study while people answer in it.
-import { api } from "../shared/common.js";
+import { ApiProblem, api, messageOf } from "../shared/calls.js";
+/** @import { CallOptions, Report } from "../shared/types.js" */
 
 const POLL_MS = 5000, CLOSED_MS = 30000; // a closed study may be opened again
 const AGAIN_MS = 15000; // where no answer came
@@ -8,28 +9,39 @@ const REST = 5; // a report that took a second is made again after five at the e
 const QUIET_MS = 700; // an answer that "nothing is new" comes sooner
 
 // Whether the same may work a moment later: nobody answered, or not as they should.
-export const passing = ({ status = 0, kind }) => ["away", "storage"].includes(kind) || status >= 500;
+/** @param {unknown} problem */
+export const passing = (problem) => problem instanceof ApiProblem && (["away", "storage"].includes(problem.kind) || problem.status >= 500);
+const unknown = (/** @type {unknown} */ problem) => problem instanceof ApiProblem && problem.kind === "unknown";
 export const AGAIN = `Asked again every ${AGAIN_MS / 1000} seconds.`;
 
 // ``query(draws)``: what to ask, as URLSearchParams; without draws as many as are wanted. Calls back:
 // show(answer, {final, fresh}), busy(text or ""), problem(error), trouble(sentence or ""), news(answers since),
 // gone(error) once the study is no longer there: nothing is asked any more then.
+/**
+ * @param {{ query(draws?: number): URLSearchParams, draws(): string, following(): boolean, show(answer: Report, how: { final: boolean, fresh: boolean }): void,
+ *   busy(text: string): void, problem(error: unknown): void, trouble(text: string): void, news(number: number): void, gone(error: unknown): void }} of
+ */
 export function follow({ query, draws, following, show, busy, problem, trouble, news, gone }) {
-  let round = 0, stamp = null, answered = null, accepting = false, took = 0, timer = 0, due = 0, next = poll, giveUp = new AbortController();
-  let left = false, lost = null;
+  let round = 0, accepting = false, took = 0, timer = 0, due = 0, next = /** @type {() => unknown} */ (poll), giveUp = new AbortController();
+  let stamp = /** @type {string | null} */ (null), answered = /** @type {number | null} */ (null);
+  let left = false, lost = /** @type {unknown} */ (null);
 
+  /** @type {(params: URLSearchParams, options?: CallOptions) => Promise<import("../shared/types.js").AnswerOf<"analysis/report">>} */
   const ask = (params, options) => api("GET", `analysis/report?${params}`, undefined, { patience: PATIENCE_MS, signal: giveUp.signal, ...options });
+  /** @param {number} number */
   const announce = (number) => (number ? `${number.toLocaleString("en")} draws…` : "Counting…");
 
+  /** @type {(answer: Report, final: boolean, fresh: boolean) => void} */
   function take(answer, final, fresh) {
     const now = answer.about?.answered ?? null;
-    if (!fresh && answered !== null && now > answered) news(now - answered);
+    if (!fresh && answered !== null && now !== null && now > answered) news(now - answered);
     answered = now;
     ({ accepting } = answer);
     if (final) ({ stamp } = answer);
     show(answer, { final, fresh });
   }
 
+  /** @param {unknown} error */
   function stop(error) {
     lost = error;
     round += 1;
@@ -49,16 +61,16 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     stamp = null;
     answered = null;
     due = Infinity;
-    let counted = false, failed = null;
+    let counted = false, failed = /** @type {unknown} */ (null);
     try {
       busy("Counting…");
-      const points = await ask(query(0));
+      const points = /** @type {Report} */ (await ask(query(0)));
       if (mine !== round) return;
       take(points, !wanted, true);
       counted = true;
       if (wanted) {
         busy(announce(wanted));
-        const began = Date.now(), full = await ask(query());
+        const began = Date.now(), full = /** @type {Report} */ (await ask(query()));
         if (mine !== round) return;
         took = Date.now() - began;
         take(full, true, false);
@@ -68,14 +80,15 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
       failed = error;
     }
     if (mine !== round) return;
-    if (failed?.kind === "unknown") return stop(failed);
+    if (unknown(failed)) return stop(failed);
     busy("");
-    if (failed && counted) trouble(`${failed.message} There are no intervals yet.${passing(failed) ? ` ${AGAIN}` : ""}`);
+    if (failed && counted) trouble(`${messageOf(failed)} There are no intervals yet.${passing(failed) ? ` ${AGAIN}` : ""}`);
     else if (failed) problem(failed);
     if (!failed) plan(poll);
     else if (passing(failed)) plan(load, AGAIN_MS);
   }
 
+  /** @param {() => unknown} what @param {number} [wait] */
   function plan(what, wait = accepting ? POLL_MS : CLOSED_MS) {
     clearTimeout(timer);
     next = what;
@@ -96,7 +109,7 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
     params.set("since", stamp);
     const waiting = setTimeout(() => { if (mine === round) busy(announce(Number(draws()))); }, QUIET_MS);
     const began = Date.now();
-    let failed = null;
+    let failed = /** @type {unknown} */ (null);
     try {
       const answer = await ask(params, { ask: false });
       if (mine !== round) return;
@@ -111,9 +124,9 @@ export function follow({ query, draws, following, show, busy, problem, trouble, 
       clearTimeout(waiting);
     }
     if (mine !== round) return;
-    if (failed?.kind === "unknown") return stop(failed);
+    if (unknown(failed)) return stop(failed);
     busy("");
-    if (failed) trouble(`${failed.message} ${AGAIN}`);
+    if (failed) trouble(`${messageOf(failed)} ${AGAIN}`);
     plan(poll, failed ? AGAIN_MS : undefined);
   }
 

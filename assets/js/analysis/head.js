@@ -1,5 +1,6 @@
 // Over a report: which study, how far it is, live or not, names or codes, and the whole report as files.
 import { at, h, kept, say, toast, toggle } from "../shared/common.js";
+/** @import { Listed, Report } from "../shared/types.js" */
 import { fileMenu } from "../shared/files.js";
 import { answersWord } from "./sections/cards.js";
 import { ago, chip, count, plural } from "../studies/words.js";
@@ -10,7 +11,10 @@ const KINDS = { validity: "Validity", preference: "Preference" };
 const KEPT = "cirque.analysis.live";
 const PULSE_MS = 4000;
 
-// ``toggleLive()`` hears that somebody wants to follow from now on.
+/**
+ * @param {import("./filters.js").Looking & { study: Listed, query(): URLSearchParams, toggleLive(): void }} of ``toggleLive`` hears that somebody wants
+ * to follow from now on
+ */
 export function createHead({ study, query, view, change, toggleLive }) {
   let live = kept.read(KEPT, true), pulsing = 0;
   const title = h("h1", { text: study.name, dir: "auto" }), kind = chip(KINDS[study.kind] ?? study.kind);
@@ -41,6 +45,7 @@ export function createHead({ study, query, view, change, toggleLive }) {
         h("div", { class: "cq-row" }, follow, names, menu)), facts),
     mark,
     get live() { return live; },
+    /** @param {Report} answer */
     put({ accepting, about, choices }) {
       title.textContent = about.study;
       kind.textContent = [KINDS[study.kind] ?? study.kind, about.protocol].filter(Boolean).join(" · ");
@@ -50,7 +55,7 @@ export function createHead({ study, query, view, change, toggleLive }) {
       facts.textContent = [about.planned ? `${count(about.answered)} of ${plural(about.planned, "answer")}` : plural(about.answered, "answer"),
         plural(people, "person", "people"), about.latest ? `latest ${ago(about.latest)}` : ""].filter(Boolean).join(" · ");
     },
-    // So many more answers than a moment ago.
+    /** @param {number} number so many more answers than a moment ago */
     news(number) {
       news.textContent = answersWord(number);
       news.hidden = false;

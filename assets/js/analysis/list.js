@@ -1,13 +1,17 @@
 // All studies, with how much there is to analyse in each.
 import { api, at, h } from "../shared/common.js";
+/** @import { Listed } from "../shared/types.js" */
+/** @import { Screen, Shown } from "./main.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 import { bar, chip, count, percent, plural } from "../studies/words.js";
 
 const KINDS = { validity: ["Validity", "item"], preference: ["Preference", "question"] };
 const BEAT_MS = 15000;
 
+/** @type {(screen: Screen) => Promise<Shown>} */
 export async function listView(screen) {
   const list = h("ul", { class: "cq-stlist" });
+  /** @param {Listed[]} studies */
   const put = (studies) => list.replaceChildren(...studies.map((study) => row(screen, study)));
   const { studies } = await api("GET", "analysis/studies");
   put(studies);
@@ -29,6 +33,7 @@ export async function listView(screen) {
   };
 }
 
+/** @param {Screen} screen */
 const empty = (screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothing to analyse yet" }),
   h("p", { text: "Numbers come from a study’s answers, and there is no study yet." }),
   screen.may("manage")
@@ -36,8 +41,10 @@ const empty = (screen) => h("div", { class: "cq-none" }, h("h2", { text: "Nothin
       h("a", { href: at("studies"), text: "plan it first" }), ". Or begin with a sample:"), sampleStudy()]
     : h("p", { text: "Whoever runs this cirque makes one. It will stand here as soon as there is one." }));
 
+/** @type {(screen: Screen, study: Listed) => HTMLElement} */
 function row(screen, { name, kind, accepting, items, answered, planned, people }) {
   const [called, unit] = KINDS[kind] ?? [kind, "item"];
+  /** @param {MouseEvent} event */
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();

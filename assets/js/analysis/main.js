@@ -2,32 +2,42 @@
 import { addressOf, readView } from "./address.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
-import { at, h, mountNav, say, setKeys, style } from "../shared/common.js";
+import { ApiProblem, at, h, messageOf, mountNav, say, setKeys, style } from "../shared/common.js";
+/** @import { Me, View } from "../shared/types.js" */
 
 setKeys([["?", "These keys"], ["Esc", "Close what is open"]]);
 
+/**
+ * What the parts of this screen ask of it.
+ * @typedef {{ may(what: string): boolean, go(study: string): void, put(view: View): void }} Screen
+ */
+/** @typedef {{ element: HTMLElement, begin?: () => void, leave(): void }} Shown */
+
+/** @param {string} study */
 const titleOf = (study) => (study ? `${study}: analysis · cirque` : "Analysis · cirque");
 
+/** @param {HTMLElement} element */
 export async function mount(element) {
   await Promise.all([style("study"), style("studies"), style("analysis")]);
   const bar = h("div", {});
   const body = h("main", { class: "cq-st cq-an", "aria-busy": "true" });
   element.replaceChildren(bar, body);
+  /** @param {unknown} error */
   const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
-    h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
+    h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() }),
-      error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));
-  let me;
+      error instanceof ApiProblem && error.kind === "unknown" ? h("a", { class: "cq-btn", href: at("analysis"), text: "All studies" }) : null)));
+  let me = /** @type {Me | null} */ (null);
   try {
     ({ me } = await mountNav(bar, { page: "analysis" }));
   } catch (error) {
     return problem(error);
   }
-  let shown = null, asked = 0;
+  let shown = /** @type {Shown | null} */ (null), asked = 0;
 
+  /** @type {Screen} */
   const screen = {
-    me: me.name,
-    may: (what) => me.may.includes(what),
+    may: (what) => Boolean(me?.may.includes(what)),
     // Another study, or the list ("").
     go(study) {
       window.history.pushState(null, "", addressOf({ ...readView("about:blank"), study }));
@@ -43,12 +53,12 @@ export async function mount(element) {
 
   async function show() {
     const mine = ++asked, view = readView();
-    shown?.leave?.();
+    shown?.leave();
     shown = null;
     body.setAttribute("aria-busy", "true");
     try {
       const next = await (view.study ? oneView(screen, view) : listView(screen));
-      if (mine !== asked) return next.leave?.();
+      if (mine !== asked) return next.leave();
       shown = next;
       document.title = titleOf(view.study);
       body.replaceChildren(shown.element);

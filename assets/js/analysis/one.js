@@ -1,5 +1,5 @@
 // The report of one study: what is looked at, the numbers in their sections, and what can be taken away.
-import { ApiProblem, api, at, h, say } from "../shared/common.js";
+import { ApiProblem, api, at, h, messageOf, say } from "../shared/common.js";
 import { AS_USUAL, EVERYTHING, filtered, unusual, wanted, wantedReport } from "./address.js";
 import { showDisputed, spoken } from "./sections/disputed.js";
 import { createFilters } from "./filters.js";
@@ -8,16 +8,22 @@ import { createHead } from "./head.js";
 import { planPart } from "./plan.js";
 import { scoresPart } from "./scores.js";
 import { createSections } from "./sections/main.js";
+/** @import { Pair, Report, View } from "../shared/types.js" */
+/** @import { Screen, Shown } from "./main.js" */
 
 const WAIT_MS = 250; // several filters are pressed in a row
 const BEFORE = "What stands here is from before, without what was chosen since.";
 
+/** @type {(screen: Screen, view: View & { ignored: string[] }) => Promise<Shown>} */
 export async function oneView(screen, { ignored, ...first }) {
   const { studies } = await api("GET", "analysis/studies");
+  /** @param {string} name */
   const same = (name) => name.trim().normalize("NFC").toLowerCase();
   const study = studies.find(({ id }) => id === first.study) ?? studies.find(({ name }) => same(name) === same(first.study));
   if (!study) throw new ApiProblem(404, `There is no study “${first.study}”. It may have been renamed or removed.`, "unknown");
-  let view = { ...first, study: study.name }, timer = 0, latest = null, panel = null;
+  const { id, kind } = study;
+  let view = /** @type {View} */ ({ ...first, study: study.name }), timer = 0;
+  let latest = /** @type {Report | null} */ (null), panel = /** @type {HTMLDialogElement | null} */ (null);
 
   const query = () => wantedReport(view, study);
   const sections = createSections({ query, disputed, fileName: (key) => `${view.study} ${key}`.replace(/[/\\:*?"<>|\p{Cc}]+/gu, "_") });
@@ -32,7 +38,7 @@ export async function oneView(screen, { ignored, ...first }) {
   const wrong = h("div", {});
   const main = h("div", { class: "cq-an-main" }, notes, wrong, skeleton, sections.element, plan.element);
   const body = h("div", { class: "cq-an-body" }, main, sections.nav);
-  const report = [filters.element, scores?.element ?? null, leftOut, progress, trouble, body];
+  const report = [filters.element, ...(scores ? [scores.element] : []), leftOut, progress, trouble, body];
   const element = h("div", {}, head.element, study.you_judge ? covered() : report);
 
   const reports = follow({
@@ -55,7 +61,7 @@ export async function oneView(screen, { ignored, ...first }) {
         sections.put(answer, { awaited: !final });
         if (final) say("The report is complete");
       }
-      plan.put(answer, { nothing, final });
+      plan.put({ nothing, final });
     },
     busy(text) {
       progress.textContent = text;
@@ -64,9 +70,9 @@ export async function oneView(screen, { ignored, ...first }) {
     },
     problem(error) {
       const again = passing(error);
-      if (again && latest) return tell(`${error.message} ${AGAIN}${main.classList.contains("stale") ? ` ${BEFORE}` : ""}`);
+      if (again && latest) return tell(`${messageOf(error)} ${AGAIN}${main.classList.contains("stale") ? ` ${BEFORE}` : ""}`);
       tell("");
-      empty("This cannot be reported", again ? `${error.message} ${AGAIN}` : error.message,
+      empty("This cannot be reported", again ? `${messageOf(error)} ${AGAIN}` : messageOf(error),
         h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => reports.load() }),
         filtered(view) ? h("button", { class: "cq-btn", type: "button", text: "Clear filters", onclick: () => change(EVERYTHING) }) : null,
         unusual(view) ? h("button", { class: "cq-btn", type: "button", text: "Make numbers as usual", onclick: () => change(AS_USUAL) }) : null);
@@ -81,29 +87,32 @@ export async function oneView(screen, { ignored, ...first }) {
     },
   });
 
+  /** @param {string} text */
   function tell(text) {
     trouble.textContent = text;
     trouble.hidden = !text;
   }
 
+  /** @type {(title: string, text: string, ...ways: (HTMLElement | null)[]) => void} */
   function empty(title, text, ...ways) {
-    const said = JSON.stringify([title, text, ways.filter(Boolean).map((it) => it.textContent)]);
+    const said = JSON.stringify([title, text, ways.map((it) => it?.textContent)]);
     skeleton.hidden = true;
     latest = null;
     sections.clear();
     notes.replaceChildren();
-    if (wrong.firstChild?.said === said) return; // asked again and again: the focus stays where it is
-    wrong.replaceChildren(h("div", { class: "cq-none" }, h("h2", { text: title }), h("p", { text, dir: "auto" }), h("div", { class: "cq-row" }, ways)));
-    wrong.firstChild.said = said;
+    if (wrong.firstElementChild?.getAttribute("data-said") === said) return; // asked again and again: the focus stays where it is
+    wrong.replaceChildren(h("div", { class: "cq-none", "data-said": said }, h("h2", { text: title }), h("p", { text, dir: "auto" }), h("div", { class: "cq-row" }, ways)));
   }
 
   // Somebody has given it another name meanwhile. It is asked for by its id.
+  /** @param {string} name */
   function renamed(name) {
     say(`${view.study} is called ${name} now`);
     view = { ...view, study: name };
     screen.put(view);
   }
 
+  /** @param {Partial<View>} part */
   function change(part) {
     const hides = part.names === true;
     view = { ...view, ...part };
@@ -127,17 +136,19 @@ export async function oneView(screen, { ignored, ...first }) {
     reports.load();
   }
 
+  /** @type {(of: Pair, from: HTMLElement) => void} */
   function disputed({ a, b, key }, from) {
-    const called = new Map((latest?.choices.people ?? []).map(({ seat, name }) => [seat, name]));
-    const asked = { binary: "valid or not", signature: "the whole signature" }[key] ?? spoken(key).toLowerCase();
-    panel = showDisputed({ query: wanted(view, study), of: { a, b, key }, from, asked, both: [a, b].map((seat) => called.get(seat) ?? "?") });
+    const people = latest?.choices.people ?? [];
+    const called = (/** @type {number} */ of) => people.find(({ seat }) => seat === of)?.name ?? "?";
+    const asked = key === "binary" ? "valid or not" : key === "signature" ? "the whole signature" : spoken(key).toLowerCase();
+    panel = showDisputed({ query: wanted(view, { id, kind }), of: { a, b, key }, from, asked, both: [a, b].map(called) });
   }
 
   // Somebody who judges in the study sees nothing of it before they ask to.
   function covered() {
     const cover = h("div", { class: "cq-stcovered" }, h("p", { text: "You judge in this study. Its report shows what judges should not know." }),
       h("button", { class: "cq-btn small", type: "button", text: "Show it all the same", onclick: () => {
-        cover.replaceWith(...report.filter(Boolean));
+        cover.replaceWith(...report);
         reports.load();
       } }));
     return cover;
@@ -159,6 +170,7 @@ export async function oneView(screen, { ignored, ...first }) {
   };
 }
 
+/** @param {boolean} accepting */
 const nobodyYet = (accepting) => h("div", { class: "cq-none" }, h("h2", { text: "No answer yet" }),
   h("p", { text: accepting ? "Agreement and rates need answers. They appear here by themselves as people answer."
     : "The study is closed and nobody has answered. Open it again, or look at another one." }),

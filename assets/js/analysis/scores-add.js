@@ -1,14 +1,17 @@
 // Asks for scores: from a file, or worked out by a method in a gallery.
-import { api, closer, dialog, h, say, toast } from "../shared/common.js";
+import { api, closer, dialog, h, messageOf, say, toast } from "../shared/common.js";
 import { csvText, firstFaults } from "./csv.js";
 import { passing } from "./follow.js";
 import { plural } from "../studies/words.js";
+/** @import { AnswerOf, CallOptions, Child } from "../shared/types.js" */
 
 const LOOK_MS = 800, AGAIN_MS = 5000, UPLOAD_MS = 120000;
 
+/** @type {(of: { study: string, changed(): void, from(): void }) => { leave(): void }} */
 // Answers {leave}: whoever looked has gone, and nothing is asked any more. A computation goes on without a dialog.
 export function addScores({ study, changed, from }) {
   const stopped = new AbortController(), { signal } = stopped;
+  /** @type {<Path extends string>(method: "GET" | "POST", path: Path, body?: object, options?: CallOptions) => Promise<AnswerOf<Path>>} */
   const ask = (method, path, body, options) => api(method, path, body, { signal, ...options });
   const file = h("input", { type: "file", accept: ".csv,text/csv", "aria-label": "CSV file" });
   const send = h("button", { class: "cq-btn primary", text: "Add the file" });
@@ -18,7 +21,7 @@ export function addScores({ study, changed, from }) {
   const bar = h("progress", { max: 1, value: 0, hidden: true, "aria-label": "Sets scored" }), said = h("p", { class: "cq-quiet", role: "status" });
 
   const byFile = part("From a file", send, async () => {
-    const [chosen] = file.files;
+    const chosen = file.files?.[0];
     if (!chosen) throw new Error("Choose a CSV file first.");
     const content = await csvText(chosen);
     await ask("POST", "analysis/scores", { study, content, name: chosen.name }, { patience: UPLOAD_MS });
@@ -36,7 +39,7 @@ export function addScores({ study, changed, from }) {
   const asks = dialog({ class: "cq-small cq-an-add", "aria-label": "Add scores" }, h("header", {}, h("h2", { text: "Add scores" }), closer()), byFile.element, byMethod.element);
   asks.addEventListener("close", () => {
     asks.remove();
-    from.focus({ preventScroll: true });
+    from();
   });
   asks.showModal();
   choices();
@@ -45,9 +48,16 @@ export function addScores({ study, changed, from }) {
     asks.close();
   } };
 
-  // A form with what is wrong with it in itself. ``work`` throws sentences.
+  /**
+   * A form with what is wrong with it in itself.
+   * @param {string} title
+   * @param {HTMLButtonElement} button
+   * @param {() => Promise<void>} work throws sentences
+   * @param {...Child} fields
+   */
   function part(title, button, work, ...fields) {
     const problem = h("p", { class: "cq-inline cq-an-faults", role: "alert", dir: "auto", hidden: true });
+    /** @param {string} text */
     const tell = (text) => {
       problem.textContent = text;
       problem.hidden = !text;
@@ -63,8 +73,8 @@ export function addScores({ study, changed, from }) {
         done();
       } catch (error) {
         if (signal.aborted) return;
-        if (asks.open) tell(firstFaults(error.message));
-        else toast(error.message.split("\n")[0]);
+        if (asks.open) tell(firstFaults(messageOf(error)));
+        else toast(messageOf(error).split("\n")[0]);
       } finally {
         bar.hidden = true;
         button.disabled = false;
@@ -83,10 +93,11 @@ export function addScores({ study, changed, from }) {
       compute.disabled = !galleries.length || !methods.length;
       if (!galleries.length) byMethod.element.replaceChildren(title, h("p", { text: "There is no gallery yet. Index the study’s images with cirque index." }));
     } catch (error) {
-      if (!signal.aborted) byMethod.element.replaceChildren(title, h("p", { text: error.message }));
+      if (!signal.aborted) byMethod.element.replaceChildren(title, h("p", { text: messageOf(error) }));
     }
   }
 
+  /** @param {string} run */
   async function watch(run) {
     bar.hidden = false;
     for (;;) {
@@ -104,7 +115,7 @@ export function addScores({ study, changed, from }) {
           throw error;
         }
         wait = AGAIN_MS;
-        said.textContent = `${error.message} The computation goes on; asked again every ${wait / 1000} seconds.`;
+        said.textContent = `${messageOf(error)} The computation goes on; asked again every ${wait / 1000} seconds.`;
       }
       await new Promise((resolve) => setTimeout(resolve, wait));
       signal.throwIfAborted();

@@ -1,16 +1,21 @@
 // Scores that metrics beside Recall give the sets of a preference study: which there are, and removing one.
-import { api, confirm, h, toast } from "../shared/common.js";
+import { api, confirm, h, messageOf, toast } from "../shared/common.js";
 import { addScores } from "./scores-add.js";
+/** @import { Scores } from "../shared/types.js" */
 
-// ``study``: its id. ``changed()`` hears that there are other scores now.
+/**
+ * @param {{ screen: import("./main.js").Screen, study: string, changed(): void }} of ``study``: its id; ``changed`` hears that there are other scores now
+ */
 export function scoresPart({ screen, study, changed }) {
   const manages = screen.may("manage");
   const list = h("ul", { role: "list" });
-  const add = manages ? h("button", { class: "cq-btn small", type: "button", text: "Add scores…", onclick: () => { adding = addScores({ study, changed, from: add }); } }) : null;
+  /** @type {HTMLButtonElement | null} */
+  const add = manages ? h("button", { class: "cq-btn small", type: "button", text: "Add scores…", onclick: () => { adding = addScores({ study, changed, from: () => add?.focus({ preventScroll: true }) }); } }) : null;
   const element = h("section", { class: "cq-an-scores", "aria-label": "Metrics" }, h("span", { class: "cq-label", text: "Metrics" }), list, add);
-  let adding = null;
+  let adding = /** @type {{ leave(): void } | null} */ (null);
   return {
     element,
+    /** @param {Scores[]} scores */
     put(scores) {
       list.replaceChildren(h("li", {}, h("b", { text: "Recall" }), h("small", { text: "of the sets’ images" })), ...scores.map(({ name, description, notes }) =>
         h("li", { title: [description, ...notes].join(" ") }, h("b", { text: name, dir: "auto" }), notes.length ? h("small", { text: notes.join(" "), dir: "auto" }) : null,
@@ -20,6 +25,7 @@ export function scoresPart({ screen, study, changed }) {
     leave() { adding?.leave(); },
   };
 
+  /** @param {string} name */
   async function drop(name) {
     if (!(await confirm(`Remove the scores ${name}?`, "The report goes on without this metric. The study’s answers stay as they are.", "Remove them"))) return;
     try {
@@ -28,7 +34,7 @@ export function scoresPart({ screen, study, changed }) {
       add?.focus();
       changed();
     } catch (error) {
-      toast(error.message);
+      toast(messageOf(error));
     }
   }
 }

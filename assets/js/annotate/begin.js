@@ -1,28 +1,34 @@
 // Before the first item: looking at a study takes nothing from it, only "Begin" does. And where one
 // was, for a reload.
-import { api, h, kbd } from "../shared/common.js";
+/** @import { AnswerOf, Desk, Rubric } from "../shared/types.js" */
+import { ApiProblem, api, h, kbd, messageOf } from "../shared/common.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not begin it
 
 // Which item this tab shows; none at the end. It stays with the page's place in the tab's history.
+/** @type {(item: string | null) => void} */
 export const remember = (item) => window.history.replaceState({ ...window.history.state, item }, "");
+/** @type {() => string | null} */
 export const remembered = () => window.history.state?.item ?? null;
 
 // The person's desk in the study: the item they were at when they left the page, else the first open one.
+/** @type {(name: string) => Promise<AnswerOf<"study/at">>} */
 export async function deskOf(name) {
+  /** @type {`study/at?${string}`} */
   const path = `study/at?study=${encodeURIComponent(name)}`;
   const item = remembered();
   try {
     if (item) return await api("GET", `${path}&item=${encodeURIComponent(item)}`);
   } catch (problem) {
-    if (problem.kind !== "not-yours") throw problem; // somebody else's tab before
+    if (!(problem instanceof ApiProblem) || problem.kind !== "not-yours") throw problem; // somebody else's tab before
   }
   return api("GET", path);
 }
 
 // What the study is about and how much it is, for somebody who has not begun. ``join()`` begins.
+/** @param {Desk} desk @param {{ join(): Promise<void>, others(): void }} how */
 export async function beginScreen({ study: { name }, progress: { total } }, { join, others }) {
-  const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
+  const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const shownAt = performance.now();
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
   const begin = h("button", { class: "cq-btn primary", type: "button", onclick: async () => {
@@ -31,7 +37,7 @@ export async function beginScreen({ study: { name }, progress: { total } }, { jo
     try {
       await join();
     } catch (error) {
-      problem.textContent = error.message;
+      problem.textContent = messageOf(error);
       problem.hidden = begin.disabled = false;
     }
   } }, "Begin", kbd("Enter"));

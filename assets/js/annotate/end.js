@@ -1,4 +1,5 @@
 // What stands there when nothing is left to answer.
+/** @import { Desk } from "../shared/types.js" */
 import { h } from "../shared/common.js";
 
 const MOST_NAMED = 12;
@@ -7,11 +8,16 @@ const MOST_NAMED = 12;
 // ``one`` is what an item is called here, ``below`` stands under the figures.
 // ``change``: what may still be done to the answers.
 // ``changed``: [{item, name}] of changes that are not saved; ``go(item)`` leads to one of them.
+/**
+ * @param {Pick<Desk, "study" | "progress">} desk
+ * @param {{ more(): Promise<string>, back(): void, others(): void, go(item: string): void, changed?: { item: string, name: string }[], one?: string, change?: string, below?: HTMLElement | null }} how
+ */
 export function endScreen({ study, progress }, { more, back, others, go, changed = [], one = "item", change = "go back and change an answer", below = null }) {
   const said = h("p", { class: "cq-quiet", role: "status" });
   const { done, total, unsure, median_seconds: pace } = progress;
-  const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : null,
-    pace === null ? null : [`${Math.round(pace)} s`, "each, about"]].filter(Boolean);
+  /** @type {(string | number)[][]} */
+  const figures = [[done, `${one}${done === 1 ? "" : "s"} answered`], unsure ? [unsure, "left to an adjudicator"] : [],
+    pace === null ? [] : [`${Math.round(pace)} s`, "each, about"]].filter(({ length }) => length);
   const take = h("button", { class: "cq-btn primary", type: "button", text: "Take more", onclick: async () => {
     take.disabled = true;
     said.textContent = (await more()) || "";
@@ -32,6 +38,7 @@ export function endScreen({ study, progress }, { more, back, others, go, changed
   return { element, title };
 }
 
+/** @type {(changed: { item: string, name: string }[], go: (item: string) => void) => HTMLElement | null} */
 function unsaved(changed, go) {
   if (!changed.length) return null;
   const some = changed.slice(0, MOST_NAMED);

@@ -1,8 +1,10 @@
 // The keys of the annotation screen: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { byKey } from "./answer.js";
+/** @import { Rubric } from "../shared/types.js" */
 
 // Flags and reasons have the keys of the study's own rubric.
+/** @type {(rubric: Rubric) => string[][]} */
 export const keysOf = (rubric) => [
   [rubric.flags.map((flag) => flag.key).join("  "), "Set a flag, or take it back"],
   [letters(rubric).join("  "), "Why: for the flag set last"], [rubric.valid.key, "Valid: nothing is wrong"],
@@ -12,19 +14,28 @@ export const keysOf = (rubric) => [
   ["d", "Definitions and examples"], ["o", "All items"], ["Ctrl Z", "Undo"], ["?", "These keys"],
 ];
 
+/** @type {(rubric: Rubric) => string[]} */
 const letters = (rubric) => [...new Set(rubric.flags.flatMap((flag) => flag.reasons.map((reason) => reason.key)))].sort();
 const HELD_MS = 350;
 const PRESSABLE = "button, a, summary, [role=option]"; // Enter is theirs
 
-// ``does``: leaving() (whether keys come too soon for what is shown next), flag(code), reason(key), valid, save, step(by), note, leaveNote, panel, unsure, sheet, map, undo, zoom(on), zoomed(), pan(dx, dy)
+/**
+ * @param {Rubric} rubric
+ * @param {{ leaving(): boolean, flag(code: string): void, reason(key: string): void, valid(): void, save(): void, step(by: number): void,
+ *   note(): void, leaveNote(): void, panel(): void, unsure(): void, sheet(): void, map(): void, undo(): void, zoom(on: boolean): void,
+ *   zoomed(): boolean, pan(dx: number, dy: number): void }} does ``leaving``: whether keys come too soon for what is shown next
+ */
 export function listen(rubric, does) {
   let pressedAt = 0;
+  /** @type {Record<string, number[]>} */
   const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented) return;
+    /** @param {() => unknown} action */
     const mine = (action) => { event.preventDefault(); action(); };
     const { key } = event;
+    /** @param {() => unknown} action */
     const inTime = (action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") return mine(() => event.repeat || does.save());
@@ -44,7 +55,8 @@ export function listen(rubric, does) {
       return;
     }
     if (key === "Enter") {
-      if (event.target.closest?.("[role=option]") || !event.target.closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
+      const on = /** @type {Element} */ (event.target);
+      if (on.closest?.("[role=option]") || !on.closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
       return;
     }
     if (event.repeat) return;
@@ -53,10 +65,12 @@ export function listen(rubric, does) {
     const flag = byKey(rubric, key);
     if (flag) return inTime(() => does.flag(flag.code));
     if (key === rubric.valid.key) return inTime(does.valid);
-    const simple = { n: does.note, p: does.panel, u: does.unsure }[key];
-    if (simple) return inTime(simple);
-    const always = { d: does.sheet, o: does.map }[key];
-    if (always) return mine(always);
+    /** @type {Record<string, (() => void) | undefined>} */
+    const soon = { n: does.note, p: does.panel, u: does.unsure };
+    if (soon[key]) return inTime(soon[key]);
+    /** @type {Record<string, (() => void) | undefined>} */
+    const always = { d: does.sheet, o: does.map };
+    if (always[key]) return mine(always[key]);
     if (letters(rubric).includes(key)) inTime(() => does.reason(key));
   });
   document.addEventListener("keyup", (event) => {

@@ -1,7 +1,9 @@
 // The studies a person may judge in, as cards.
 import { h } from "../shared/common.js";
+/** @import { AnswerOf, Me } from "../shared/types.js" */
 import { sampleStudy } from "../studies/sample-study.js";
 
+/** @param {AnswerOf<"study/mine">["studies"]} studies @param {Me} me @param {(name: string) => void} open */
 export function studyList(studies, me, open) {
   if (!studies.length) {
     return h("section", { class: "st-page st-none" }, h("h1", { text: "No study is open" }),
@@ -9,6 +11,7 @@ export function studyList(studies, me, open) {
       me.may.includes("manage") ? [sampleStudy(),
         h("p", { class: "cq-quiet" }, "To make one from an audit: ", h("code", { text: "cirque study create validity NAME --from-audit AUDIT" }))] : null);
   }
+  /** @param {AnswerOf<"study/mine">["studies"][number]} study */
   const card = ({ name, accepting, joined, done, total }) => {
     const finished = joined && total > 0 && done >= total;
     const begin = !joined ? "Begin" : finished || !accepting ? "Look back" : "Go on";

@@ -1,10 +1,12 @@
 // The annotation screen: the list of studies, or the one that the address names.
-import { api, h, mountNav, setKeys, style } from "../shared/common.js";
+import { api, h, messageOf, mountNav, setKeys, style } from "../shared/common.js";
 import { beginScreen, deskOf } from "./begin.js";
 import { keysOf } from "./keys.js";
 import { openDesk } from "./workspace.js";
 import { studyList } from "./list.js";
+/** @import { SurveyDesk, ValidityDesk } from "../shared/types.js" */
 
+/** @param {HTMLElement} element */
 export async function mount(element) {
   const bar = h("div", { class: "st-barbox" });
   const body = h("div", { class: "st-main" });
@@ -20,24 +22,29 @@ export async function mount(element) {
   };
   window.addEventListener("popstate", () => window.location.reload());
 
+  /** @type {(problem: unknown, again: () => void) => void} */
   const failed = (problem, again) => body.replaceChildren(h("section", { class: "st-page st-none" },
-    h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: problem.message, dir: "auto" }),
+    h("h1", { text: "This cannot be shown" }), h("p", { class: "cq-lead", text: messageOf(problem), dir: "auto" }),
     h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "button", text: "Try again", onclick: again }),
       h("button", { class: "cq-btn", type: "button", text: "All studies", onclick: others }))));
   const reload = () => window.location.reload();
 
   try {
     const { me, slot } = await mountNav(bar, { page: "annotate" });
+    /** @type {(name: string) => Promise<unknown>} */
+    /** @type {(name: string) => Promise<unknown>} */
     const work = async (name) => {
       document.title = `${name} · cirque`;
       body.replaceChildren(h("div", { class: "st-loading", role: "status", text: "One moment …" }));
       const desk = await deskOf(name);
       const go = { body, slot, me, name, others };
-      if (desk.study.kind === "preference") return (await import("../survey/main.js")).openSurvey({ ...go, desk }); // begins with its guidelines
-      if (desk.joined) return openDesk({ ...go, desk });
+      if (desk.study.kind === "preference") { // begins with its guidelines
+        return (await import("../survey/main.js")).openSurvey({ ...go, desk: /** @type {SurveyDesk} */ (desk) });
+      }
+      if (desk.joined) return openDesk({ ...go, desk: /** @type {ValidityDesk} */ (desk) });
       const first = await beginScreen(desk, { others, join: async () => {
         const mine = await api("POST", "study/join", { study: name });
-        openDesk({ ...go, desk: mine }).catch((problem) => failed(problem, reload));
+        openDesk({ ...go, desk: /** @type {ValidityDesk} */ (mine) }).catch((problem) => failed(problem, reload));
       } });
       setKeys(keysOf(first.rubric));
       body.replaceChildren(first.element);

@@ -3,22 +3,24 @@
 import { h, icon, kbd, say } from "../shared/common.js";
 import { BROAD, flagOf } from "./answer.js";
 import { enlarge } from "../shared/large.js";
+/** @import { Picture, Rubric, Validity } from "../shared/types.js" */
 import { imageOf } from "../shared/pictures.js";
 
+/** @param {Event} event */
 const stay = (event) => event.preventDefault();
 
-// act("opened"), act("folded"), act("mark", token), act("flag", BROAD)
+/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act "opened", "folded", "mark" (token), "flag" (BROAD) */
 export function createPanel(rubric, act) {
   const count = h("span", { class: "st-count" });
   const fold = h("button", { class: "st-fold", type: "button", "aria-expanded": "false", "aria-controls": "st-found", onclick: () => open() },
     icon("grid"), h("b", { text: "Found images" }), kbd("p"), h("small", { text: "Do others fit just as well?" }), count);
   const grid = h("div", { class: "st-found", id: "st-found", role: "listbox", "aria-multiselectable": "true", "aria-label": "Found images: mark those that fit as well", hidden: true });
-  const words = h("span", {});
+  const words = h("span", {}), proposed = flagOf(rubric, BROAD);
   const proposal = h("div", { class: "st-proposal", role: "status", hidden: true }, words,
-    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", flagOf(rubric, BROAD) ? kbd(flagOf(rubric, BROAD).key) : null),
+    h("button", { class: "cq-btn small primary", type: "button", onmousedown: stay, onclick: () => accept() }, "Set it ", proposed ? kbd(proposed.key) : null),
     h("button", { class: "cq-btn small", type: "button", onmousedown: stay, text: "Not now", onclick: () => { dismissed = true; proposal.hidden = true; } }));
   const element = h("section", { class: "st-panel", "aria-label": "Found images" }, h("div", { class: "st-panelhead" }, fold, proposal), grid);
-  let panel = [], tiles = [], drawn = false, dismissed = false;
+  let panel = /** @type {Picture[]} */ ([]), tiles = /** @type {HTMLElement[]} */ ([]), drawn = false, dismissed = false;
 
   const accept = () => {
     proposal.hidden = true;
@@ -47,27 +49,32 @@ export function createPanel(rubric, act) {
         "aria-selected": "false", "data-token": image.token, onclick: () => { point(tile); act("mark", image.token); } },
       image.missing ? h("span", { class: "st-missing", text: "Not at hand" }) : imageOf(image.small),
       h("i", { class: "st-tick", "aria-hidden": "true" }, icon("check")),
-      image.missing ? null : h("button", { class: "st-loupe", type: "button", tabindex: -1, title: "Show it large (z)", "aria-label": `${name}: show it large`,
+      // For the mouse; an option can hold no button.
+      image.missing ? null : h("span", { class: "st-loupe", "aria-hidden": "true", title: "Show it large (z)",
         onclick: (event) => { event.stopPropagation(); large(number); } }, icon("loupe")));
       return tile;
     });
     grid.replaceChildren(...tiles);
   }
+  /** @param {HTMLElement} tile */
   const point = (tile) => {
     for (const other of tiles) other.tabIndex = other === tile ? 0 : -1;
     tile.focus({ preventScroll: true });
     tile.scrollIntoView({ block: "nearest" });
   };
+  /** @param {number} number */
   const large = (number) => {
-    const there = panel.map((image, place) => ({ image, name: `Found image ${place + 1}`, large: image.large })).filter(({ image }) => !image.missing);
+    const there = panel.flatMap((image, place) => (image.missing ? [] : [{ image, name: `Found image ${place + 1}`, large: image.large }]));
     return enlarge(there, there.findIndex(({ image }) => image === panel[number])).then(() => point(tiles[number]));
   };
 
   grid.addEventListener("keydown", (event) => {
-    const now = tiles.indexOf(document.activeElement);
+    const now = tiles.findIndex((tile) => tile === document.activeElement);
     if (now < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
     const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
-    const to = { ArrowLeft: now - 1, ArrowRight: now + 1, ArrowUp: now - columns, ArrowDown: now + columns, Home: 0, End: tiles.length - 1 }[event.key];
+    /** @type {Record<string, number | undefined>} */
+    const ways = { ArrowLeft: now - 1, ArrowRight: now + 1, ArrowUp: now - columns, ArrowDown: now + columns, Home: 0, End: tiles.length - 1 };
+    const to = ways[event.key];
     if (to !== undefined) point(tiles[Math.min(tiles.length - 1, Math.max(0, to))]);
     else if (event.key === " ") act("mark", panel[now].token);
     else if (event.key === "z" && !panel[now].missing) large(now);
@@ -81,6 +88,7 @@ export function createPanel(rubric, act) {
   return {
     element,
     toggle: () => open(),
+    /** @param {Picture[]} images */
     show(images) {
       [panel, tiles, drawn, dismissed] = [images, [], false, false];
       open(false, { focus: false });
@@ -88,16 +96,17 @@ export function createPanel(rubric, act) {
       proposal.hidden = true;
       element.hidden = !panel.length;
     },
+    /** @param {Validity} answer */
     draw(answer) {
       const marked = answer.alternatives.length;
       count.textContent = marked ? `${marked} of ${rubric.broad_at}` : expanded() ? "" : String(panel.length);
       count.setAttribute("aria-label", marked ? `${marked} marked as equally good` : `${panel.length} images`);
       count.classList.toggle("some", marked > 0);
       element.style.setProperty("--share", `${Math.min(1, marked / rubric.broad_at)}`);
-      for (const tile of tiles) tile.setAttribute("aria-selected", String(answer.alternatives.includes(tile.dataset.token)));
-      const propose = marked >= rubric.broad_at && !answer.flags.includes(BROAD) && !dismissed && flagOf(rubric, BROAD);
-      if (propose && proposal.hidden) say(`${marked} equally good images. Press ${flagOf(rubric, BROAD).key} to set ${flagOf(rubric, BROAD).name}.`);
-      words.textContent = `${marked} equally good: “${flagOf(rubric, BROAD)?.name ?? ""}”?`;
+      for (const tile of tiles) tile.setAttribute("aria-selected", String(answer.alternatives.includes(tile.dataset.token ?? "")));
+      const propose = marked >= rubric.broad_at && !answer.flags.includes(BROAD) && !dismissed && proposed;
+      if (propose && proposal.hidden) say(`${marked} equally good images. Press ${propose.key} to set ${propose.name}.`);
+      words.textContent = `${marked} equally good: “${proposed?.name ?? ""}”?`;
       if (marked < rubric.broad_at) dismissed = false;
       proposal.hidden = !propose;
     },

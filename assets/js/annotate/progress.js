@@ -1,7 +1,9 @@
 // How far, how fast, how long still.
-import { h } from "../shared/common.js";
+/** @import { Progress } from "../shared/types.js" */
+import { h } from "../shared/elements.js";
 
 // 5400 → "1 h 30"
+/** @param {number} seconds */
 export function duration(seconds) {
   const minutes = Math.round(seconds / 60);
   if (minutes < 1) return "less than a minute";
@@ -10,13 +12,14 @@ export function duration(seconds) {
   return hours ? `${hours} h${rest ? ` ${String(rest).padStart(2, "0")}` : ""}` : `${rest} min`;
 }
 
+/** @param {() => void} openMap */
 export function createProgress(openMap) {
   const bar = h("progress", { class: "st-bar", "aria-label": "Done", max: 1, value: 0 });
   const words = h("button", { class: "st-pace", type: "button", title: "All items (o)", onclick: openMap });
   const name = h("b", { class: "st-study", dir: "auto" });
   return {
     element: h("div", { class: "st-progress" }, name, words, bar),
-    // ``where``: in other words than how many are done.
+    /** @param {string} study @param {Progress} progress @param {string} where in other words than how many are done */
     draw(study, { done, total, median_seconds: pace, seconds_left: left }, where = "") {
       name.textContent = study;
       bar.max = Math.max(1, total);

@@ -2,14 +2,20 @@
 // chosen lives outside; ``act(name, value)`` asks for a change and ``draw`` shows the answer.
 import { missing, needsNote, primary } from "./answer.js";
 import { h, icon, kbd, toggle } from "../shared/elements.js";
+/** @import { Flag, Rubric, Validity } from "../shared/types.js" */
 
 // A click does not take the focus along: the keys go on working as before.
+/** @param {Event} event */
 const stay = (event) => event.preventDefault();
 
+/** @param {Rubric} rubric @param {(what: string, value?: string) => void} act */
 export function createRubric(rubric, act) {
+  /** @type {Map<string, { button: HTMLElement, chips: HTMLElement, problem: HTMLElement }>} */
   const rows = new Map();
+  /** @type {Map<string, HTMLElement>} */
   const reasons = new Map();
 
+  /** @param {Flag} flag */
   function row(flag) {
     const button = h("button", { class: "st-row", type: "button", "data-code": flag.code, onmousedown: stay, onclick: () => act("flag", flag.code) },
       kbd(flag.key), h("span", {}, h("b", { text: flag.name }), h("small", { text: flag.question })), h("i", { class: "st-no", "aria-hidden": "true", text: "No" }));
@@ -28,7 +34,7 @@ export function createRubric(rubric, act) {
   const valid = h("button", { class: "st-row st-valid", type: "button", onmousedown: stay, onclick: () => act("valid") },
     kbd(rubric.valid.key), h("span", {}, h("b", { text: rubric.valid.name }), h("small", { text: "Yes to every question: nothing is wrong with it." })),
     h("i", { class: "st-no", "aria-hidden": "true" }, icon("check")));
-  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => act("note", note.value) });
+  const note = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": "Note", oninput: () => { act("note", note.value); } });
   const noteLabel = h("span", { text: "Note" });
   const noteProblem = h("p", { class: "cq-inline", hidden: true });
   const problem = h("p", { class: "cq-inline", hidden: true });
@@ -49,7 +55,7 @@ export function createRubric(rubric, act) {
   return {
     element,
     note,
-    // ``active``: the flag that a, b, c belong to.
+    /** @param {Validity} answer @param {string | null} active the flag that a, b, c belong to */
     draw(answer, active) {
       for (const [code, { button, chips }] of rows) {
         const on = answer.flags.includes(code);
@@ -64,13 +70,13 @@ export function createRubric(rubric, act) {
       if (note.value !== answer.note) note.value = answer.note;
       const needed = needsNote(answer, rubric);
       noteLabel.textContent = needed ? "Note, for “other”" : "Note";
-      note.parentElement.classList.toggle("needed", needed && !answer.note.trim());
+      note.parentElement?.classList.toggle("needed", needed && !answer.note.trim());
       const what = primary(answer, rubric);
       outcome.textContent = what ? what.name : "Nothing chosen yet";
       element.dataset.outcome = what ? what.code : "";
       element.classList.toggle("complete", !missing(answer, rubric));
     },
-    // Say what is missing where it is missing; null takes it away.
+    /** Say what is missing where it is missing; null takes it away. @param {{ at: string, text: string } | null} what */
     complain(what, { focus = true } = {}) {
       for (const each of [problem, noteProblem, ...[...rows.values()].map((it) => it.problem)]) each.hidden = true;
       note.removeAttribute("aria-invalid");

@@ -1,9 +1,15 @@
 // Definitions and worked examples, in a sheet at the side. d or Esc closes it.
 import { closer, dialog, h, kbd } from "../shared/common.js";
 
+/** @import { Category, Example, Rubric } from "../shared/types.js" */
+
+/** @param {Rubric} rubric @param {string | undefined} code of the flag to begin at */
 export function openSheet(rubric, code) {
+  /** @type {Category[]} */
   const categories = [...rubric.flags, rubric.valid];
+  /** @param {string} verdict */
   const name = (verdict) => categories.find((one) => one.code === verdict)?.name ?? verdict;
+  /** @param {Example} it */
   const example = (it) => h("li", { class: "st-example" },
     h("dl", {},
       it.reference && [h("dt", { text: "Reference" }), h("dd", { text: it.reference })],
@@ -14,14 +20,16 @@ export function openSheet(rubric, code) {
     h("h3", {}, kbd(one.key), one.name), one.question && h("p", { class: "st-asks", text: one.question }), h("p", { text: one.definition }),
     one.reasons?.length ? h("ul", { class: "st-why-list" }, one.reasons.map((reason) => h("li", {}, kbd(reason.key), h("span", { text: reason.name + (reason.needs_note ? " (with a note)" : "") })))) : null,
     h("ol", {}, one.examples.map(example)))]));
+  const body = h("div", { class: "st-sheetbody", tabindex: 0 },
+    h("p", { class: "st-intro", text: rubric.intro }), [...sections.values()],
+    h("section", {}, h("h3", { text: "Several at once" }), h("p", { text: rubric.about_severity })),
+    h("section", {}, h("h3", {}, kbd("u"), "Unsure" ), h("p", { text: rubric.about_unsure })));
   const sheet = dialog({ class: "cq-sheet", "aria-label": "Definitions and examples" },
     h("header", {}, h("h2", { text: "Definitions and examples" }), closer()),
     h("nav", { class: "st-jump", "aria-label": "Categories" }, categories.map((one) =>
       h("button", { class: "cq-btn small", type: "button", onclick: () => jump(one.key) }, kbd(one.key), one.name))),
-    h("div", { class: "st-sheetbody", tabindex: 0 },
-      h("p", { class: "st-intro", text: rubric.intro }), [...sections.values()],
-      h("section", {}, h("h3", { text: "Several at once" }), h("p", { text: rubric.about_severity })),
-      h("section", {}, h("h3", {}, kbd("u"), "Unsure" ), h("p", { text: rubric.about_unsure }))));
+    body);
+  /** @param {string} key */
   const jump = (key) => {
     sections.get(key)?.scrollIntoView({ block: "start" });
     sections.get(key)?.focus({ preventScroll: true });
@@ -37,5 +45,5 @@ export function openSheet(rubric, code) {
   sheet.showModal();
   const flag = rubric.flags.find((one) => one.code === code);
   if (flag) jump(flag.key);
-  else sheet.querySelector(".st-sheetbody").focus({ preventScroll: true });
+  else body.focus({ preventScroll: true });
 }

@@ -2,7 +2,12 @@
 import { h, icon, kbd } from "../shared/common.js";
 import { createFoot, createWhere } from "./parts.js";
 
-export function createView({ rubric, form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
+/** @import { Item, Part, Validity, ValidityDesk } from "../shared/types.js" */
+
+/**
+ * @param {{ form: Part, pictures: Part, panel: Part, save(): void, unsure(): void, sheet(): void, step(by: number): void, discard(): void, retry(): void }} of
+ */
+export function createView({ form, pictures, panel, save, unsure, sheet, step, discard, retry }) {
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["←", "→"], step, discard });
   const doubt = h("button", { class: "cq-btn st-unsure", type: "button", hidden: true, "aria-pressed": "false", onclick: unsure }, "Unsure", kbd("u"));
@@ -20,6 +25,7 @@ export function createView({ rubric, form, pictures, panel, save, unsure, sheet,
   return {
     element,
     title,
+    /** @param {{ item: Item, number: number, revision: number, restored: boolean, study: ValidityDesk["study"] }} what */
     show({ item, number: which, revision, restored, study }) {
       title.textContent = item.text;
       title.classList.toggle("long", item.text.length > 90);
@@ -27,11 +33,13 @@ export function createView({ rubric, form, pictures, panel, save, unsure, sheet,
       foot.show(study);
       doubt.hidden = offer.hidden = true;
     },
+    /** @param {{ answer: Validity, unchanged: boolean }} what */
     draw({ answer, unchanged }) {
       doubt.setAttribute("aria-pressed", String(answer.unsure));
       if (answer.unsure) doubt.hidden = false;
       foot.draw(unchanged);
     },
+    /** @param {boolean} yes */
     late(yes) {
       if (!yes) return;
       offer.hidden = doubt.getAttribute("aria-pressed") === "true";

@@ -1,4 +1,5 @@
 // One person at work in one study: an item, the answer to it, and what becomes of it.
+/** @import { Acknowledged, Item, Me, Rubric, Saved, Sent, Validity, ValidityDesk } from "../shared/types.js" */
 import { api, say, setKeys, toast } from "../shared/common.js";
 import { missing, orList, same, settled } from "./answer.js";
 import { createClock } from "./work/clock.js";
@@ -14,48 +15,54 @@ import { openSheet } from "./sheet.js";
 import { remember } from "./begin.js";
 import { createView } from "./view.js";
 import { createWork } from "./work/main.js";
+/** @import { Refused } from "./work/sending.js" */
 import { createPictures, fetchAhead } from "../shared/pictures.js";
 import { createRubric } from "./rubric.js";
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next item
 const LOOKED_S = 2; // so long a look at an item is worth keeping
 
+/** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: ValidityDesk }} of */
 export async function openDesk({ body, slot, me, name, others, desk: first }) {
-  const rubric = await api("GET", `study/rubric?study=${encodeURIComponent(name)}`);
+  const rubric = /** @type {Rubric} */ (await api("GET", `study/rubric?study=${encodeURIComponent(name)}`));
   const clock = createClock();
+  /** @type {import("./work/drafts.js").Drafts<Validity>} */
   const drafts = createDrafts(me.name);
+  /** @type {import("./work/sending.js").Sending<Validity>} */
   const sending = createSending(me.name, (state) => view.sending(state));
   const pictures = createPictures();
   const panel = createPanel(rubric, act);
   const form = createRubric(rubric, act);
   const places = createPlaces(name);
   const progress = createProgress(() => work.map());
+  /** @type {import("./work/main.js").Work<Validity>} */
   const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
-  const view = createView({ rubric, form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
+    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
+  const view = createView({ form, pictures, panel, save, unsure: () => act("unsure"), sheet, step: work.step, discard, retry: () => sending.retry() });
   const edit = createEditing(rubric, changed);
-  let desk = null, shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
+  let desk = /** @type {ValidityDesk | null} */ (null), shownAt = 0, keptAt = 0; // in the page's milliseconds; in seconds of looking
 
   // --- what is shown -------------------------------------------------------------------------
 
+  /** @param {ValidityDesk} next @param {{ focus?: boolean }} how */
   function show(next, { focus = true } = {}) {
     desk = next;
     progress.draw(desk.study.name, desk.progress);
-    if (!desk.item) return finished();
+    if (!desk.item) return finished(desk);
     const { item, revision } = desk;
     remember(item.id);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
-    const restored = Boolean(draft) && !same(draft.answer, desk.answer ?? {}, rubric);
+    const restored = draft !== null && !same(draft.answer, desk.answer ?? {}, rubric);
     // What was looked at, and for how long, goes on where it was left, whatever was answered.
     const opened = Boolean(desk.answer?.panel_opened || draft?.answer.panel_opened);
-    edit.reset({ ...desk.answer, ...(restored ? draft.answer : {}), panel_opened: opened });
+    edit.reset({ ...desk.answer, ...(restored ? draft?.answer : {}), panel_opened: opened });
     shownAt = performance.now();
     if (!places.has(item.id)) places.load().catch(() => {});
     keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
     clock.start(keptAt);
     pictures.show(item);
     panel.show(item.panel);
-    view.show({ ...desk, number: places.number(item), restored });
+    view.show({ ...desk, item, number: places.number(item), restored });
     body.replaceChildren(view.element);
     form.complain(null);
     draw();
@@ -67,10 +74,11 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   function draw() {
     form.draw(edit.answer, edit.active);
     panel.draw(edit.answer);
-    view.draw({ answer: edit.answer, unchanged: desk.revision > 0 && same(edit.answer, desk.answer, rubric) });
+    view.draw({ answer: edit.answer, unchanged: Boolean(desk?.revision && desk.answer && same(edit.answer, desk.answer, rubric)) });
   }
 
-  function finished() {
+  /** @param {ValidityDesk} desk */
+  function finished(desk) {
     remember(null);
     const end = endScreen(desk, { others, back: () => work.step(-1), more: work.more, go: work.go, changed: places.changed() });
     body.replaceChildren(end.element);
@@ -81,6 +89,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   // --- answering -----------------------------------------------------------------------------
 
   function keep() {
+    if (!desk?.item) return;
     keptAt = clock.seconds;
     places.begun(desk.item.id, !same(edit.answer, desk.answer ?? {}, rubric));
     drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(edit.answer, rubric), seconds: keptAt, revision: desk.revision });
@@ -100,6 +109,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     keep();
   }
 
+  /** @param {string} what @param {string} [value] */
   function act(what, value) {
     if (!desk?.item) return;
     if (what === "folded") return view.title.focus({ preventScroll: true });
@@ -107,6 +117,7 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
     if (said) toast(said);
   }
 
+  /** @param {string} key */
   function reason(key) {
     const code = edit.reasonOf(key);
     if (code) return act("reason", code);
@@ -115,10 +126,11 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   }
 
   function discard() {
+    if (!desk?.item) return;
     edit.replace({ ...desk.answer, panel_opened: edit.answer.panel_opened });
     drafts.discard(desk.study.name, desk.item.id);
     places.begun(desk.item.id, false);
-    view.show({ ...desk, number: places.number(desk.item), restored: false });
+    view.show({ ...desk, item: desk.item, number: places.number(desk.item), restored: false });
     draw();
   }
 
@@ -134,18 +146,21 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   }
 
   async function reopened() {
-    const { item } = desk, accepting = await work.reopened();
-    if (accepting === null || desk?.item?.id !== item.id) return false;
-    if (!accepting) return view.problem("This study is closed: answers are no longer taken.");
+    const item = desk?.item, accepting = await work.reopened();
+    if (accepting === null || !desk || desk.item?.id !== item?.id) return false;
+    if (!accepting) view.problem("This study is closed: answers are no longer taken.");
+    if (!accepting) return false;
     desk = { ...desk, study: { ...desk.study, accepting } };
     view.accepting(desk.study);
     return true;
   }
 
+  /** @param {Saved} saved @param {Sent<Validity>} sent @param {Acknowledged<Validity>["desk"]} next */
   function stayed(saved, sent, next) {
+    if (!desk?.item) return;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(edit.answer, sent.answer, rubric);
-    view.show({ ...desk, number: places.number(desk.item), restored: more });
+    view.show({ ...desk, item: /** @type {Item} */ (desk.item), number: places.number(/** @type {Item} */ (desk.item)), restored: more });
     progress.draw(desk.study.name, desk.progress);
     if (more) changed();
     else draw();
@@ -156,10 +171,11 @@ export async function openDesk({ body, slot, me, name, others, desk: first }) {
   // --- begin -----------------------------------------------------------------------------------
 
   // A key pressed while the answer is on its way was meant for the next item, which is not there yet.
-  const leaving = () => Boolean(desk?.item) && sending.flying({ study: desk.study.name, item: desk.item.id });
+  const leaving = () => desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false;
 
   slot.replaceChildren(progress.element);
   setKeys(keysOf(rubric));
+  /** @type {<Given extends unknown[]>(action: (...given: Given) => unknown) => (...given: Given) => unknown} */
   const withItem = (action) => (...given) => desk?.item && action(...given);
   listen(rubric, {
     flag: (code) => act("flag", code), valid: () => act("valid"), reason: withItem(reason), unsure: () => act("unsure"),

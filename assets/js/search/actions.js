@@ -3,18 +3,21 @@ import { say, toast } from "../shared/common.js";
 import { address } from "./address.js";
 import { $, $$, shown } from "./page.js";
 import { restore } from "./restore.js";
+/** @import { Change, Drawn } from "../shared/types.js" */
 
 const SLOW = new Set(["search", "compare_methods", "settings", "open_session", "new", "deal", "target"]);
 const GIVEN_UP_MS = 20000;
 
-let trigger = null; // Gradio's, of the top panel
-const waiting = [];
-let pending = null; // {name, turn, since}
-let queued = null; // {name, turn, data}
+let trigger = /** @type {((name: "act", data: object) => void) | null} */ (null); // Gradio's, of the top panel
+const waiting = /** @type {(() => void)[]} */ ([]);
+let pending = /** @type {{ name: string, turn?: string, since: number } | null} */ (null);
+let queued = /** @type {{ name: string, turn?: string, data: Change } | null} */ (null);
 
-const afterDraw = [];
-export const onDraw = (callback) => afterDraw.push(callback); // with {action, failed}
-const afterLive = [];
+const afterDraw = /** @type {((drawn: Drawn) => unknown)[]} */ ([]);
+/** @param {typeof afterDraw[number]} callback */
+export const onDraw = (callback) => afterDraw.push(callback);
+const afterLive = /** @type {(() => unknown)[]} */ ([]);
+/** @param {() => unknown} callback */
 export const onLive = (callback) => afterLive.push(callback); // after each drawing of what is still going on
 
 // --- to the server ---------------------------------------------------------------------
@@ -22,6 +25,7 @@ export const onLive = (callback) => afterLive.push(callback); // after each draw
 const busy = () => pending && performance.now() - pending.since < GIVEN_UP_MS;
 
 // Says whether the action was sent: one at a time.
+/** @type {(name: string, data?: object) => boolean} */
 export function act(name, data = {}) {
   if (busy()) {
     if ($(".cq-live")) toast("Still at it. Esc stops it and keeps what has been found.");
@@ -32,15 +36,15 @@ export function act(name, data = {}) {
   document.body.classList.add("cq-busy");
   if (SLOW.has(name)) document.body.classList.add("cq-loading");
   $(".cq-grid")?.setAttribute("aria-busy", "true");
-  const send = () => trigger("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
+  const send = () => trigger?.("act", { do: name, shown_turn: turn, shown_reference: reference, ...data });
   if (trigger) send();
   else waiting.push(send);
   return true;
 }
 
 // An action of which only the newest counts, such as a slider being dragged: it waits for the
-// one under way and is never lost. Values that were not sent yet are joined; ``shape`` has the
-// last word on them when they are.
+// one under way and is never lost. Values that were not sent yet are joined.
+/** @type {(name: string, data: Change) => void} */
 export function soon(name, data) {
   const { turn } = shown();
   queued = { name, turn, data: queued?.name === name && queued.turn === turn ? { ...queued.data, ...data } : data };
@@ -68,6 +72,7 @@ let scheduled = false;
 let beat = "";
 
 // Each panel hands itself over (web/search/tab.py), perhaps when the server has drawn it already.
+/** @type {(element: HTMLElement, send: typeof trigger, watch: (value: "value", hears: () => void) => void, name: string) => void} */
 export function mount(element, send, watch, name) {
   if (name === "top") {
     trigger = send;
@@ -98,7 +103,7 @@ function drawn() {
   beat = now;
   const action = pending?.name || "";
   // A search that was stopped at once is no mistake, but leads nowhere either.
-  const failed = Boolean(problem) || (action === "search" && turn === pending.turn);
+  const failed = Boolean(problem) || (action === "search" && turn === pending?.turn);
   done();
   restore();
   address(session);
@@ -107,6 +112,7 @@ function drawn() {
   for (const callback of afterDraw) callback({ action, failed });
 }
 
+/** @param {string} action */
 function heard(action) {
   const title = $("#results .cq-title")?.textContent || "";
   const count = $$("#results .cq-grid [role=option]").length;

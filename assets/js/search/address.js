@@ -7,7 +7,7 @@ const MINE_KEPT = 200;
 // Another session is another entry of the history, so that Back leads to the one before.
 // What the page was opened with is corrected in place.
 let addressed = false;
-export function address(session) {
+export function address(session = "") {
   const url = new URL(window.location.href);
   if ((url.searchParams.get("session") || "") !== session) {
     if (session) url.searchParams.set("session", session);
@@ -20,10 +20,11 @@ export function address(session) {
 window.addEventListener("popstate", () => window.location.reload());
 
 export function mySessions() {
-  const known = kept.read(MINE, []);
+  const known = kept.read(MINE, /** @type {string[]} */ ([]));
   return Array.isArray(known) ? known : [];
 }
 // Read and written in one go: two tabs must not forget each other's sessions.
+/** @param {string} session */
 function remember(session) {
   kept.write(MINE, [session, ...mySessions().filter((one) => one !== session)].slice(0, MINE_KEPT));
 }

@@ -1,5 +1,5 @@
 // What the attributes in the templates mean: data-act, data-drawer, data-open, data-copy, …
-import { askText, copy, showKeys, toggleTheme } from "../shared/common.js";
+import { askText, copy, on, showKeys, toggleTheme } from "../shared/common.js";
 import { enlarge } from "../shared/large.js";
 import { act } from "./actions.js";
 import { closeDrawers, openDrawer } from "./drawers.js";
@@ -9,9 +9,11 @@ import { ask } from "./query.js";
 import { browse } from "./reference.js";
 import { found, refine } from "./results/selection.js";
 
+/** @type {Record<string, () => void>} */
 const OPENS = { theme: toggleTheme, keys: showKeys, play };
 
 // The first that fits, from the element inwards out.
+/** @type {Record<string, (data: Record<string, string>, hit: HTMLElement) => unknown>} */
 const CLICKS = {
   "[data-act]": ({ act: name, ...data }) => { closeDrawers(); act(name, data); },
   "[data-drawer-close]": closeDrawers,
@@ -26,14 +28,14 @@ const CLICKS = {
   "[data-copy]": ({ copy: what, text }) => (what === "link" ? copyLink() : copy(text, { said: "Copied." })),
   "[data-open]": ({ open }) => OPENS[open]?.(),
 };
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   for (const [selector, does] of Object.entries(CLICKS)) {
     const hit = event.target.closest(selector);
-    if (hit) return does(hit.dataset, hit);
+    if (hit) return does(/** @type {Record<string, string>} */ (hit.dataset), hit);
   }
 });
 
-document.addEventListener("change", ({ target: box }) => {
+on("change", ({ target: box }) => {
   if (box.matches("[data-live]")) act("live", { on: box.checked });
   if (box.matches("[data-side]")) {
     const sides = { left: box.dataset.left, right: box.dataset.right };
@@ -46,6 +48,7 @@ const copyLink = () => copy(window.location.href.split("&__theme")[0], { said: $
   ? "Link copied. It opens the turn without your changes: keep them as a turn first."
   : "Link copied. Whoever opens it continues this session." });
 
+/** @type {(branch: string, before: string) => Promise<void>} */
 async function nameBranch(branch, before) {
   const name = await askText("Name this branch", before, "for example: darker, with collar");
   if (name !== null) act("name_branch", { branch, name });

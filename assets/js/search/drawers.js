@@ -1,10 +1,12 @@
 // Drawers: settings, sessions, methods to compare. The server draws them, this opens one at a time.
+import { on } from "../shared/common.js";
 import { methodParts } from "./methods/settings.js";
 import { $, $$ } from "./page.js";
 
-let opener = null;
+let opener = /** @type {HTMLElement | null} */ (null);
 export const drawerOpen = () => document.body.dataset.drawer;
 
+/** @type {(name: string, from: HTMLElement) => void} */
 export function openDrawer(name, from) {
   const drawer = document.getElementById(`drawer-${name}`);
   if (!drawer) return;
@@ -24,22 +26,22 @@ export function closeDrawers() {
 }
 
 // Tab stays inside.
-document.addEventListener("keydown", (event) => {
-  if (event.key !== "Tab" || !drawerOpen()) return;
-  const stops = $$("button, input, select, a[href]", document.getElementById(`drawer-${drawerOpen()}`))
-    .filter((element) => element.offsetParent !== null);
+on("keydown", (event) => {
+  const drawer = event.key === "Tab" && document.getElementById(`drawer-${drawerOpen()}`);
+  if (!drawer) return;
+  const stops = $$("button, input, select, a[href]", drawer).filter((element) => element.offsetParent !== null);
   const [first, last] = event.shiftKey ? [stops.at(-1), stops[0]] : [stops[0], stops.at(-1)];
   if (document.activeElement === last) {
     event.preventDefault();
-    first.focus();
+    first?.focus();
   }
 });
 
 // The number beside a slider.
-document.addEventListener("input", (event) => {
-  const output = event.target.closest(".cq-slide")?.querySelector("output");
-  if (output) output.textContent = Number(event.target.step) >= 1 ? event.target.value : Number(event.target.value).toFixed(2);
+on("input", ({ target }) => {
+  const output = target.closest(".cq-slide")?.querySelector("output");
+  if (output) output.textContent = Number(target.step) >= 1 ? target.value : Number(target.value).toFixed(2);
 });
-document.addEventListener("reset", (event) => setTimeout(() => {
+on("reset", (event) => setTimeout(() => {
   for (const slide of $$("input[type=range]", event.target)) slide.dispatchEvent(new Event("input", { bubbles: true }));
 }));

@@ -1,5 +1,5 @@
 // Keys that work anywhere on the page, and the list of all of them.
-import { dialogOpen, setKeys, typing } from "../shared/common.js";
+import { dialogOpen, on, setKeys, typing } from "../shared/common.js";
 import { act } from "./actions.js";
 import { closeDrawers, drawerOpen } from "./drawers.js";
 import { stop } from "./live.js";
@@ -8,6 +8,7 @@ import { pick } from "./picker.js";
 import { queryField } from "./query.js";
 import { mark } from "./results/marks.js";
 import { enlargeTile } from "./results/picture.js";
+/** @import { Tile } from "../shared/types.js" */
 import { found, move, refine, select, selected, tileOf, tiles } from "./results/selection.js";
 
 setKeys([
@@ -21,25 +22,28 @@ setKeys([
 ]);
 
 const back = () => $(".cq-turns") && act("back");
+/** @type {Record<string, () => unknown>} */
 const DOES = {
   "/": () => queryField()?.focus(),
   r: () => refine(), f: () => $("[data-found]") && found(), g: () => pick("reference"),
   z: back, u: back,
   "+": () => mark("more"), "=": () => mark("more"), "-": () => mark("less"),
-  o: () => selected() && enlargeTile(selected()),
+  o: () => { const tile = selected(); if (tile) enlargeTile(tile); },
 };
 const ARROWS = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"];
 
+/** @type {(tile: Tile, key: string) => (() => void) | null} */
 function onTile(tile, key) {
   if (ARROWS.includes(key) || key === "Home" || key === "End") return () => move(key);
   if (key === " ") return () => select(tile, { focus: true });
   if (key === "Enter") return () => { select(tile); enlargeTile(tile); };
   return null;
 }
+/** @type {(element: HTMLElement, key: string) => false | (() => void)} */
 const sideways = (element, key) => (key === "ArrowLeft" || key === "ArrowRight")
   && !element.closest?.("button, a, summary, [role=button], [role=textbox]") && (() => move(key));
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.defaultPrevented || dialogOpen()) return;
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey) {

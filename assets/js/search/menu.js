@@ -2,8 +2,9 @@
 import { screens, visitor } from "../shared/common.js";
 import { onDraw } from "./actions.js";
 import { $ } from "./page.js";
+/** @import { Me } from "../shared/types.js" */
 
-let me = null;
+let me = /** @type {Me | null} */ (null);
 function draw() {
   const place = $("[data-pages]");
   if (me && place && !place.childElementCount) place.append(...screens(me, "search"));

@@ -1,11 +1,12 @@
 // Pictures of the gallery to choose from: as a reference, or as a target to be found.
 import { closer, dialog, h } from "../shared/common.js";
 import { act } from "./actions.js";
-import { $, shown } from "./page.js";
+import { $, $$, shown } from "./page.js";
 import { selected } from "./results/selection.js";
 
 // --- the gallery picker --------------------------------------------------------------------
 
+/** @type {Record<string, string>} */
 const PURPOSES = { reference: "Pick a reference", target: "Pick a target" };
 const heading = h("h2", {});
 const field = h("input", { type: "text", role: "searchbox", placeholder: "Search the gallery by words", "aria-label": "Search the gallery by words",
@@ -16,6 +17,7 @@ const picker = dialog({ class: "cq-picker", "aria-label": "Gallery" },
   h("header", {}, heading, closer()), h("div", { class: "cq-find" }, field), answer, grid);
 let purpose = "reference", timer = 0, asked = 0;
 
+/** @param {string} why */
 export function pick(why) {
   purpose = PURPOSES[why] ? why : "reference";
   heading.textContent = PURPOSES[purpose];
@@ -26,14 +28,14 @@ export function pick(why) {
 }
 async function find() {
   const mine = ++asked;
-  const query = new URLSearchParams({ gallery: shown().gallery, text: field.value });
+  const query = new URLSearchParams({ gallery: shown().gallery ?? "", text: field.value });
   picker.classList.add("busy");
   try {
     const response = await fetch(`media/find?${query}`);
     const found = await response.json();
     if (mine !== asked) return;
     answer.textContent = found.error || (field.value.trim() ? `The closest ${found.images.length}` : "A random handful. Type to search.");
-    grid.replaceChildren(...(found.images || []).map((item) => h("button", {
+    grid.replaceChildren(.../** @type {{ id: string, alt: string, thumb: string }[]} */ (found.images || []).map((item) => h("button", {
       class: "cq-tile", "aria-label": item.alt, onclick: () => { picker.close(); act(purpose, { image: item.id }); },
     }, h("span", { class: "pic" }, h("img", { src: item.thumb, alt: "", loading: "lazy", width: 160, height: 160 })))));
   } catch {
@@ -45,12 +47,13 @@ async function find() {
 field.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(find, 220); });
 field.addEventListener("keydown", (event) => {
   if (event.key === "Enter") { event.preventDefault(); clearTimeout(timer); find(); }
-  if (event.key === "ArrowDown") { event.preventDefault(); grid.firstElementChild?.focus(); }
+  if (event.key === "ArrowDown") { event.preventDefault(); $("button", grid)?.focus(); }
 });
 grid.addEventListener("keydown", (event) => {
-  const all = [...grid.children];
-  const at = all.indexOf(document.activeElement);
+  const all = $$("button", grid);
+  const at = all.findIndex((button) => button === document.activeElement);
   const columns = Math.max(1, getComputedStyle(grid).gridTemplateColumns.split(" ").length);
+  /** @type {Record<string, number>} */
   const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -columns, ArrowDown: columns };
   if (at < 0 || !(event.key in steps)) return;
   event.preventDefault();
@@ -60,15 +63,17 @@ grid.addEventListener("keydown", (event) => {
 
 // --- find a target: how to begin ---------------------------------------------------------
 
+const aim = h("button", { class: "cq-btn", id: "cq-aim", text: "The selected result", onclick: () => { begin.close(); act("target", { image: selected()?.dataset.image }); } });
+const deal = h("button", { class: "cq-btn primary", text: "Deal me one", onclick: () => { begin.close(); act("deal"); } });
 const begin = dialog({ class: "cq-small", "aria-label": "Find a target" },
   h("header", {}, h("h2", { text: "Find a target" }), closer()),
   h("p", { text: "You see a picture and a starting point some way off. Get there with words and picks; every turn's rank is kept and shown when you end." }),
   h("div", { class: "cq-row" },
-    h("button", { class: "cq-btn primary", text: "Deal me one", onclick: () => { begin.close(); act("deal"); } }),
+    deal,
     h("button", { class: "cq-btn", text: "Choose from the gallery", onclick: () => { begin.close(); pick("target"); } }),
-    h("button", { class: "cq-btn", id: "cq-aim", text: "The selected result", onclick: () => { begin.close(); act("target", { image: selected().dataset.image }); } })));
+    aim));
 export function play() {
-  $("#cq-aim", begin).hidden = !selected();
+  aim.hidden = !selected();
   begin.showModal();
-  $(".primary", begin).focus();
+  deal.focus();
 }

@@ -1,14 +1,15 @@
 // The query: what is typed, and where the page goes on when it has been answered.
+import { on } from "../shared/common.js";
 import { act, onDraw } from "./actions.js";
 import { closeDrawers } from "./drawers.js";
 import { $, narrow, shown } from "./page.js";
 import { marks } from "./results/marks.js";
 import { selected, tiles } from "./results/selection.js";
 
-export const queryField = () => $("#cq-text");
+export const queryField = () => $("textarea#cq-text");
 
-let asked = null;
-document.addEventListener("submit", (event) => {
+let asked = /** @type {FormDataEntryValue | null} */ (null);
+on("submit", (event) => {
   const form = event.target, name = form.dataset.form;
   if (!name) return;
   event.preventDefault();
@@ -18,31 +19,35 @@ document.addEventListener("submit", (event) => {
   else if (act(name, { ...data, ...marks() })) asked = data.text;
 });
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.target.id === "cq-text" && event.key === "Enter" && !event.shiftKey && !event.isComposing) {
     event.preventDefault();
-    event.target.form.requestSubmit();
+    event.target.closest("form")?.requestSubmit();
   }
 });
 
+/** @param {string} text */
 export function ask(text) {
   const field = queryField();
+  if (!field) return;
   field.value = text;
-  field.form.requestSubmit();
+  field.form?.requestSubmit();
 }
 
 // --- what is typed survives a connection that drops --------------------------------------
 
 const TYPED = "cirque.typed";
 const place = () => shown().session || "";
+/** @param {string} text */
 function keepTyped(text) {
   try {
     if (text) sessionStorage.setItem(TYPED, JSON.stringify({ session: place(), text }));
     else sessionStorage.removeItem(TYPED);
   } catch { /* private windows may not store anything */ }
 }
-document.addEventListener("input", (event) => { if (event.target.id === "cq-text") keepTyped(event.target.value); });
+on("input", (event) => { if (event.target.id === "cq-text") keepTyped(event.target.value); });
 let restored = false;
+/** @param {HTMLTextAreaElement} field */
 function restoreTyped(field) {
   restored = true;
   try {

@@ -1,5 +1,5 @@
 // A reference picture by file, drop or paste. It goes to media/upload and comes back as an id.
-import { h, toast } from "../shared/common.js";
+import { h, on, toast } from "../shared/common.js";
 import { act } from "./actions.js";
 import { $ } from "./page.js";
 
@@ -7,8 +7,9 @@ const chooser = h("input", { type: "file", accept: "image/*,.heic,.heif,.avif", 
   "aria-label": "Picture to upload" });
 document.body.append(chooser);
 export const browse = () => chooser.click();
-chooser.addEventListener("change", () => { if (chooser.files[0]) send(chooser.files[0]); chooser.value = ""; });
+chooser.addEventListener("change", () => { if (chooser.files?.[0]) send(chooser.files[0]); chooser.value = ""; });
 
+/** @param {File} file */
 async function send(file) {
   const frame = $(".cq-frame");
   frame?.classList.add("cq-shimmer");
@@ -26,6 +27,7 @@ async function send(file) {
     frame?.classList.remove("cq-shimmer");
   }
 }
+/** @param {string} text */
 function complain(text) {
   const line = $(".cq-inline");
   if (!line) return;
@@ -34,7 +36,7 @@ function complain(text) {
   if (text) toast(text);
 }
 
-document.addEventListener("paste", (event) => {
+on("paste", (event) => {
   const files = [...(event.clipboardData?.files || [])];
   const file = files.find((item) => item.type.startsWith("image/"));
   if (!file && files.length) complain("What you pasted is not a picture. Paste or drop a JPEG, PNG, WebP, GIF or HEIC file.");
@@ -45,18 +47,20 @@ document.addEventListener("paste", (event) => {
 
 // Dropping beside the frame must not replace the page by the picture.
 let over = 0;
+/** @param {DragEvent} event */
 const carriesFiles = (event) => [...(event.dataTransfer?.types || [])].includes("Files");
-document.addEventListener("dragenter", (event) => {
+on("dragenter", (event) => {
   if (carriesFiles(event) && ++over) document.body.classList.add("cq-dragging");
 });
-document.addEventListener("dragleave", (event) => {
+on("dragleave", (event) => {
   if (carriesFiles(event) && --over <= 0) { over = 0; document.body.classList.remove("cq-dragging"); }
 });
-document.addEventListener("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
-document.addEventListener("drop", (event) => {
+on("dragover", (event) => { if (carriesFiles(event)) event.preventDefault(); });
+on("drop", (event) => {
   over = 0;
   document.body.classList.remove("cq-dragging");
   if (!carriesFiles(event)) return;
   event.preventDefault();
-  if (event.dataTransfer.files[0]) send(event.dataTransfer.files[0]);
+  const file = event.dataTransfer?.files[0];
+  if (file) send(file);
 });

@@ -1,9 +1,10 @@
 // What a drawing by the server does not know: which parts a person has folded, and which pictures have not come yet.
+import { on } from "../shared/common.js";
 import { $, $$, narrow } from "./page.js";
 
 const folded = new Map();
-document.addEventListener("click", (event) => {
-  const fold = event.target.closest("summary")?.parentElement;
+on("click", (event) => {
+  const fold = event.target.closest("summary")?.closest("details");
   if (fold?.dataset.keep) setTimeout(() => folded.set(fold.dataset.keep, fold.open));
 });
 const small = narrow(1100);
@@ -19,8 +20,8 @@ export function restore() {
   document.body.classList.toggle("cq-searched", Boolean($(".cq-turns")));
   for (const image of $$(".gradio-container img")) image.classList.toggle("cq-pending", !image.complete);
 }
-document.addEventListener("load", (event) => event.target.classList?.remove("cq-pending"), true);
-document.addEventListener("error", (event) => {
+on("load", (event) => event.target.classList?.remove("cq-pending"), true);
+on("error", (event) => {
   if (event.target.tagName !== "IMG") return;
   event.target.classList.remove("cq-pending");
   event.target.closest(".pic, .cq-frame")?.classList.add("cq-missing");

@@ -1,6 +1,7 @@
 // Calls to the server: JSON both ways, one kind of error, and a sign-in in between if needed.
 import { signIn } from "./dialogs.js";
 import { at } from "./elements.js";
+/** @import { AnswerOf, CallOptions } from "./types.js" */
 
 const PATIENCE_MS = 30000;
 const AWAY = "The server does not answer.";
@@ -9,30 +10,46 @@ let opener = ""; // whom the page was opened for
 // kind: "incomplete", "not-yours", "closed", "token", "unknown", "signed-out", "forbidden", "storage",
 // "left-here" (after signing out), "other" (said by the server), or "away" (status 0: no answer came).
 export class ApiProblem extends Error {
+  /** @param {number} status @param {string} problem @param {string} kind */
   constructor(status, problem, kind) {
     super(problem);
-    Object.assign(this, { status, problem, kind });
+    this.status = status;
+    this.problem = problem;
+    this.kind = kind;
   }
 }
 
+/** What went wrong, in a sentence. @param {unknown} error */
+export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
 // From now on every call says whom the page was opened for. Should somebody else have signed in since, in
 // another tab, the server refuses: nothing is shown or kept as theirs.
+/** @type {(name: string) => void} */
 export const openedBy = (name) => { opener = name; };
 
 // api("GET", "study/mine"), api("POST", "study/save", {…}). Answers the JSON; throws ApiProblem.
 // Where the sign-in has ended it asks for it and calls again; ``ask: false`` throws instead, for
 // calls in the background. ``keepalive`` outlives the page. ``patience``: milliseconds until nobody waits for
 // an answer any more; ``signal`` gives up earlier, and throws the signal's own error.
+/**
+ * @template {string} Path
+ * @param {"GET" | "POST"} method
+ * @param {Path} path
+ * @param {object} [body]
+ * @param {CallOptions} [options]
+ * @returns {Promise<AnswerOf<Path>>}
+ */
 export async function api(method, path, body, { ask = true, keepalive = false, patience = PATIENCE_MS, signal = null } = {}) {
   for (;;) {
     try {
       return await once(method, path, body, { keepalive, patience, signal });
     } catch (problem) {
-      if (problem.status !== 401 || !ask || !(await signIn())) throw problem;
+      if (!(problem instanceof ApiProblem) || problem.status !== 401 || !ask || !(await signIn())) throw problem;
     }
   }
 }
 
+/** @param {string} method @param {string} path @param {object | undefined} body @param {Required<Omit<CallOptions, "ask">>} options */
 async function once(method, path, body, { keepalive, patience, signal }) {
   const headers = { Accept: "application/json", ...(method === "GET" ? {} : { "Content-Type": "application/json" }),
     ...(opener && { "X-Cirque-Person": encodeURIComponent(opener) }) };

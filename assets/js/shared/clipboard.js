@@ -2,18 +2,20 @@
 import { h, toast } from "./elements.js";
 
 // ``shown``: the element with the text, to be marked in browsers that let no page copy.
-export async function copy(text, { said = "Copied", shown = null } = {}) {
+/** @type {(text: string, how?: { said?: string, shown?: HTMLElement }) => Promise<void>} */
+export async function copy(text, { said = "Copied", shown } = {}) {
   try {
     await navigator.clipboard.writeText(text);
     toast(said);
   } catch { // plain http on another host has no clipboard
     if (!shown) return toast(copyByHand(text) ? said : "This browser lets no page copy.");
-    if (shown.select) shown.select();
-    else window.getSelection().selectAllChildren(shown);
+    if (shown instanceof HTMLInputElement) shown.select();
+    else window.getSelection()?.selectAllChildren(shown);
     toast("This browser lets no page copy here. It is marked: press Ctrl+C.");
   }
 }
 
+/** @param {string} text */
 function copyByHand(text) {
   const area = h("textarea", { class: "sr", value: text });
   document.body.append(area);

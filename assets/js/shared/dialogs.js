@@ -1,26 +1,30 @@
 // Dialogs: the keys, a question, and signing in again in the middle of work.
 import { at, h, kbd, typing } from "./elements.js";
+/** @import { Child, Props } from "./types.js" */
 
 export const closer = () => h("button", { class: "cq-icon close", type: "button", "aria-label": "Close", title: "Close (Esc)",
-  text: "×", onclick: (event) => event.target.closest("dialog").close() });
+  text: "×", onclick: (event) => event.target.closest("dialog")?.close() });
 
-// A dialog that closes by Esc, its × and a click beside it.
+/** A dialog that closes by Esc, its × and a click beside it. @param {Props} props @param {...Child} children */
 export function dialog(props, ...children) {
   const element = h("dialog", props, ...children);
-  element.addEventListener("mousedown", (event) => { element.outside = event.target === element; });
-  element.addEventListener("click", (event) => { if (event.target === element && element.outside) element.close(); });
+  let outside = false;
+  element.addEventListener("mousedown", (event) => { outside = event.target === element; });
+  element.addEventListener("click", (event) => { if (event.target === element && outside) element.close(); });
   document.body.append(element);
   return element;
 }
 export const dialogOpen = () => Boolean(document.querySelector("dialog[open]"));
 
 // Shows a dialog that was made for this once. Resolves to what it was closed with: "" by Esc, × or a click beside it.
+/** @type {(element: HTMLDialogElement) => Promise<string>} */
 const once = (element) => new Promise((resolve) => {
   element.addEventListener("close", () => { element.remove(); resolve(element.returnValue); });
   element.showModal();
 });
 
 // Ask before something that is not easily undone: await confirm("Close the study?", "…", "Close it")
+/** @type {(title: string, text: string, yes?: string, no?: string) => Promise<boolean>} */
 export async function confirm(title, text, yes = "Yes", no = "Cancel") {
   const asks = dialog({ class: "cq-small", "aria-label": title },
     h("header", {}, h("h2", { text: title })), h("p", { text }),
@@ -31,6 +35,7 @@ export async function confirm(title, text, yes = "Yes", no = "Cancel") {
 }
 
 // Something to be read before it goes on.
+/** @type {(title: string, text: string, button: string) => Promise<unknown>} */
 export function tell(title, text, button) {
   const tells = dialog({ class: "cq-small", "aria-label": title }, h("header", {}, h("h2", { text: title })),
     h("p", { role: "alert", text, dir: "auto" }),
@@ -39,6 +44,7 @@ export function tell(title, text, button) {
 }
 
 // One line of text: await askText("Name this branch", "darker", "for example: …"). Null where nobody wants to.
+/** @param {string} title */
 export async function askText(title, value = "", hint = "") {
   const input = h("input", { type: "text", maxlength: 80, value, placeholder: hint, "aria-label": title });
   const asks = dialog({ class: "cq-small", "aria-label": title }, h("form", { method: "dialog" }, h("header", {}, h("h2", { text: title })), input,
@@ -51,8 +57,10 @@ export async function askText(title, value = "", hint = "") {
 
 // --- the keys --------------------------------------------------------------------------------
 
+/** @type {string[][]} */
 let list = [];
 // The keys of this page, as ["1  2  3", "what they do"] (two blanks between keys). "?" shows them.
+/** @type {(rows: string[][]) => void} */
 export const setKeys = (rows) => { list = rows; };
 export function showKeys() {
   const keys = dialog({ class: "cq-small cq-keysheet", "aria-label": "Keys" },
@@ -71,12 +79,15 @@ document.addEventListener("keydown", (event) => {
 // --- signing in again ------------------------------------------------------------------------
 
 let who = "";
+/** @type {(name: string) => void} */
 export const signedInAs = (name) => { who = name; };
+/** @type {Promise<boolean> | null} */
 let asking = null;
 
 // One dialog however many calls found out at once. Resolves to whether the person is back.
 export const signIn = () => (asking ??= ask().finally(() => { asking = null; }));
 
+/** @type {() => Promise<boolean>} */
 const ask = () => new Promise((resolve) => {
   const name = h("input", { type: "text", autocomplete: "username", value: who, readonly: Boolean(who), "aria-label": "Name", required: true });
   const password = h("input", { type: "password", autocomplete: "current-password", "aria-label": "Password", required: true });
@@ -89,7 +100,7 @@ const ask = () => new Promise((resolve) => {
     h("label", { class: "cq-field" }, h("span", { text: "Password" }), password),
     problem,
     h("div", { class: "cq-row" }, enter,
-      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => asks.close("") })));
+      h("button", { class: "cq-btn", type: "button", text: "Not now", onclick: () => { asks.close(""); } })));
   const asks = h("dialog", { class: "cq-small cq-signin", "aria-label": "Sign in again" }, form);
 
   form.addEventListener("submit", async (event) => {
@@ -99,7 +110,7 @@ const ask = () => new Promise((resolve) => {
     problem.hidden = true;
     const said = await attempt(name.value, password.value);
     enter.disabled = false;
-    if (!said) return asks.close("yes");
+    if (!said) return void asks.close("yes");
     problem.textContent = said;
     problem.hidden = false;
     password.select();
@@ -110,7 +121,7 @@ const ask = () => new Promise((resolve) => {
   (who ? password : name).focus();
 });
 
-// "" once signed in, else a sentence.
+/** "" once signed in, else a sentence. @param {string} name @param {string} password */
 async function attempt(name, password) {
   try {
     const answer = await fetch(at("sign-in"), { method: "POST", body: JSON.stringify({ name, password }),

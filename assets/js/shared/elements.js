@@ -1,28 +1,40 @@
 // Elements from plain values, and the small things every screen needs. Text is always set as
 // text: nothing here is parsed as HTML.
 
+/** @import { Child, From, On, Props } from "./types.js" */
+
 // The app's own address, whatever path it is mounted under, and that of this version's files.
 export const ROOT = new URL(import.meta.url.replace(/own\/[^/]+\/js\/.*$/, ""));
 export const OWN = new URL(import.meta.url.replace(/js\/[^?#]*$/, ""));
+/** @type {(path: string) => string} */
 export const at = (path) => new URL(path.replace(/^\//, ""), ROOT).href;
 
+/** @template {Element} E @param {E} element @param {Props | null} props @param {Child[]} children */
 function put(element, props, children) {
   for (const [name, value] of Object.entries(props || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name === "text") element.textContent = value;
-    else if (name === "value") element.value = value;
-    else if (name.startsWith("on") && typeof value === "function") element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? "" : value);
+    if (name === "text") element.textContent = String(value);
+    else if (name === "value") Object.assign(element, { value });
+    else if (name.startsWith("on") && typeof value === "function") element.addEventListener(name.slice(2), /** @type {EventListener} */ (value));
+    else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  const flat = /** @type {(Node | string)[]} */ (children.flat(/** @type {1} */ (Infinity)));
+  element.append(...flat.filter((child) => child !== null && child !== undefined && /** @type {unknown} */ (child) !== false));
   return element;
 }
 
 // h("button", { class: "cq-btn", onclick: save, "aria-pressed": String(on) }, "Save", kbd("Enter"))
+/** @type {<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, props?: Props, ...children: Child[]) => HTMLElementTagNameMap[Tag]} */
 export const h = (tag, props = {}, ...children) => put(document.createElement(tag), props, children);
+/** @type {(text: string) => HTMLElement} */
 export const kbd = (text) => h("kbd", { text, "aria-hidden": "true" });
 
+// document.addEventListener: for what the server draws anew, and for keys.
+/** @type {<Name extends keyof DocumentEventMap>(name: Name, hears: (event: On<DocumentEventMap[Name], Document, From<Name>>) => unknown, capture?: boolean) => void} */
+export const on = (name, hears, capture) => document.addEventListener(name, /** @type {EventListener} */ (hears), capture);
+
 // A button whose state can be told from its look and by ear.
+/** @type {(element: Element, on: unknown) => void} */
 export const toggle = (element, on) => element.setAttribute("aria-pressed", String(Boolean(on)));
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -38,6 +50,7 @@ const PATHS = {
   close: "m5.5 5.5 9 9m0-9-9 9",
   ask: "M7.2 7.4A2.9 2.9 0 1 1 10 11v1.2M10 15h.01",
 };
+/** @param {keyof typeof PATHS} name */
 export function icon(name) {
   const drawing = document.createElementNS(SVG, "svg");
   put(drawing, { class: "ico", viewBox: "0 0 20 20", "aria-hidden": "true", focusable: "false" }, []);
@@ -51,20 +64,25 @@ export const token = () =>
 
 // --- saying something ----------------------------------------------------------------------
 
-const region = h("div", { class: "sr", "aria-live": "polite", id: "cq-said" });
+/** @type {HTMLElement | undefined} */
+let region; // made when it is needed, as is the other: this module can be imported where there is no page
+/** @param {string | null} text */
 export function say(text) {
+  region ??= h("div", { class: "sr", "aria-live": "polite", id: "cq-said" });
   if (!region.isConnected) document.body.append(region);
   region.textContent = text;
 }
 
-const bubble = h("div", { class: "cq-toast", role: "status" });
+/** @type {HTMLElement | undefined} */
+let bubble;
 let hiding = 0;
-// ``offer``: {text, act} of a button, which one has longer for.
+/** @param {string} text @param {{ text: string, act(): unknown } | null} offer a button, which one has longer for */
 export function toast(text, offer = null) {
-  if (!bubble.isConnected) document.body.append(bubble);
+  const shown = bubble ??= h("div", { class: "cq-toast", role: "status" });
+  if (!shown.isConnected) document.body.append(shown);
   const end = () => {
     clearTimeout(hiding);
-    bubble.classList.remove("show");
+    shown.classList.remove("show");
     button?.remove();
   };
   const endUnlessUsed = () => {
@@ -72,8 +90,8 @@ export function toast(text, offer = null) {
     else end();
   };
   const button = offer && h("button", { type: "button", text: offer.text, onclick: () => { end(); offer.act(); } });
-  bubble.replaceChildren(text, button ?? "");
-  bubble.classList.add("show");
+  shown.replaceChildren(text, button ?? "");
+  shown.classList.add("show");
   clearTimeout(hiding);
   hiding = setTimeout(endUnlessUsed, Math.max(offer ? 20000 : 2600, 55 * text.length));
 }
@@ -81,14 +99,15 @@ export function toast(text, offer = null) {
 // --- keeping something in this browser -------------------------------------------------------
 
 export const kept = {
+  /** @template T @param {string} key @param {T} otherwise @returns {T} */
   read(key, otherwise) {
     try {
-      return JSON.parse(localStorage.getItem(key)) ?? otherwise;
+      return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
     } catch {
       return otherwise;
     }
   },
-  // Says whether it is kept: private windows and full disks may refuse.
+  /** Says whether it is kept: private windows and full disks may refuse. @param {string} key @param {unknown} value null: nothing */
   write(key, value) {
     try {
       if (value === null) localStorage.removeItem(key);
@@ -101,12 +120,14 @@ export const kept = {
 };
 
 // A style sheet of this version, e.g. style("study"); resolves when it applies (or cannot be had).
+/** @type {(name: string) => Promise<unknown>} */
 export const style = (name) => new Promise((resolve) => {
   const href = new URL(`css/${name}.css`, OWN).href;
-  if (document.querySelector(`link[href="${href}"]`)) return resolve();
+  if (document.querySelector(`link[href="${href}"]`)) return resolve(null);
   const link = h("link", { rel: "stylesheet", href, onload: resolve, onerror: resolve });
   document.head.append(link);
 });
 
-export const typing = (element) =>
-  Boolean(element?.isContentEditable || element?.matches?.("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));
+/** @type {(element: EventTarget | null) => boolean} */
+export const typing = (element) => element instanceof HTMLElement
+  && (element.isContentEditable || element.matches("input:not([type=checkbox], [type=radio], [type=range]), textarea, select"));

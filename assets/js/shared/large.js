@@ -2,13 +2,16 @@
 import { closer, dialog } from "./dialogs.js";
 import { at, h } from "./elements.js";
 
-// ``pictures``: [{name, large}]. Resolves when it is closed.
+// Resolves when it is closed.
+/** @type {(pictures: { name: string, large: string }[], which?: number) => Promise<void>} */
 export const enlarge = (pictures, which = 0) => new Promise((resolve) => {
   let now = which;
   // A small picture is not blown up beyond twice its size: blur shows nothing more.
   const picture = h("img", { alt: "", onload: () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; } });
   const caption = h("p", { "aria-live": "polite" });
+  /** @type {(by: number) => void} */
   const step = (by) => { now = (now + by + pictures.length) % pictures.length; show(); };
+  /** @type {(text: string, label: string, by: number) => HTMLElement} */
   const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, hidden: pictures.length < 2,
     onclick: () => step(by) });
   const light = dialog({ class: "cq-light cq-lightstudy", "aria-label": "Picture" }, closer(),

@@ -5,14 +5,15 @@ import { ROOT, at, h, icon } from "./elements.js";
 import { leave } from "./leave.js";
 import "./menus.js";
 import { toggleTheme } from "./theme.js";
+/** @import { CallOptions, Me } from "./types.js" */
 
 function mark() {
   const link = h("a", { class: "cq-mark", href: ROOT.href, "aria-label": "cirque: start page" });
   const drawing = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   drawing.setAttribute("viewBox", "0 0 28 28");
   drawing.setAttribute("aria-hidden", "true");
-  for (const [kind, cx, cy, r] of [["", 14, 14, 10.5], ["dot", 21.4, 6.6, 4.2]]) {
-    const circle = document.createElementNS(drawing.namespaceURI, "circle");
+  for (const [kind, cx, cy, r] of [["", "14", "14", "10.5"], ["dot", "21.4", "6.6", "4.2"]]) {
+    const circle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
     for (const [name, value] of Object.entries({ class: kind, cx, cy, r })) circle.setAttribute(name, value);
     drawing.append(circle);
   }
@@ -20,9 +21,12 @@ function mark() {
   return link;
 }
 
-// Puts the bar into ``element``; answers {me, slot}: who this is, and a place in the bar for
-// the page's own things.
-export async function mountNav(element, { page } = {}) {
+/**
+ * Puts the bar into ``element``; answers who this is, and a place in the bar for the page's own things.
+ * @param {HTMLElement} element
+ * @param {{ page: string }} of
+ */
+export async function mountNav(element, { page }) {
   const slot = h("div", { class: "cq-slot" });
   const pages = h("div", { class: "cq-pages" });
   element.append(h("header", { class: "cq-top cq-studytop" }, mark(), slot, pages,
@@ -36,8 +40,9 @@ export async function mountNav(element, { page } = {}) {
 }
 
 // Who this is: {name, open, may, pages}. From now on every call says so.
+/** @param {CallOptions} options */
 export async function visitor(options = {}) {
-  const me = await api("GET", "me", null, options);
+  const me = await api("GET", "me", undefined, options);
   openedBy(me.name);
   signedInAs(me.open ? "" : me.name);
   return me;
@@ -45,6 +50,7 @@ export async function visitor(options = {}) {
 
 // The screens that ``me`` may see (the server's table, web/http/pages.py), where there are several; and a menu with
 // them, for narrow windows, and with who this is. ``page`` is where we are.
+/** @type {(me: Me, page: string) => Element[]} */
 export function screens(me, page) {
   const links = () => me.pages
     .map((to) => h("a", { class: "cq-page", href: at(to.path), text: to.title, "aria-current": to.page === page ? "page" : null }));

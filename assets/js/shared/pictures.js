@@ -2,12 +2,16 @@
 // place; z blows both up; a click shows one of them large.
 import { at, h } from "./elements.js";
 import { enlarge } from "./large.js";
+/** @import { Picture, Props, ShownPicture } from "./types.js" */
+/** @typedef {{ name: string, frame: HTMLButtonElement, figure: HTMLElement, lens: HTMLElement, image: HTMLImageElement | null, given: Picture | null }} Shown */
 
 const ZOOM = 2.6;
+/** @type {Map<string, HTMLImageElement>} */
 const fetched = new Map(); // address → an Image that is decoded already
 const FETCHED_KEPT = 160;
 
 // Fetch and decode what will be shown soon.
+/** @param {string[]} addresses */
 export function fetchAhead(addresses) {
   for (const address of addresses.map(at)) {
     if (fetched.has(address)) continue;
@@ -15,15 +19,16 @@ export function fetchAhead(addresses) {
     image.src = address;
     image.decode().catch(() => fetched.delete(address)); // shown from the server then
     fetched.set(address, image);
-    if (fetched.size > FETCHED_KEPT) fetched.delete(fetched.keys().next().value);
+    if (fetched.size > FETCHED_KEPT) fetched.delete([...fetched.keys()][0]);
   }
 }
 // An <img> of its own for each call; the decoded one where there is one.
+/** @param {string} address @param {Props} props @returns {HTMLImageElement} */
 export function imageOf(address, props = {}) {
   const image = fetched.get(at(address));
   fetched.delete(at(address));
   const element = image && !image.isConnected ? image : h("img", { src: at(address), decoding: "sync" });
-  for (const [name, value] of Object.entries({ alt: "", draggable: "false", ...props })) element.setAttribute(name, value);
+  for (const [name, value] of Object.entries({ alt: "", draggable: "false", ...props })) element.setAttribute(name, String(value));
   return element;
 }
 
@@ -32,37 +37,43 @@ export function createPictures() {
   const element = h("div", { class: "st-pictures" }, sides.map(({ figure }) => figure));
   let zoomed = false, spot = [0.5, 0.5];
 
+  /** @param {string} name @returns {Shown} */
   function side(name) {
     const frame = h("button", { class: "st-frame", type: "button" });
     const figure = h("figure", { class: "st-picture" }, frame, h("figcaption", { class: "cq-label", text: name }));
+    /** @type {Shown} */
     const own = { name, frame, figure, lens: h("span", { class: "st-lens", "aria-hidden": "true" }), image: null, given: null };
     frame.addEventListener("click", () => own.image && large(own));
-    frame.addEventListener("pointermove", (event) => event.pointerType === "mouse" && own.image && look(...within(own, event)));
+    frame.addEventListener("pointermove", (event) => event.pointerType === "mouse" && look(within(own, event)));
     frame.addEventListener("pointerleave", () => look(null));
     return own;
   }
 
   // Where the picture itself lies in its frame: it keeps its shape.
-  function box({ image, given }) {
+  /** @param {HTMLImageElement} image @param {ShownPicture} given */
+  function box(image, given) {
     const { offsetWidth, offsetHeight, offsetLeft, offsetTop } = image;
     const scale = Math.min(offsetWidth / given.width, offsetHeight / given.height);
     const [width, height] = [given.width * scale, given.height * scale];
     return { width, height, left: offsetLeft + (offsetWidth - width) / 2, top: offsetTop + (offsetHeight - height) / 2 };
   }
   // The point under the mouse, each way from 0 to 1 of the picture.
+  /** @param {Shown} own @param {PointerEvent} event */
   function within(own, event) {
-    const [outer, inner] = [own.frame.getBoundingClientRect(), box(own)];
+    if (!own.image || !own.given || own.given.missing) return null;
+    const [outer, inner] = [own.frame.getBoundingClientRect(), box(own.image, own.given)];
     return [(event.clientX - outer.left - inner.left) / inner.width, (event.clientY - outer.top - inner.top) / inner.height]
       .map((it) => Math.min(1, Math.max(0, it)));
   }
 
   // Show the same place of both: in a lens, or where they are blown up.
-  function look(x, y) {
-    if (x !== null) spot = [x, y];
+  /** @param {number[] | null} place */
+  function look(place) {
+    if (place) spot = place;
     for (const own of sides) {
-      own.lens.hidden = x === null || zoomed || !own.image;
-      if (!own.image || (x === null && !zoomed)) continue;
-      const { left, top, width, height } = box(own);
+      own.lens.hidden = !place || zoomed || !own.image;
+      if (!own.image || !own.given || own.given.missing || (!place && !zoomed)) continue;
+      const { left, top, width, height } = box(own.image, own.given);
       const [dx, dy] = [spot[0] * width, spot[1] * height];
       own.image.style.transformOrigin = `${left + dx - own.image.offsetLeft}px ${top + dy - own.image.offsetTop}px`;
       if (own.lens.hidden) continue;
@@ -72,12 +83,14 @@ export function createPictures() {
     }
   }
 
+  /** @param {Shown} own */
   const large = (own) => {
     const there = sides.filter(({ image }) => image);
-    return enlarge(there.map(({ name, given }) => ({ name, large: given.large })), there.indexOf(own))
+    return enlarge(there.map(({ name, given }) => ({ name, large: given?.large ?? "" })), there.indexOf(own))
       .then(() => own.frame.focus({ preventScroll: true }));
   };
 
+  /** @param {boolean} on */
   function zoom(on) {
     zoomed = on;
     element.classList.toggle("zoomed", on);
@@ -88,8 +101,9 @@ export function createPictures() {
     element,
     zoom,
     get zoomed() { return zoomed; },
-    // dx, dy: -1, 0 or 1
-    pan: (dx, dy) => look(...[[spot[0], dx], [spot[1], dy]].map(([now, by]) => Math.min(1, Math.max(0, now + 0.15 * by)))),
+    /** @type {(dx: number, dy: number) => void} -1, 0 or 1 */
+    pan: (dx, dy) => look([[spot[0], dx], [spot[1], dy]].map(([now, by]) => Math.min(1, Math.max(0, now + 0.15 * by)))),
+    /** @param {{ reference: Picture, target: Picture }} item */
     show({ reference, target }) {
       spot = [0.5, 0.5];
       zoom(false);
@@ -100,13 +114,14 @@ export function createPictures() {
           style: `max-width: min(100%, ${2 * given.width}px); max-height: min(100%, ${2 * given.height}px)` });
         own.frame.disabled = !own.image;
         own.frame.setAttribute("aria-label", own.image ? `${own.name} picture: show it large` : `${own.name}: the picture is not at hand`);
-        own.lens.style.backgroundImage = own.image ? `url("${at(given.large)}")` : "none";
+        own.lens.style.backgroundImage = given.missing ? "none" : `url("${at(given.large)}")`;
         own.lens.hidden = true;
         const missing = h("span", { class: "st-missing", text: "This picture is not at hand." });
         own.frame.replaceChildren(own.image ?? missing, own.lens);
-        own.image?.addEventListener("error", (event) => {
-          event.target.replaceWith(missing);
-          if (own.image === event.target) own.image = null;
+        const shown = own.image;
+        shown?.addEventListener("error", () => {
+          shown.replaceWith(missing);
+          if (own.image === shown) own.image = null;
         }, { once: true });
       });
     },

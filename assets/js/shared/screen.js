@@ -3,7 +3,13 @@ import { ApiProblem } from "./calls.js";
 import { h, style } from "./elements.js";
 import { mountNav } from "./nav.js";
 
-// ``fill(body, {me, slot})`` draws it. ``page`` is its name in the bar, ``css`` the class of its body.
+/** @import { Me } from "./types.js" */
+
+/**
+ * @param {HTMLElement} element
+ * @param {{ page: string, styles: string[], css: string }} of ``page`` is its name in the bar, ``css`` the class of its body
+ * @param {(body: HTMLElement, of: { me: Me, slot: HTMLElement }) => unknown} fill draws it
+ */
 export async function openScreen(element, { page, styles, css }, fill) {
   await Promise.all(styles.map(style));
   const bar = h("div", {}), body = h("main", { class: css, "aria-busy": "true" });

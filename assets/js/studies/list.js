@@ -1,11 +1,14 @@
 // All studies, and what a new one would cost.
 import { api, at, h } from "../shared/common.js";
+/** @import { Study } from "../shared/types.js" */
+/** @import { Screen, View } from "./main.js" */
 import { sampleStudy } from "./sample-study.js";
 import { planner } from "./planner.js";
 import { bar, chip, count, day, percent, plural } from "./words.js";
 
 const KINDS = { validity: "Validity", preference: "Preference" };
 
+/** @type {(screen: Screen) => Promise<View>} */
 export async function listView(screen) {
   const { studies } = await api("GET", "studies/all");
   const rows = new Map(studies.map((study) => [study.id, row(screen, study)]));
@@ -25,15 +28,17 @@ export async function listView(screen) {
     async beat() {
       const now = (await api("GET", "studies/all", undefined, { ask: false })).studies;
       if (now.length !== rows.size || now.some((it) => !rows.has(it.id))) return screen.again();
-      for (const study of now) rows.get(study.id).put(study);
+      for (const study of now) rows.get(study.id)?.put(study);
     },
   };
 }
 
+/** @param {Screen} screen @param {Study} first */
 function row(screen, first) {
   const progress = h("div", { class: "cq-stprogress" });
   const facts = h("p", { class: "cq-quiet num" });
   const state = h("span", {});
+  /** @param {Study} study */
   function put(study) {
     const { items, done, unsure, assignments } = study.counts;
     state.replaceChildren(study.accepting ? chip("Open", "on") : chip("Closed"));
@@ -45,6 +50,7 @@ function row(screen, first) {
       h("small", { text: done_of + (unsure ? ` · ${count(unsure)} unsure` : "") }));
   }
   put(first);
+  /** @param {MouseEvent} event */
   const open = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -58,5 +64,6 @@ function row(screen, first) {
   return { element, put };
 }
 
+/** @param {Study} study */
 const people = ({ counts, seats }) => (counts.people < seats
   ? `${count(counts.people)} of ${plural(seats, "person", "people")}` : plural(counts.people, "person", "people"));

@@ -1,31 +1,42 @@
 // The studies screen: the list, or one study. Which one stands in the address, so Back works.
-import { api, h, mountNav, say, setKeys, style, toast } from "../shared/common.js";
+import { api, h, messageOf, mountNav, say, setKeys, style, toast } from "../shared/common.js";
 import { listView } from "./list.js";
 import { oneView } from "./one.js";
+/** @import { AnswerOf, Me } from "../shared/types.js" */
 
 const BEAT_MS = 15000;
 
 setKeys([["?", "These keys"]]);
 
+/**
+ * What the parts of this screen ask of it.
+ * @typedef {{ may(what: string): boolean, go(name: string): void, again(): void,
+ *   does<Path extends string>(method: "GET" | "POST", path: Path, sent: object, done?: string | ((answer: AnswerOf<Path>) => string)): Promise<AnswerOf<Path> | null> }} Screen
+ */
+/** @typedef {{ element: HTMLElement, beat(): Promise<void> }} View */
+
+/** @param {HTMLElement} element */
 export async function mount(element) {
   await Promise.all([style("study"), style("studies")]);
   const bar = h("div", {});
   const body = h("main", { class: "cq-st", "aria-busy": "true" });
   element.replaceChildren(bar, body);
+  /** @param {unknown} error */
   const problem = (error) => body.replaceChildren(h("div", { class: "cq-none" },
-    h("h2", { text: "This cannot be shown" }), h("p", { text: error.message, dir: "auto" }),
+    h("h2", { text: "This cannot be shown" }), h("p", { text: messageOf(error), dir: "auto" }),
     h("button", { class: "cq-btn", type: "button", text: "Try again", onclick: () => show() })));
-  let me;
+  let me = /** @type {Me | null} */ (null);
   try {
     ({ me } = await mountNav(bar, { page: "studies" }));
   } catch (error) {
     return problem(error);
   }
-  let view = null, asked = 0;
+  let view = /** @type {View | null} */ (null), asked = 0;
 
   const chosen = () => new URL(window.location.href).searchParams.get("study") || "";
+  /** @type {Screen} */
   const screen = {
-    may: (what) => me.may.includes(what),
+    may: (what) => Boolean(me?.may.includes(what)),
     go(name) {
       const url = new URL(window.location.href);
       if (name) url.searchParams.set("study", name);
@@ -42,7 +53,7 @@ export async function mount(element) {
         if (done) toast(typeof done === "function" ? done(answer) : done);
         return answer;
       } catch (error) {
-        toast(error.message);
+        toast(messageOf(error));
         return null;
       }
     },
@@ -66,7 +77,7 @@ export async function mount(element) {
   }
 
   window.addEventListener("popstate", show);
-  const beat = () => { if (!document.hidden) view?.beat?.().catch(() => {}); }; // the next beat tries again
+  const beat = () => { if (!document.hidden) view?.beat().catch(() => {}); }; // the next beat tries again
   setInterval(beat, BEAT_MS);
   document.addEventListener("visibilitychange", beat);
   await show();

@@ -1,5 +1,7 @@
 // One study: how far its people are, what came of it so far, and what can be done with it.
 import { api, at, confirm, h, toast } from "../shared/common.js";
+/** @import { Counts, OneStudy, SeatProgress, Study } from "../shared/types.js" */
+/** @import { Screen, View } from "./main.js" */
 import { fileMenu } from "../shared/files.js";
 import { peopleTable } from "./people.js";
 import { resultsPart } from "./results.js";
@@ -8,6 +10,7 @@ import { bar, chip, count, day, percent, plural } from "./words.js";
 
 const AFRESH_MS = 60000; // people and results are read again at most this often
 
+/** @type {Record<string, string[][]>} */
 const EXPORTS = { validity: [
   ["circus", "", "CIRCUS, one JSON for each annotator", "zip"], ["mbeir", "", "M-BEIR, the validated queries with trace", "zip"],
   ["csv", "items", "Items with their final labels", "CSV"], ["csv", "judgements", "Judgements", "CSV"],
@@ -18,6 +21,7 @@ const EXPORTS = { validity: [
   ["parquet", "", "Judgements, and rated sets", "Parquet"], ["preferences", "", "Pairs for training reward models", "JSONL"],
 ] };
 
+/** @type {(screen: Screen, name: string) => Promise<View>} */
 export async function oneView(screen, name) {
   const query = `study=${encodeURIComponent(name)}`;
   let known = await api("GET", `studies/one?${query}`), read = Date.now(), shown = JSON.stringify(known.study.counts);
@@ -29,10 +33,12 @@ export async function oneView(screen, name) {
   const secret = { kept: known.you_judge, tell() { secret.kept = false; draw(); } };
   const results = asks === "question" ? surveyPart(screen, query, known.study.name, secret) : resultsPart(screen, query, rule, secret);
 
+  /** @type {(path: "open" | "close", asks: [string, string, string], done: string) => Promise<void>} */
   const change = async (path, asks, done) => {
-    if (asks && !(await confirm(...asks))) return;
+    if (!(await confirm(...asks))) return;
     if (await screen.does("POST", `studies/${path}`, { study: known.study.name }, done)) await afresh();
   };
+  /** @param {SeatProgress} person */
   const release = async (person) => {
     const { name: who, open, done: answered } = person;
     const block = known.study.plan.agreement_items ? " Those of the agreement block, which everybody judges, are no longer waited for." : "";
@@ -66,9 +72,11 @@ export async function oneView(screen, name) {
             : h("button", { class: "cq-btn small", type: "button", text: "Open", onclick: () => change("open",
               ["Open the study?", "People can answer again.", "Open it"], "Open") })) : null)));
   }
+  /** @param {Counts} counts */
   function drawTiles(counts) {
     const { done, unsure, assignments } = counts;
-    const tile = (value, what, more) => h("div", {}, h("b", { class: "num", text: value }), h("span", { text: what }), more || null);
+    /** @type {(value: string, what: string) => HTMLElement} */
+    const tile = (value, what) => h("div", {}, h("b", { class: "num", text: value }), h("span", { text: what }));
     tiles.replaceChildren(
       h("div", { class: "wide" }, h("b", { class: "num", text: `${percent(done, assignments)} %` }),
         h("span", { text: `${count(done)} of ${plural(assignments, "answer")}` }), bar(done, unsure, assignments, `${percent(done, assignments)} % answered`)),
@@ -86,6 +94,7 @@ export async function oneView(screen, name) {
     known = await api("GET", `studies/one?${query}`, undefined, { ask: false });
     read = Date.now();
     shown = JSON.stringify(known.study.counts);
+    /** @param {Element | null} it */
     const named = (it) => it?.getAttribute("aria-label") || it?.textContent, focus = named(document.activeElement);
     draw();
     if (document.activeElement === document.body) {
@@ -107,12 +116,15 @@ export async function oneView(screen, name) {
   };
 }
 
+/** @param {string} query @param {{ value: string }} rule @param {string[][]} exports */
 function downloads(query, rule, exports) {
   return fileMenu("Download", exports.map(([form, table, what, kind]) => ({ what, kind,
     address: () => at(`studies/export?${query}&form=${form}${table ? `&table=${table}` : ""}&rule=${rule.value}`) })), toast);
 }
 
+/** @param {Study} study @param {boolean} secret */
 function planPart(study, secret) {
+  /** @type {(name: string, value: string | null | undefined) => HTMLElement | null} */
   const fact = (name, value) => (value === "" || value === null || value === undefined ? null
     : h("div", {}, h("dt", { text: name }), h("dd", { text: value, dir: "auto" })));
   const { plan } = study;
@@ -124,7 +136,10 @@ function planPart(study, secret) {
     secret ? fact("Made from", "Shown with the results, for you judge in this study") : study.source.map(([name, value]) => fact(name, value)))];
 }
 
+/** @type {(study: Study) => [string, string][]} */
 function ofSurvey({ protocol, plan, survey }) {
+  if (!survey) return [];
+  /** @type {(number: number, none: string) => string} */
   const every = (number, none) => (number ? `once in ${plural(number, "question")}` : none);
   return [["Survey", protocol], ["People planned for", count(plan.seats)], ["Sets are called", survey.set_names.join(", ")],
     ["Questions each", survey.per_person ? `up to ${count(survey.per_person)}, ${count(survey.form_size)} a form` : ""],

@@ -1,7 +1,12 @@
 // Who judges in a study, and how far each one is.
 import { at, h } from "../shared/common.js";
 import { ago, bar, chip, count, lasting, percent, plural } from "./words.js";
+/** @import { OneStudy, SeatProgress, Study } from "../shared/types.js" */
+/** @import { Screen } from "./main.js" */
 
+/** @typedef {(person: SeatProgress) => void} Release */
+
+/** @type {(screen: Screen, known: OneStudy, release: Release) => HTMLElement[]} */
 export function peopleTable(screen, { study, people }, release) {
   const taken = people.filter((person) => person.name !== null);
   const free = people.length - taken.length;
@@ -20,6 +25,7 @@ export function peopleTable(screen, { study, people }, release) {
     h("tbody", {}, taken.map((person) => line(screen, study, person, release)))))];
 }
 
+/** @type {(screen: Screen, study: Study, person: SeatProgress, release: Release) => HTMLElement} */
 function line(screen, study, person, release) {
   const { name, done, unsure, total, open } = person;
   const left = person.median_seconds && open ? ` · ${lasting(person.median_seconds * open)} left` : "";

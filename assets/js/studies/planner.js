@@ -1,18 +1,24 @@
 // People × items × overlap → hours and precision, before anybody begins.
-import { api, copy, h } from "../shared/common.js";
+import { api, copy, h, messageOf } from "../shared/common.js";
 import { count, lasting, plural } from "./words.js";
+/** @import { Forecast } from "../shared/types.js" */
+/** @import { Screen } from "./main.js" */
 
 const WAIT_MS = 250;
+/** @type {[string, string, number, number, number][]} */
 const FIELDS = [
   ["people", "People", 5, 1, 10000], ["items", "Items", 500, 1, 1000000], ["overlap", "People per item", 2, 1, 100],
   ["block", "Agreement items", 50, 0, 100000], ["seconds", "Seconds per item", 60, 1, 3600],
 ];
+/** @type {Record<string, string>} */
 const EXPLAINED = {
   overlap: "How many people judge each item on its own.",
   block: "Items that everybody judges, to compare all people with each other.",
 };
 
+/** @param {Screen} screen @param {{ open: boolean }} how */
 export function planner(screen, { open }) {
+  /** @type {Map<string, HTMLInputElement>} */
   const inputs = new Map();
   const fields = FIELDS.map(([name, label, value, least, most]) => {
     const input = h("input", { type: "number", name, min: least, max: most, value, step: 1, inputmode: "numeric" });
@@ -33,7 +39,7 @@ export function planner(screen, { open }) {
       const forecast = await api("GET", `studies/plan?${new URLSearchParams(sent)}`);
       if (mine === asked) answer.replaceChildren(...shown(forecast));
     } catch (error) {
-      if (mine === asked) answer.replaceChildren(h("p", { class: "cq-inline", text: error.message }));
+      if (mine === asked) answer.replaceChildren(h("p", { class: "cq-inline", text: messageOf(error) }));
     }
   }
   const form = h("form", { class: "cq-stplan", oninput: () => { clearTimeout(timer); timer = setTimeout(ask, WAIT_MS); },
@@ -46,8 +52,11 @@ export function planner(screen, { open }) {
   return box;
 }
 
+/** @param {Forecast} it */
 function shown(it) {
-  const fact = (value, what, more) => h("div", {}, h("dd", { text: value }), h("dt", { text: what }), h("small", { text: more }));
+  /** @type {(value: string, what: string, more: string) => HTMLElement} */
+  const fact = (value, what, more) => h("div", {}, h("dt", { text: what }), h("dd", { text: value }), h("dd", { text: more }));
+  /** @param {number} width */
   const half = (width) => `± ${(width / 2).toFixed(width < 0.02 ? 3 : 2)}`;
   return [h("dl", {},
     fact(lasting(3600 * it.hours_per_person), "for each person", `up to ${plural(it.items_per_person, "item")}`),

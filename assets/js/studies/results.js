@@ -1,14 +1,23 @@
 // What came of a study so far: CIRCUS's Table 2, the categories of each data set, the reasons.
-import { api, h, toggle } from "../shared/common.js";
+import { api, h, messageOf, toggle } from "../shared/common.js";
 import { count, percent, plural } from "./words.js";
+/** @import { Counted, Results, SubsetRow } from "../shared/types.js" */
+/** @import { Screen } from "./main.js" */
 
+/** @type {Record<string, [string, string]>} */
 const RULES = {
   majority: ["Majority", "Valid is what more than half of the votes call valid; a tie is undecided until somebody adjudicates it."],
   single_kept: ["One kept", "One judgement counts for each item, the first by seat, as in the code of CIRCUS’s release."],
 };
+/** @typedef {(row: SubsetRow, key: string) => number} Of how many of a category a row has */
+/** @type {["undecided" | "unlabelled", string][]} */
 const REST = [["undecided", "Undecided (tie)"], ["unlabelled", "Not judged yet"]];
 
+/** @typedef {{ kept: boolean, tell(): void }} Secret */
+/** @typedef {Exclude<keyof SubsetRow, "dataset" | "primary">} Count */
+
 // ``rule.value`` is shared with the downloads. Judges of the study see nothing before they ask to: see ``secret`` in oneView.
+/** @type {(screen: Screen, query: string, rule: { value: string }, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
 export function resultsPart(screen, query, rule, secret) {
   const body = h("div", {}), buttons = Object.keys(RULES).map((value) => h("button", { type: "button", text: RULES[value][0], "data-rule": value,
     onclick: () => { rule.value = value; again(); } }));
@@ -27,16 +36,18 @@ export function resultsPart(screen, query, rule, secret) {
     try {
       body.replaceChildren(...shown(await api("GET", `studies/results?${query}&rule=${rule.value}`)));
     } catch (error) {
-      body.replaceChildren(h("p", { class: "cq-inline", role: "alert", text: error.message }));
+      body.replaceChildren(h("p", { class: "cq-inline", role: "alert", text: messageOf(error) }));
     }
   }
   return { element, again };
 }
 
+/** @param {Results} results */
 function shown({ rows, total, categories, reasons, flags }) {
   const all = rows.length > 1 ? [...rows, total] : rows;
   const kinds = [...categories.map(({ code, name }) => [code, name]), ...REST.filter(([key]) => total[key])];
-  const of = (row, key) => row.primary[key] ?? row[key];
+  /** @type {Of} */
+  const of = (row, key) => row.primary[key] ?? row[/** @type {"undecided"} */ (key)];
   return [table2(rows, total),
     h("h3", { text: "Categories" }), h("div", { class: "cq-stbars" }, all.map((row) => stacked(row, kinds, of, row === total))),
     h("div", { class: "cq-stscroll" }, h("table", { class: rows.length > 2 ? "cq-sttable" : "cq-sttable cq-stcategories" },
@@ -46,9 +57,13 @@ function shown({ rows, total, categories, reasons, flags }) {
     ...reasonPart(reasons, flags, total)];
 }
 
+/** @param {SubsetRow[]} rows @param {SubsetRow} total */
 function table2(rows, total) {
-  const groups = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
-    ["Other", "audited_other", "validated_other"]].filter(([, audited], place) => total[audited] || (place < 2 && !total.audited_other));
+    /** @type {[string, Count, Count][]} */
+  const pairs = [["Composition required", "audited_required", "validated_solved"], ["Unresolved", "audited_unresolved", "validated_unsolved"],
+    ["Other", "audited_other", "validated_other"]];
+  const groups = pairs.filter(([, audited], place) => total[audited] || (place < 2 && !total.audited_other));
+  /** @type {(row: SubsetRow, head?: boolean) => HTMLElement} */
   const line = (row, head) => h("tr", { class: head ? "total" : "" }, h("th", { scope: "row", text: row.dataset, dir: "auto" }),
     groups.map(([, audited, valid]) => [h("td", { class: "num", text: count(row[audited]) }), h("td", { class: "num", text: count(row[valid]) })]),
     h("td", { class: "num" }, h("b", { text: count(row.validated) })), h("td", { class: "num", text: `${percent(row.validated, row.audited)} %` }));
@@ -61,6 +76,7 @@ function table2(rows, total) {
     h("tbody", {}, rows.map((row) => line(row)), rows.length > 1 ? line(total, true) : null)));
 }
 
+/** @type {(row: SubsetRow, kinds: string[][], of: Of, total: boolean) => HTMLElement} */
 function stacked(row, kinds, of, total) {
   const said = kinds.filter(([key]) => of(row, key)).map(([key, name]) => `${name} ${count(of(row, key))}`).join(", ");
   return h("div", { class: total ? "total" : "" }, h("span", { text: row.dataset, dir: "auto" }),
@@ -73,8 +89,10 @@ function stacked(row, kinds, of, total) {
     h("small", { class: "num", text: plural(row.audited, "item") }));
 }
 
+/** @type {(reasons: Counted[], flags: Counted[], total: SubsetRow) => HTMLElement[]} */
 function reasonPart(reasons, flags, total) {
   const most = Math.max(1, ...reasons.map((it) => it.count), ...flags.map((it) => it.count));
+  /** @type {(it: Counted, name: string, kind: string) => HTMLElement} */
   const line = (it, name, kind) => h("tr", { class: kind }, h("th", { scope: "row", text: name }),
     h("td", {}, h("i", { style: `width:${(100 * it.count) / most}%` })), h("td", { class: "num", text: count(it.count) }));
   const lines = flags.flatMap((flag) => [line(flag, flag.name, "flag"),

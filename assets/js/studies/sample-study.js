@@ -1,5 +1,5 @@
 // A study to try the screens with, from the sample gallery.
-import { api, h } from "../shared/common.js";
+import { api, h, messageOf } from "../shared/common.js";
 
 export function sampleStudy() {
   const said = h("span", { class: "cq-quiet", role: "status" });
@@ -11,7 +11,7 @@ export function sampleStudy() {
       const { name } = await api("POST", "studies/sample", {});
       window.location.href = `annotate?study=${encodeURIComponent(name)}`;
     } catch (error) {
-      said.textContent = error.message;
+      said.textContent = messageOf(error);
       button.disabled = false;
     }
   }

@@ -1,13 +1,19 @@
 // A preference study in the studies screen: how people answered, what rules would leave out, the methods.
-import { api, h } from "../shared/common.js";
+import { api, h, messageOf } from "../shared/common.js";
 import { ruleLines } from "../survey/rules.js";
 import { count, lasting, plural } from "./words.js";
+/** @import { Child, MethodResult, Methods, PairResult, PersonQuality, Quality, Removal, Share } from "../shared/types.js" */
+/** @import { Secret } from "./results.js" */
+/** @import { Screen } from "./main.js" */
 
 const NONE = "none";
+/** @param {number | null} value */
 const share = (value) => (value === null ? "–" : `${Math.round(100 * value)} %`);
-const range = ({ low, high }) => (low === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
+/** @type {(of: Share) => string} */
+const range = ({ low, high }) => (low === null || high === null ? "" : `${Math.round(100 * low)}–${Math.round(100 * high)} %`);
 
 // Somebody who answers in the study sees nothing of it before they ask to: see ``secret`` in oneView.
+/** @type {(screen: Screen, query: string, name: string, secret: Secret) => { element: HTMLElement, again(): Promise<void> }} */
 export function surveyPart(screen, query, name, secret) {
   const people = h("div", {}), methods = h("div", {}), sides = h("div", {}), effect = h("p", { class: "cq-quiet", role: "status" });
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
@@ -18,7 +24,7 @@ export function surveyPart(screen, query, name, secret) {
       if (done) await again();
     } });
   const element = h("section", { "aria-label": "Quality and methods" });
-  let kept = null, asked = 0;
+  let kept = /** @type {string[] | null} */ (null), asked = 0;
 
   const chosen = () => lines.filter(({ on }) => on.checked).map((it) => it.text);
   const fresh = () => {
@@ -45,11 +51,12 @@ export function surveyPart(screen, query, name, secret) {
       draw(found, of);
     } catch (error) {
       if (mine !== asked) return;
-      problem.textContent = error.message;
+      problem.textContent = messageOf(error);
       problem.hidden = false;
     }
   }
 
+  /** @param {Quality} found @param {Methods} of */
   function draw(found, of) {
     problem.hidden = true;
     people.replaceChildren(qualityTable(found.people));
@@ -63,14 +70,19 @@ export function surveyPart(screen, query, name, secret) {
   return { element, again };
 }
 
+/** @type {(removal: Removal | undefined, on: boolean) => string} */
 const taken = (removal, on) => (!on || !removal ? "" : removal.answers === null ? "not recorded" : removal.answers
   ? `${plural(removal.answers, "answer")} out${removal.people.length ? `: all of ${removal.people.join(", ")}` : ""}` : "nothing out");
 
+/** @param {string} text */
 const number = (text) => h("td", { class: "num", text });
+/** @type {(value: number | null, told: (value: number) => string) => HTMLElement} */
 const unrecorded = (value, told) => (value === null ? h("td", { class: "num", title: "Nobody recorded it", text: "–" }) : number(told(value)));
+/** @type {(heads: string[][], rows: Child, kind?: string) => HTMLElement} */
 const table = (heads, rows, kind = "") => h("div", { class: "cq-stscroll" }, h("table", { class: `cq-sttable ${kind}` },
   h("thead", {}, h("tr", {}, heads.map(([text, title], place) => h("th", { scope: "col", class: place ? "num" : "", text, title })))), h("tbody", {}, rows)));
 
+/** @param {PersonQuality[]} people */
 function qualityTable(people) {
   if (!people.length) return h("p", { class: "cq-quiet", text: "Nobody has begun yet." });
   return table([["Name"], ["Answers"], ["Wrong checks", "Wrong answers to the checks between pages"], ["Median", "Seconds a question"],
@@ -85,7 +97,9 @@ function qualityTable(people) {
   number(it.shared ? `${share(it.agreement)} of ${count(it.shared)}` : "–"), unrecorded(it.flagged, count))), "cq-stquality");
 }
 
+/** @param {Quality["sides"]} sides */
 function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: storedEqual }) {
+  /** @type {(name: string, it: Share) => HTMLElement} */
   const row = (name, it) => h("tr", {}, h("th", { scope: "row", text: name }), number(it.n ? `${count(it.count)} of ${count(it.n)}` : "–"), number(share(it.value)),
     number(range(it)), number(it.p === null ? "" : it.p < 0.001 ? "< 0.001" : it.p.toFixed(3)));
   return table([["Preferred"], ["Answers"], ["Share"], ["95 %"], ["p", "Against one half, exact binomial"]], [
@@ -93,6 +107,7 @@ function sideTable({ first, first_when_equal: equal, stored, stored_when_equal: 
     row("What is stored first: about half, if methods differ little", stored), row("Stored first, both rated the same", storedEqual)]);
 }
 
+/** @param {Methods} of */
 function methodTables({ methods, pairs }) {
   if (!methods.length) return [h("p", { class: "cq-quiet", text: "No answer yet, or the methods are not known." })];
   return [table([["Method"], ["Rated sets"], ["Mean rating"], ["Preferred"], ["95 %"], ["Ties"]],
@@ -106,7 +121,9 @@ function methodTables({ methods, pairs }) {
 }
 
 // Which method stood first: balanced in the plan, but not in what came of it.
+/** @param {PairResult[]} pairs */
 function adjustedTable(pairs) {
+  /** @type {(stood: number, share: Share) => HTMLElement} */
   const led = (stood, { value, n }) => number(stood ? `${count(stood)} · ${n ? share(value) : "–"}` : "0");
   const why = [...new Set(pairs.filter(({ adjusted }) => adjusted === null).map((it) => `${it.first} – ${it.second}: ${it.unadjusted}`))];
   return [h("h3", { text: "Methods, adjusted for sides" }),

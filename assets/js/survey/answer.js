@@ -1,33 +1,48 @@
 // An answer to "which of the two sets is better?" as plain data, in the order that is shown: A
 // stands first. Pure: every function answers a new value. The server checks all of it again.
 
+/** @import { Preference, Question, Side, Survey } from "../shared/types.js" */
+
+/** @type {Side[]} */
 export const SIDES = ["A", "B"];
-export const TIE = "tie";
+export const TIE = /** @type {const} */ ("tie");
+/** @type {(side: Side) => Side} */
 const other = (side) => (side === "A" ? "B" : "A");
 
 // Nothing has a default: null is what nobody has said yet.
+/** @type {(from?: Partial<Preference> | null) => Preference} */
 export const start = (from) => ({
   ratings: { A: null, B: null, ...from?.ratings }, preferred: from?.preferred ?? null,
   irrelevant: { image: false, text: false, ...from?.irrelevant }, reason: from?.reason ?? "", confirmed: Boolean(from?.confirmed),
 });
+/** @type {(answer: Preference) => Preference} */
 export const settled = ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed }) =>
   ({ ratings: { A, B }, preferred, irrelevant: { image, text }, reason, confirmed });
+/** @type {(one: Partial<Preference> | null, another: Partial<Preference> | null) => boolean} */
 export function same(one, another) {
+  /** @param {Partial<Preference> | null} answer */
   const plain = (answer) => JSON.stringify({ ...settled(start(answer)), reason: start(answer).reason.trimEnd(), confirmed: 0 });
   return plain(one) === plain(another);
 }
 
 // A set rated higher is no longer confirmed as the worse one: what was confirmed were those ratings.
+/** @type {(answer: Preference, side: Side, rating: number) => Preference} */
 export const rate = (answer, side, rating) => ({ ...answer, ratings: { ...answer.ratings, [side]: rating }, confirmed: false });
+/** @type {(answer: Preference, preferred: Preference["preferred"]) => Preference} */
 export const prefer = (answer, preferred) => ({ ...answer, preferred, confirmed: false });
+/** @type {(answer: Preference, to: "image" | "text") => Preference} */
 export const flip = (answer, to) => ({ ...answer, irrelevant: { ...answer.irrelevant, [to]: !answer.irrelevant[to] } });
 
 // The set to rate next: the one without a rating, the first before the second; else the one rated last.
+/** @type {(answer: Preference) => Side | null} */
 export const unrated = (answer) => SIDES.find((side) => answer.ratings[side] === null) ?? null;
 
-// What is still missing: {text, at: "A" | "B" | "preferred" | "reason"}, or null.
+// What is still missing, or null.
+/** @typedef {{ text: string, at: Side | "preferred" | "reason" }} Lacks */
+/** @type {(answer: Preference, page: Survey, asksReason: boolean) => Lacks | null} */
 export function missing(answer, page, asksReason) {
   const side = unrated(answer);
+  /** @param {Side} which */
   const named = (which) => page.set_names[SIDES.indexOf(which)];
   if (side) return { at: side, text: "No rating yet: choose 1 to 5." };
   if (answer.preferred === null) return { at: "preferred", text: `Which set is better? Choose ${named("A")} or ${named("B")}${page.allow_tie ? ", or that both are equally good" : ""}.` };
@@ -38,13 +53,17 @@ export function missing(answer, page, asksReason) {
 }
 
 // What to ask where the preferred set is rated lower; null where nothing contradicts.
+/** @type {(answer: Preference, page: Survey) => string | null} */
 export function doubt({ ratings, preferred }, page) {
-  if (!SIDES.includes(preferred) || ratings[preferred] >= ratings[other(preferred)]) return null;
+  if (preferred === null || preferred === TIE) return null;
+  if ((ratings[preferred] ?? 0) >= (ratings[other(preferred)] ?? 0)) return null;
+  /** @param {Side} side */
   const named = (side) => page.set_names[SIDES.indexOf(side)];
   return `${named(other(preferred))} has the higher score, and you prefer ${named(preferred)}. Is that what you meant?`;
 }
 
 // "Question 7 of 25 · form 1 of 2": forms hold ``form_size`` questions, the last one what is left.
+/** @type {(item: Pick<Question, "number" | "of" | "form" | "forms">, page: Pick<Survey, "form_size">) => string} */
 export function placeOf({ number, of, form, forms }, page) {
   const size = page.form_size > 0 ? page.form_size : of;
   const before = size * (form - 1), inForm = number - before;

@@ -2,16 +2,25 @@
 // keys of the page go on working.
 import { h } from "../shared/common.js";
 
-// ``options``: [{value, content, label}]. ``pick(value)`` hears what is chosen.
+/** @import { Child, Choice } from "../shared/types.js" */
+
+/**
+ * @template Value
+ * @param {{ label: string, options: { value: Value, content: Child, label?: string }[], pick(value: Value): void, class?: string }} of
+ * ``pick`` hears what is chosen
+ * @returns {Choice}
+ */
 export function createChoice({ label, options, pick, ...props }) {
   const buttons = options.map(({ value, content, label: name }) => h("button", { type: "button", role: "radio", "aria-checked": "false",
     "aria-label": name, tabindex: -1, "data-value": value, onmousedown: (event) => event.preventDefault(), onclick: () => pick(value) }, content));
   const element = h("div", { role: "radiogroup", "aria-label": label, ...props }, buttons);
 
   element.addEventListener("keydown", (event) => {
-    const at = buttons.indexOf(document.activeElement);
+    const at = buttons.findIndex((button) => button === document.activeElement);
     if (at < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    /** @type {Record<string, number>} */
+    const ways = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const step = ways[event.key];
     if (!step) return;
     event.preventDefault();
     event.stopPropagation();

@@ -1,13 +1,18 @@
 // What stands before the next question, and going past it.
-import { api, say, token } from "../shared/common.js";
+import { ApiProblem, api, messageOf, say, token } from "../shared/common.js";
 import { checkPage, consentPage, guidelinesPage } from "./pages.js";
+/** @import { Gate, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for this page
 const WRONG = "That was not it. Take your time: here is another one.";
 
 // ``joined``: whether the person has a seat; if not, going past the first gate takes one.
 // ``show(desk, {said})`` shows what comes next; ``back`` leads to the answer before.
+/**
+ * @param {{ name: string, joined: boolean, page: Survey, body: HTMLElement, show(desk: SurveyDesk, how?: { said: string }): void, others(): void, back(): void }} of
+ */
 export function createGates({ name, joined, page, body, show, others, back }) {
+  /** @param {Gate} gate @param {unknown} answer @param {string} press its token */
   async function pass(gate, answer, press) {
     const { kind, number, attempt } = gate;
     try {
@@ -18,8 +23,8 @@ export function createGates({ name, joined, page, body, show, others, back }) {
       show(done.desk, { said: done.passed ? "" : WRONG });
       return "";
     } catch (problem) {
-      if (problem.kind !== "incomplete") return problem.message;
-      const now = await api("GET", `study/at?study=${encodeURIComponent(name)}`).catch(() => null);
+      if (!(problem instanceof ApiProblem) || problem.kind !== "incomplete") return messageOf(problem);
+      const now = /** @type {SurveyDesk | null} */ (await api("GET", `study/at?study=${encodeURIComponent(name)}`).catch(() => null));
       if (!now || JSON.stringify(now.gate) === JSON.stringify(gate)) return problem.message;
       show(now); // passed in another window
       return "";
@@ -27,20 +32,23 @@ export function createGates({ name, joined, page, body, show, others, back }) {
   }
 
   return {
-    // ``said``: what to say of an answer before.
-    show({ gate, progress }, said) {
+    /** @param {Gate} gate @param {boolean} some whether anything is answered @param {string} said what to say of an answer before */
+    show(gate, some, said) {
       const shownAt = performance.now();
-      const press = { token: token(), answer: undefined };
+      const press = { token: token(), answer: /** @type {unknown} */ (undefined) };
+      /** @type {(answer?: unknown) => string | Promise<string>} */
       const passes = (answer) => {
         if (performance.now() - shownAt < JUST_SHOWN_MS) return "";
         // Another answer is another press; the same again, where nobody answered, is the same one.
         if (press.answer !== answer) Object.assign(press, { token: token(), answer });
         return pass(gate, answer, press.token);
       };
-      const there = {
-        guidelines: () => guidelinesPage(page, passes), consent: () => consentPage(gate.text, passes, others),
-        check: () => checkPage(gate, passes, { said, back: progress.done ? back : null }),
-      }[gate.kind]();
+      const pages = {
+        guidelines: () => guidelinesPage(page, passes), consent: () => consentPage(gate.text ?? "", passes, others),
+        check: () => checkPage(gate, passes, { said, back: some ? back : null }),
+      };
+      if (gate.kind === "finished") return;
+      const there = pages[gate.kind]();
       body.replaceChildren(there.element);
       window.scrollTo(0, 0);
       there.focus();

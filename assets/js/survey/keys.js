@@ -1,7 +1,9 @@
 // The keys of the survey: the list that "?" shows, and who gets them.
 import { dialogOpen, typing } from "../shared/common.js";
 import { SIDES, TIE } from "./answer.js";
+/** @import { Side, Survey } from "../shared/types.js" */
 
+/** @type {(page: Survey) => string[][]} */
 export const keysOf = (page) => [
   ["1  …  5", `Rate the marked set: first ${page.set_names[0]}, then ${page.set_names[1]}`],
   ["a  b", `Rate ${page.set_names[0]}, ${page.set_names[1]}`],
@@ -18,12 +20,18 @@ export const keysOf = (page) => [
 
 const PRESSABLE = "button:not([role=radio], .sv-picture, .sv-reference), a, summary"; // Enter is theirs
 
-// ``does``: rate(rating), active(side), prefer(side), flip(to), reason, leaveReason, save, leaving() (whether keys come too soon for what is shown next), meant(yes) and asking(), step(by), zoom, map, sheet
+/**
+ * @param {{ here(): boolean, asking(): boolean, save(): void, leaving(): boolean, meant(yes: boolean): void, step(by: number): void, sheet(): void, map(): void,
+ *   zoom(): void, rate(rating: number): void, active(side: Side): void, prefer(side: Side | "tie"): void, flip(to: "image" | "text"): void,
+ *   reason(): void, leaveReason(): void }} does ``leaving``: whether keys come too soon for what is shown next
+ */
 export function listen(does) {
   document.addEventListener("keydown", (event) => {
     if (dialogOpen() || event.isComposing || event.defaultPrevented || !does.here()) return;
+    /** @param {() => unknown} action */
     const mine = (action) => { event.preventDefault(); action(); };
     const { key } = event;
+    /** @param {() => unknown} action */
     const inTime = (action) => mine(() => does.leaving() || action());
     if (event.ctrlKey || event.metaKey) {
       if (key === "Enter") mine(() => event.repeat || does.save());
@@ -36,20 +44,23 @@ export function listen(does) {
       return;
     }
     if (key === "Enter") {
-      if (!event.target.closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
+      if (!(/** @type {Element} */ (event.target)).closest?.(PRESSABLE)) mine(() => event.repeat || does.save());
       return;
     }
     if (event.repeat) return;
     if (key === "Backspace") return mine(() => does.step(event.shiftKey ? 1 : -1));
     if (does.asking() && (key === "y" || key === "n" || key === "Escape")) return mine(() => does.meant(key === "y"));
     if (/^[1-5]$/.test(key)) return inTime(() => does.rate(Number(key)));
-    const preferred = { ArrowLeft: "A", "[": "A", ArrowRight: "B", "]": "B", "=": TIE, 0: TIE }[key];
+    /** @type {Record<string, Side | "tie">} */
+    const preferences = { ArrowLeft: "A", "[": "A", ArrowRight: "B", "]": "B", "=": TIE, 0: TIE }, preferred = preferences[key];
     if (preferred && !event.shiftKey) return inTime(() => does.prefer(preferred));
     const side = SIDES[["a", "b"].indexOf(key)];
     if (side) return inTime(() => does.active(side));
-    const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason }[key];
-    if (answers) return inTime(answers);
-    const simple = { z: does.zoom, o: does.map, d: does.sheet }[key];
-    if (simple) mine(simple);
+    /** @type {Record<string, () => void>} */
+    const answers = { i: () => does.flip("image"), t: () => does.flip("text"), r: does.reason };
+    if (answers[key]) return inTime(answers[key]);
+    /** @type {Record<string, () => void>} */
+    const simple = { z: does.zoom, o: does.map, d: does.sheet };
+    if (simple[key]) mine(simple[key]);
   });
 }

@@ -15,38 +15,49 @@ import { keysOf, listen } from "./keys.js";
 import { codeBox, openGuidelines } from "./pages.js";
 import { sharp } from "./set.js";
 import { createSurveyView } from "./view.js";
+/** @import { Refused } from "../annotate/work/sending.js" */
+/** @import { Lacks } from "./answer.js" */
+/** @import { Acknowledged, Gate, Me, Preference, Question, Saved, Sent, Side, Survey, SurveyDesk } from "../shared/types.js" */
 
 const JUST_SHOWN_MS = 250; // the second half of a double press does not count for the next question
 const LOOKED_S = 2; // so long a look at a question is worth keeping
 
+/** @param {{ body: HTMLElement, slot: HTMLElement, me: Me, name: string, others(): void, desk: SurveyDesk }} of */
 export async function openSurvey({ body, slot, me, name, others, desk: first }) {
-  const [page] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
+  const [found] = await Promise.all([api("GET", `study/rubric?study=${encodeURIComponent(name)}`), style("survey")]);
+  const page = /** @type {Survey} */ (found);
   const clock = createClock();
+  /** @type {import("../annotate/work/drafts.js").Drafts<Preference>} */
   const drafts = createDrafts(me.name);
+  /** @type {import("../annotate/work/sending.js").Sending<Preference>} */
   const sending = createSending(me.name, (state) => view.sending(state));
   const places = createPlaces(name, { one: "question" });
   const progress = createProgress(() => work.map());
+  /** @type {import("../annotate/work/main.js").Work<Preference>} */
   const work = createWork({ name, drafts, sending, places, progress, now: () => desk, show, stayed, leave,
-    problem: (text) => (desk?.item ? view.problem(text) : text && toast(text)) });
+    problem: (text) => { if (desk?.item) view.problem(text); else if (text) toast(text); } });
   const gates = createGates({ name, joined: first.joined, page, body, show, others, back: () => step(-1) });
   const sheet = () => openGuidelines(page);
+  /** @param {Question} item */
   const whereOf = (item) => placeOf(item, page);
   const view = createSurveyView({ page, act, save, meant, step, sheet, discard, retry: () => sending.retry() });
-  let desk = null, answer = start(), active = "A", lacks = null, shownAt = 0, keptAt = 0;
+  let desk = /** @type {SurveyDesk | null} */ (null), answer = start(), shownAt = 0, keptAt = 0;
+  let active = /** @type {Side} */ ("A"), lacks = /** @type {Lacks | null} */ (null);
   let asks = false; // whether it was meant
 
   // --- what is shown -------------------------------------------------------------------------
 
+  /** @param {SurveyDesk} next @param {{ said?: string }} how */
   function show(next, { said = "" } = {}) {
     desk = next;
     shownAt = performance.now();
     const { item, gate, revision } = desk;
     progress.draw(desk.study.name, desk.progress, item ? whereOf(item) : "");
     remember(item?.id ?? null);
-    if (!item) return gate && gate.kind !== "finished" ? gates.show(desk, said) : finished(gate);
+    if (!item) return gate && gate.kind !== "finished" ? gates.show(gate, desk.progress.done > 0, said) : finished(desk, gate);
     const draft = drafts.latest(desk.study.name, item.id, revision, desk.draft, desk.asked);
-    const restored = Boolean(draft) && !same(draft.answer, desk.answer);
-    answer = start(restored ? draft.answer : desk.answer);
+    const restored = draft !== null && !same(draft.answer, desk.answer);
+    answer = start(restored ? draft?.answer : desk.answer);
     [active, lacks, asks] = [unrated(answer) ?? "B", null, false];
     if (!places.has(item.id)) places.load().catch(() => {});
     keptAt = Math.max(draft?.seconds ?? 0, desk.seconds); // a change is timed together with what it changes
@@ -59,15 +70,19 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(`${whereOf(item)}. ${item.text}`);
   }
 
+  /** @param {boolean} restored */
   function shown(restored) {
-    view.show({ ...desk, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
+    if (!desk?.item) return;
+    view.show({ ...desk, item: desk.item, name: `Question ${desk.item.number}`, restored, finished: Boolean(desk.item.locked) });
     draw();
   }
   function draw() {
+    if (!desk?.item) return;
     view.draw({ answer, active, lacks, asks, asksReason: desk.item.ask_reason, unchanged: desk.revision > 0 && same(answer, desk.answer) });
   }
 
-  function finished(gate) {
+  /** @param {SurveyDesk} desk @param {Gate | null | undefined} gate */
+  function finished(desk, gate) {
     const several = page.form_size > 0 && desk.progress.total > page.form_size;
     const end = endScreen(desk, { others, back: () => step(-1), more: work.more, go: work.go, changed: places.changed(), one: "question",
       change: several ? "look back, and change answers of the last form" : undefined, below: gate?.code ? codeBox(gate.code) : null });
@@ -79,6 +94,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   // --- answering -----------------------------------------------------------------------------
 
   function keep() {
+    if (!desk?.item) return;
     keptAt = clock.seconds;
     places.begun(desk.item.id, !same(answer, desk.answer));
     drafts.keep({ study: desk.study.name, item: desk.item.id, answer: settled(answer), seconds: keptAt, revision: desk.revision });
@@ -91,6 +107,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (!sent || !same(sent.answer, answer)) keep();
   }
 
+  /** @param {Preference} next */
   function become(next) {
     answer = next;
     [lacks, asks] = [null, false];
@@ -99,23 +116,28 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     keep();
   }
 
-  function act(what, value, more) {
+  /** @type {import("./view.js").Act} */
+  function act(what, value, more = 0) {
+    const side = /** @type {Side} */ (value);
     if (!desk?.item || view.locked) return;
     if (what === "active") {
-      active = value;
+      active = side;
       return draw();
     }
     if (what === "rate") {
-      active = value;
-      become(rate(answer, value, more));
-      if (value === "A" && unrated(answer) === "B") act("active", "B");
-      return say(`${page.set_names[SIDES.indexOf(value)]}: ${more}, ${page.scale[more - 1].name}`);
+      active = side;
+      become(rate(answer, side, more));
+      if (side === "A" && unrated(answer) === "B") act("active", "B");
+      return say(`${page.set_names[SIDES.indexOf(side)]}: ${more}, ${page.scale[more - 1].name}`);
     }
-    if (what === "prefer" && !SIDES.includes(value) && !page.allow_tie) return;
-    become({ prefer, flip, reason: (now, reason) => ({ ...now, reason }) }[what](answer, value));
+    if (what === "prefer" && !SIDES.includes(side) && !page.allow_tie) return;
+    if (what === "prefer") become(prefer(answer, side));
+    else if (what === "flip") become(flip(answer, value === "image" ? "image" : "text"));
+    else become({ ...answer, reason: value });
   }
 
   function discard() {
+    if (!desk?.item) return;
     answer = start(desk.answer);
     [lacks, asks] = [null, false];
     drafts.discard(desk.study.name, desk.item.id);
@@ -123,6 +145,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     shown(false);
   }
 
+  /** @param {boolean} yes */
   function meant(yes) {
     asks = false;
     if (yes) {
@@ -146,7 +169,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (asks) return say("Press y to keep it, n to change it.");
     lacks = missing(answer, page, desk.item.ask_reason);
     if (lacks) {
-      if (SIDES.includes(lacks.at)) active = lacks.at;
+      if (lacks.at === "A" || lacks.at === "B") active = lacks.at;
       draw();
       if (active === lacks.at) view.lead(active);
       if (lacks.at === "reason") view.reason.focus();
@@ -156,6 +179,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     if (question && !answer.confirmed) return ask(question);
     await work.save({ answer: settled(answer), seconds: clock.seconds, same: (sent) => same(answer, sent), stopped });
   }
+  /** @param {Refused<Preference>} problem */
   function stopped({ kind, message }) {
     if (kind === "confirm") ask(message);
     else keep();
@@ -163,6 +187,7 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     return kind === "confirm" || kind === "gate";
   }
 
+  /** @param {string} question */
   function ask(question) {
     asks = true;
     draw();
@@ -170,18 +195,22 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
     say(question);
   }
 
+  /** @param {Saved} saved @param {Sent<Preference>} sent @param {Acknowledged<Preference>["desk"]} next */
   function stayed(saved, sent, next) {
+    if (!desk?.item) return;
+    const { item } = desk;
     desk = { ...desk, answer: sent.answer, revision: saved.revision, progress: next.progress };
     const more = !same(answer, sent.answer);
     shown(more);
-    progress.draw(desk.study.name, desk.progress, whereOf(desk.item));
+    progress.draw(desk.study.name, desk.progress, whereOf(item));
     if (more) keep();
   }
 
   // Between the questions, back leads to the one answered last.
+  /** @param {number} by */
   function step(by) {
     const before = places.before();
-    if (desk.item || work.headed || by > 0 || !before) return work.step(by);
+    if (desk?.item || work.headed || by > 0 || !before) return work.step(by);
     work.go(before);
   }
 
@@ -191,10 +220,10 @@ export async function openSurvey({ body, slot, me, name, others, desk: first }) 
   setKeys(keysOf(page));
   listen({
     here: () => Boolean(desk?.item), asking: () => asks, save,
-    leaving: () => sending.flying({ study: desk.study.name, item: desk.item.id }),
+    leaving: () => (desk?.item ? sending.flying({ study: desk.study.name, item: desk.item.id }) : false),
     meant, step, sheet, map: work.map, zoom: view.zoom,
     rate: (rating) => act("rate", active, rating), active: (side) => act("active", side), prefer: (side) => act("prefer", side), flip: (to) => act("flip", to),
-    reason: () => (desk.item.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
+    reason: () => (desk?.item?.ask_reason || answer.reason ? view.reason.focus() : toast("This question asks for no reason.")),
     leaveReason: () => view.title.focus({ preventScroll: true }),
   });
   await work.begin(first.joined ? first : { ...first, gate: { kind: "guidelines" } });

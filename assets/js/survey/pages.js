@@ -2,10 +2,15 @@
 // Every page is {element, focus()}; ``pass(answer)`` answers a sentence if it goes no further.
 import { closer, copy, dialog, h, kbd } from "../shared/common.js";
 import { createChoice } from "./choice.js";
+/** @import { Child, Choice, Gate, Survey } from "../shared/types.js" */
 
+/** @typedef {(answer?: unknown) => string | Promise<string>} Pass */
+
+/** @param {string} text */
 const paragraphs = (text) => text.split(/\n\s*\n/).map((part) => h("p", { class: "sv-prose", text: part.trim(), dir: "auto" }));
 
 // The words that explain the study; the same on its first page and in the sheet.
+/** @param {Survey} page */
 const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, dir: "auto" }),
   h("h2", { text: "The scale" }),
   h("ol", { class: "sv-anchors" }, page.scale.map(({ value, name }) => h("li", {}, h("b", { text: value }), h("span", { text: name })))),
@@ -13,10 +18,12 @@ const guide = (page) => [h("p", { class: "sv-prose sv-intro", text: page.intro, 
   h("ul", { class: "sv-lines" }, page.guidelines.map((line) => h("li", { text: line, dir: "auto" })))];
 
 // A form with one button: a press is on its way, or its sentence is shown.
+/** @param {string} title @param {Pass} pass @param {{ content: Child, button: string, more?: Child, value?: () => unknown }} parts */
 function formOf(title, pass, { content, button, more = null, value = () => undefined }) {
   const problem = h("p", { class: "cq-inline", role: "alert", hidden: true });
-    const heading = h("h1", { tabindex: -1, text: title });
+  const heading = h("h1", { tabindex: -1, text: title });
   let busy = false;
+  /** @param {string} text */
   const say = (text) => { problem.textContent = text; problem.hidden = !text; };
   const element = h("form", { class: "st-page sv-page", novalidate: true, onsubmit: async (event) => {
     event.preventDefault();
@@ -28,13 +35,14 @@ function formOf(title, pass, { content, button, more = null, value = () => undef
     if (said) say(said);
   } }, heading, content, problem, h("div", { class: "cq-row" }, h("button", { class: "cq-btn primary", type: "submit" }, button, kbd("Enter")), more));
   element.addEventListener("keydown", (event) => { // where a browser sends no form by itself
-    if (event.key !== "Enter" || event.repeat || event.isComposing || !event.target.matches("h1, div, [type=checkbox], [role=radio]")) return;
+    if (event.key !== "Enter" || event.repeat || event.isComposing || !(/** @type {Element} */ (event.target)).matches("h1, div, [type=checkbox], [role=radio]")) return;
     event.preventDefault();
     element.requestSubmit();
   });
   return { element, heading };
 }
 
+/** @type {(page: Survey, pass: Pass) => { element: HTMLElement, focus(): void }} */
 export function guidelinesPage(page, pass) {
   const form = formOf("Before you begin", pass, { button: "I have read this ", content: [
     h("p", { class: "sv-hint", text: "On this screen the two sets stand one below the other. A large screen makes it easier to compare them: you can go on there at any time." }),
@@ -42,6 +50,7 @@ export function guidelinesPage(page, pass) {
   return { element: form.element, focus: () => form.heading.focus() };
 }
 
+/** @type {(text: string, pass: Pass, others: () => void) => { element: HTMLElement, focus(): void }} */
 export function consentPage(text, pass, others) {
   const agree = h("input", { type: "checkbox", id: "sv-agree" });
   const form = formOf("Your consent", pass, { button: "Go on ", value: () => agree.checked, content: [
@@ -51,40 +60,48 @@ export function consentPage(text, pass, others) {
   return { element: form.element, focus: () => agree.focus({ preventScroll: true }) };
 }
 
-// ``said``: what to say of an answer before.
+/**
+ * @param {Gate} gate
+ * @param {Pass} pass
+ * @param {{ said: string, back: (() => void) | null }} how ``said``: what to say of an answer before
+ */
 export function checkPage(gate, pass, { said, back }) {
   const sum = gate.check === "sum";
-  const label = sum ? `${gate.question} =` : gate.instruction;
-  let chosen = null;
+  const label = sum ? `${gate.question} =` : gate.instruction ?? "", options = gate.options ?? [];
+  let chosen = /** @type {number | null} */ (null);
   const input = h("input", { class: "sv-sum", type: "text", inputmode: "numeric", autocomplete: "off", maxlength: 9, "aria-label": label });
-  const choice = sum ? null : createChoice({ class: "sv-scale sv-options", label, options: gate.options.map((value) =>
-    ({ value, label: String(value), content: h("b", { text: value }) })), pick: (value) => { chosen = value; choice.draw(value); } });
+  /** @type {Choice | null} */
+  const choice = sum ? null : createChoice({ class: "sv-scale sv-options", label, options: options.map((value) =>
+    ({ value, label: String(value), content: h("b", { text: value }) })), pick: (value) => { chosen = value; choice?.draw(value); } });
   choice?.draw(null);
   const form = formOf(said ? "One more" : "A short pause", pass, { button: "Go on ", value: () => (sum ? input.value : chosen), content: [
     h("p", { class: "cq-lead", text: said || "A small task in between, to show that somebody is reading. It says nothing about you." }),
-    h("div", { class: "sv-task" }, h("p", { class: "sv-question", text: label, id: "sv-task" }), sum ? input : choice.element)],
+    h("div", { class: "sv-task" }, h("p", { class: "sv-question", text: label, id: "sv-task" }), choice?.element ?? input)],
   more: back ? h("button", { class: "cq-btn", type: "button", text: "Look back", onclick: back }) : null });
   form.element.classList.add("sv-check");
   if (!sum) {
     form.element.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      const value = gate.options.find((option) => String(option) === event.key);
-      if (value !== undefined) choice.draw(chosen = value);
+      const value = options.find((option) => String(option) === event.key);
+      if (value !== undefined) choice?.draw(chosen = value);
     });
   }
   return { element: form.element, focus: () => (sum ? input : form.heading).focus({ preventScroll: true }) };
 }
 
 // The code that proves it, to be copied.
+/** @param {string} code */
 export function codeBox(code) {
   const shown = h("output", { class: "sv-code", tabindex: 0, "aria-label": "Completion code", text: code });
   const button = h("button", { class: "cq-btn", type: "button", text: "Copy", onclick: () => copy(code, { shown }) });
   return h("div", { class: "sv-codebox" }, h("p", { class: "cq-label", text: "Your completion code" }), h("div", { class: "cq-row" }, shown, button));
 }
 
+/** @param {Survey} page */
 export function openGuidelines(page) {
+  const body = h("div", { class: "st-sheetbody sv-sheet", tabindex: 0 }, guide(page));
   const sheet = dialog({ class: "cq-sheet", "aria-label": "Guidelines" },
-    h("header", {}, h("h2", { text: "Guidelines" }), closer()), h("div", { class: "st-sheetbody sv-sheet", tabindex: 0 }, guide(page)));
+    h("header", {}, h("h2", { text: "Guidelines" }), closer()), body);
   sheet.addEventListener("keydown", (event) => {
     if (event.key !== "d" || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -92,5 +109,5 @@ export function openGuidelines(page) {
   });
   sheet.addEventListener("close", () => sheet.remove());
   sheet.showModal();
-  sheet.querySelector(".st-sheetbody").focus({ preventScroll: true });
+  body.focus({ preventScroll: true });
 }

@@ -2,6 +2,7 @@
 import { h } from "../shared/elements.js";
 
 // name, first limit, words before and behind the number, its bounds, and how many of it are one in the rule
+/** @type {[string, number | null, string, string?, { min: number, max?: number, step: number | "any", unit?: number }?][]} */
 const RULES = [
   ["irrelevant", null, "Answers that flag the results as irrelevant, to image or text"],
   ["failed-checks", 2, "People with more than", "wrong answers to checks", { min: 0, step: 1 }],
@@ -11,8 +12,9 @@ const RULES = [
 ];
 
 // [{rule, on, element, takes, text, set}]: ``text`` as it is typed, "failed-checks=2"; ``set`` takes it so, or nothing.
-export const ruleLines = (changed) => RULES.map(([rule, usual, before, behind = "", props = {}]) => {
-  const { unit = 1, ...limits } = props;
+/** @param {() => unknown} changed */
+export const ruleLines = (changed) => RULES.map(([rule, usual, before, behind = "", props]) => {
+  const { unit = 1, ...limits } = props ?? {};
   const on = h("input", { type: "checkbox", onchange: changed });
   const limit = usual === null ? null : h("input", { type: "number", class: "cq-strule", "aria-label": `${before} … ${behind}`, value: usual, ...limits,
     onchange: () => { on.checked = true; changed(); } });
@@ -20,9 +22,10 @@ export const ruleLines = (changed) => RULES.map(([rule, usual, before, behind = 
   return { rule, takes, on,
     element: h("li", {}, h("label", {}, on, h("span", { text: before })), limit ? [limit, h("span", { text: behind })] : null, takes),
     get text() { return limit ? `${rule}=${unit === 1 ? limit.value : Number(limit.value) / unit}` : rule; },
+    /** @param {string | undefined} given */
     set(given) {
       on.checked = given !== undefined;
       const value = given?.split("=")[1];
-      if (value !== undefined && limit) limit.value = Math.round(10000 * Number(value) * unit) / 10000;
+      if (value !== undefined && limit) limit.value = String(Math.round(10000 * Number(value) * unit) / 10000);
     } };
 });

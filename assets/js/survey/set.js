@@ -2,10 +2,16 @@
 import { h, kbd } from "../shared/common.js";
 import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
+/** @import { Picture, ShownPicture, Side, Survey } from "../shared/types.js" */
 
 const SHARP = 1.3; // pixels of the screen for one of the page, from which on small pictures are not enough
 
-// act("rate", side, rating), act("active", side); large(picture) shows one large.
+/**
+ * @param {Side} side
+ * @param {Survey} page
+ * @param {(what: "rate" | "active", side: Side, rating?: number) => void} act
+ * @param {(image: ShownPicture) => void} large shows one large
+ */
 export function createSet(side, page, act, large) {
   const place = side === "A" ? 0 : 1;
   const name = page.set_names[place];
@@ -16,12 +22,13 @@ export function createSet(side, page, act, large) {
   const row = h("div", { class: "sv-row" });
   const element = h("section", { class: "sv-set", "aria-label": name, "data-side": side },
     h("div", { class: "sv-sethead" }, h("div", { class: "sv-name" }, h("h2", {}, h("span", { text: name, dir: "auto" }), kbd(side.toLowerCase())), complaint), scale.element,
-      h("p", { class: "sv-ends", "aria-hidden": "true" }, h("span", { text: page.scale[0].name }), said, h("span", { text: page.scale.at(-1).name }))),
+      h("p", { class: "sv-ends", "aria-hidden": "true" }, h("span", { text: page.scale[0].name }), said, h("span", { text: page.scale[page.scale.length - 1].name }))),
     row);
   scale.element.addEventListener("focusin", () => act("active", side));
 
   return {
     element,
+    /** @param {Picture[]} images */
     show(images) {
       row.replaceChildren(...images.map((image, number) => {
         const label = `${name}, picture ${number + 1} of ${images.length}`;
@@ -33,6 +40,7 @@ export function createSet(side, page, act, large) {
         return button;
       }));
     },
+    /** @param {number | null} rating @param {{ active: boolean, locked: boolean, text: string }} how */
     draw(rating, { active, locked, text }) {
       scale.draw(rating, { disabled: locked });
       element.classList.toggle("active", active && !locked);
@@ -44,5 +52,6 @@ export function createSet(side, page, act, large) {
 }
 
 // The address of a picture, or of its larger file where this screen shows more than the small one has.
+/** @type {(small: string) => string} */
 export const sharp = (small) => (window.devicePixelRatio > SHARP ? small.replace(/-s\.webp$/, "-l.webp") : small);
 const missing = () => h("span", { class: "st-missing", text: "Not at hand" });

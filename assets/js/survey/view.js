@@ -6,24 +6,33 @@ import { imageOf } from "../shared/pictures.js";
 import { createChoice } from "./choice.js";
 import { SIDES, TIE, doubt } from "./answer.js";
 import { createSet } from "./set.js";
+/** @import { Lacks } from "./answer.js" */
+/** @import { DeskStudy, Picture, Preference, Question, ShownPicture, Side, Survey } from "../shared/types.js" */
 
-const MARKS = { image: "i", text: "t" };
+/** @type {["image" | "text", string][]} */
+const MARKS = [["image", "i"], ["text", "t"]];
 
-// act: "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" ("image" or "text"), "reason" (text)
+/**
+ * "rate" (side, rating), "active" (side), "prefer" (side or tie), "flip" ("image" or "text"), "reason" (text)
+ * @typedef {(what: "rate" | "active" | "prefer" | "flip" | "reason", value: string, rating?: number) => void} Act
+ */
+/**
+ * @param {{ page: Survey, act: Act, save(): void, meant(yes: boolean): void, step(by: number): void, sheet(): void, discard(): void, retry(): void }} of
+ */
 export function createSurveyView({ page, act, save, meant, step, sheet, discard, retry }) {
   const [one, other] = page.set_names;
   const title = h("h1", { class: "st-text", tabindex: -1, dir: "auto" });
   const where = createWhere({ keys: ["Backspace", "Shift Backspace"], step, discard });
-  const frame = h("button", { class: "st-frame sv-reference", type: "button", onclick: () => large(item.reference) });
-  const sets = Object.fromEntries(SIDES.map((side) => [side, createSet(side, page, act, (image) => large(image))]));
-  const marks = Object.entries(MARKS).map(([to, key]) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
+  const frame = h("button", { class: "st-frame sv-reference", type: "button", onclick: () => { if (item) large(item.reference); } });
+  const sets = { A: createSet("A", page, act, (image) => large(image)), B: createSet("B", page, act, (image) => large(image)) };
+  const marks = MARKS.map(([to, key]) => ({ to, button: h("button", { class: "sv-mark", type: "button", "aria-pressed": "false",
     onmousedown: (event) => event.preventDefault(), onclick: () => act("flip", to) },
   h("i", { "aria-hidden": "true" }, icon("check")), h("span", { text: page.questions[`irrelevant_${to}`] }), kbd(key)) }));
   const better = createChoice({ class: "sv-better", label: page.questions.preferred, pick: (side) => act("prefer", side), options: [
     { value: "A", content: [kbd("←"), h("b", { text: one, dir: "auto" })] },
     ...(page.allow_tie ? [{ value: TIE, content: [h("b", { text: page.questions.tie }), kbd("=")] }] : []),
     { value: "B", content: [h("b", { text: other, dir: "auto" }), kbd("→")] }] });
-  const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": page.questions.reason, oninput: () => act("reason", reason.value) });
+  const reason = h("textarea", { class: "st-note", rows: 2, dir: "auto", "aria-label": page.questions.reason, oninput: () => { act("reason", reason.value); } });
   const why = h("label", { class: "sv-why", hidden: true }, h("span", {}, page.questions.reason, kbd("r")), reason);
   const complaint = h("p", { class: "cq-inline sv-lacks", hidden: true });
   const asked = h("span", {});
@@ -37,22 +46,28 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       "aria-label": "Guidelines", onclick: sheet }, icon("book"))),
     h("div", { class: "sv-asked" }, title, frame), h("div", { class: "sv-marks", role: "group", "aria-label": "The results of both sets" }, marks.map(({ button }) => button))),
     h("div", { class: "sv-sets" }, sets.A.element, sets.B.element), foot.element);
-  let item = null, locked = false;
+  let item = /** @type {Question | null} */ (null), locked = false;
 
   // Every picture there is, from this one on; the arrows lead through them.
+  /** @param {Picture} image */
   function large(image) {
-    const all = [[item.reference, "Reference"], ...SIDES.flatMap((side) => item.sets[side].map((it, number) =>
-      [it, `${page.set_names[SIDES.indexOf(side)]}, picture ${number + 1}`]))].filter(([it]) => !it.missing);
-    const at = all.findIndex(([it]) => it === image);
+    if (!item) return;
+    const { reference, sets: shown } = item;
+    const all = [{ it: reference, name: "Reference" }, ...SIDES.flatMap((side) => shown[side].map((it, number) =>
+      ({ it, name: `${page.set_names[SIDES.indexOf(side)]}, picture ${number + 1}` })))]
+      .flatMap(({ it, name }) => (it.missing ? [] : [{ it, name, large: it.large }]));
+    const at = all.findIndex(({ it }) => it === image);
     if (!all.length) return;
     const back = document.activeElement;
-    enlarge(all.map(([it, name]) => ({ name, large: it.large })), Math.max(0, at)).then(() => back?.focus?.({ preventScroll: true }));
+    enlarge(all, Math.max(0, at)).then(() => { if (back instanceof HTMLElement) back.focus({ preventScroll: true }); });
   }
 
   return {
     element, title, reason,
     // To where something is missing, on a screen that does not show all at once.
+    /** @param {Side} side */
     lead: (side) => sets[side].element.scrollIntoView({ block: "center" }),
+    /** @param {{ item: Question, name: string, revision: number, restored: boolean, study: DeskStudy, finished: boolean }} what */
     show({ item: next, name, revision, restored, study, finished }) {
       item = next;
       locked = finished || !study.accepting;
@@ -70,6 +85,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       if (study.accepting && finished) foot.problem("This form is finished: you can look at your answer, and it stays as it is.");
       element.scrollTop = 0;
     },
+    /** @param {{ answer: Preference, active: Side, unchanged: boolean, lacks: Lacks | null, asks: boolean, asksReason: boolean }} what */
     draw({ answer, active, unchanged, lacks, asks, asksReason }) {
       for (const side of SIDES) sets[side].draw(answer.ratings[side], { active: active === side, locked, text: lacks?.at === side ? lacks.text : "" });
       better.draw(answer.preferred, { disabled: locked });
@@ -81,7 +97,7 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
       if (reason.value !== answer.reason) reason.value = answer.reason;
       reason.disabled = locked;
       reason.setAttribute("aria-invalid", String(lacks?.at === "reason"));
-      const text = ["preferred", "reason"].includes(lacks?.at) ? lacks.text : "";
+      const text = lacks?.at === "preferred" || lacks?.at === "reason" ? lacks.text : "";
       complaint.textContent = text;
       complaint.hidden = !text;
       if (asks) asked.textContent = doubt(answer, page) ?? "";
@@ -90,7 +106,8 @@ export function createSurveyView({ page, act, save, meant, step, sheet, discard,
     },
     // The picture that has the focus, or the reference.
     zoom() {
-      const token = document.activeElement?.dataset?.token;
+      if (!item) return;
+      const token = document.activeElement?.getAttribute("data-token");
       large([...item.sets.A, ...item.sets.B].find((image) => token && image.token === token) ?? item.reference);
     },
     get locked() { return locked; },

@@ -1,19 +1,25 @@
 // The numbers a reader looks for first, each with its interval and what it rests on.
 import { h } from "../../shared/elements.js";
 import { count, plural } from "../../studies/words.js";
+/** @import { Headline } from "../../shared/types.js" */
 
+/** @type {Record<string, string>} */
 const ONE = { people: "person" };
+/** @type {(value: number, places: number) => string} */
 const digits = (value, places) => value.toFixed(places).replace("-", "−");
+/** @type {(value: number, kind: string) => string} */
 const written = (value, kind) => (kind === "share" ? `${digits(100 * value, 1)} %`
   : kind === "count" ? count(value) : digits(value, 3));
 
 // ``awaited``: intervals are being drawn; until then a card says so by its look.
+/** @type {(headlines: Headline[], state: { awaited: boolean }) => HTMLElement} */
 export const cards = (headlines, { awaited }) => h("ul", { class: "cq-an-cards" }, headlines.map((it) => card(it, awaited)));
 
+/** @type {(headline: Headline, awaited: boolean) => HTMLElement} */
 function card({ label, value, low, high, n, reason, kind, unit, note }, awaited) {
-  const there = value !== null && value !== undefined, between = there && low !== null && low !== undefined;
+  const there = value !== null, between = there && low !== null && high !== null;
   const why = awaited ? [note] : [...new Set([note, reason])]; // a reason beside a value is a remark on it
-  const rests = n !== null && n !== undefined && unit ? `${count(n)} ${n === 1 ? ONE[unit] ?? unit.replace(/s$/, "") : unit}` : "";
+  const rests = n !== null && unit ? `${count(n)} ${n === 1 ? ONE[unit] ?? unit.replace(/s$/, "") : unit}` : "";
   return h("li", {},
     h("span", { class: "cq-an-label", text: label }),
     h("b", { class: there ? "num" : "num none", text: there ? written(value, kind) : "–" }),
@@ -24,9 +30,11 @@ function card({ label, value, low, high, n, reason, kind, unit, note }, awaited)
 }
 
 // The interval on a scale whose ends are written under it: 0 to 1, 1 to 5 of ratings, or the whole numbers around it.
+/** @type {(value: number, low: number, high: number, kind: string, unit: string) => HTMLElement} */
 function interval(value, low, high, kind, unit) {
   const rating = unit === "rated sets" && low > 1; // no correlation is that high
   const [least, most] = kind === "share" ? [0, 1] : rating ? [1, 5] : [Math.min(0, Math.floor(low)), Math.max(1, Math.ceil(high))];
+  /** @param {number} at */
   const place = (at) => `${(100 * (at - least)) / (most - least)}%`;
   const ends = kind === "share" ? ["0", "100 %"] : [digits(least, 0), digits(most, 0)];
   return h("span", { class: "cq-an-interval", role: "img", "aria-label": `95 % interval, ${written(low, kind)} to ${written(high, kind)}` },
@@ -34,4 +42,5 @@ function interval(value, low, high, kind, unit) {
     h("s", { text: ends[0] }), h("s", { text: ends[1] }));
 }
 
+/** @param {number} number */
 export const answersWord = (number) => plural(number, "new answer");

@@ -1,13 +1,16 @@
 // Items on which people differ, in a panel at the side: pictures, text, what each said, what was decided.
-import { api, at, closer, dialog, h, say } from "../../shared/common.js";
+import { api, at, closer, dialog, h, messageOf, say } from "../../shared/common.js";
+/** @import { Disputed } from "../../shared/types.js" */
 import { enlarge } from "../../shared/large.js";
 import { chip, count, plural } from "../../studies/words.js";
 
 const PAGE = 20;
 
-// ``of``: {a, b, key}, seats of two people and what they were asked; or {} for all on which anybody differs.
-// ``both``: names of the two, if there are two; ``asked``: what they were asked, in words. The focus goes back to
-// ``from``. Answers the panel.
+/**
+ * @param {{ query: URLSearchParams, both: string[], asked: string, of: { a?: number, b?: number, key?: string }, from: HTMLElement | null }} what
+ * ``of``: seats of two people and what they were asked, or {} for all on which anybody differs; ``both``: names of the two, if there are two; ``asked``: what
+ * they were asked, in words; the focus goes back to ``from``
+ */
 export function showDisputed({ query, both, asked, of, from }) {
   const title = both.length ? `Disputed items of ${both.join(" and ")}` : "Disputed items";
   const about = [asked, both.length ? "what everybody said of each, these two marked" : "what everybody said of each"].filter(Boolean).join(" · ");
@@ -18,13 +21,14 @@ export function showDisputed({ query, both, asked, of, from }) {
     h("header", {}, h("div", {}, h("h2", { text: title, dir: "auto" }), h("p", { class: "cq-quiet", text: about.slice(0, 1).toUpperCase() + about.slice(1) })), closer()), said, body);
   let busy = false;
 
+  /** @param {boolean} focus */
   async function next(focus) {
     if (busy) return;
     busy = true;
     more.disabled = true;
     try {
       const params = new URLSearchParams(query);
-      for (const [name, value] of Object.entries({ ...of, offset: list.childElementCount, limit: PAGE })) params.set(name, value);
+      for (const [name, value] of Object.entries({ ...of, offset: list.childElementCount, limit: PAGE })) params.set(name, String(value));
       const { total, items, study } = await api("GET", `analysis/disputed?${params}`);
       const cards = items.map((it) => card(it, study, both));
       list.append(...cards);
@@ -34,7 +38,7 @@ export function showDisputed({ query, both, asked, of, from }) {
       if (focus) cards[0]?.focus({ preventScroll: true });
       else say(said.textContent);
     } catch (error) {
-      said.textContent = error.message;
+      said.textContent = messageOf(error);
       more.hidden = false;
       more.textContent = "Try again";
     } finally {
@@ -53,14 +57,17 @@ export function showDisputed({ query, both, asked, of, from }) {
   return panel;
 }
 
+/** @type {(of: Disputed, study: string, both: string[]) => HTMLElement} */
 function card({ item, key, dataset, category, text, reference, target, answers, decided }, study, both) {
+  /** @type {(token: string, size: string) => string} */
   const address = (token, size) => `study/image/${study}/${token}-${size}.webp`;
   const pictures = [["Reference", reference], ["Target", target]], there = pictures.filter(([, token]) => token);
   const large = there.map(([name, token]) => ({ name, large: address(token, "l") }));
   const gone = () => h("span", { class: "st-missing", text: "Not at hand" });
   const frames = pictures.map(([name, token]) => {
+    /** @type {HTMLButtonElement} */
     const frame = h("button", { type: "button", class: "cq-an-picture", disabled: !token, "aria-label": `${name} picture: show it large`,
-      onclick: () => enlarge(large, there.findIndex(([of]) => of === name)).then(() => frame.focus()) },
+      onclick: () => enlarge(large, there.findIndex(([of]) => of === name)).then(() => { frame.focus(); }) },
     token ? h("img", { src: at(address(token, "s")), alt: "", loading: "lazy", onerror: (event) => {
       event.target.replaceWith(gone());
       frame.disabled = true;
@@ -77,6 +84,7 @@ function card({ item, key, dataset, category, text, reference, target, answers, 
 }
 
 // "INVALID_TEXT_QUERY+QUERY_TOO_BROAD" → "Invalid text query + query too broad"
+/** @param {string} signature */
 export function spoken(signature) {
   const words = String(signature).split("+").map((flag) => (/^[A-Z_]+$/.test(flag.trim()) ? flag.trim().replaceAll("_", " ").toLowerCase() : flag.trim())).join(" + ");
   return words.slice(0, 1).toUpperCase() + words.slice(1);

@@ -1,8 +1,9 @@
 // One figure: drawn when it comes near the window, drawn anew in place, saved as SVG or PNG.
 import { giveFile } from "../../shared/files.js";
-import { h, toast } from "../../shared/common.js";
+import { h, messageOf, toast } from "../../shared/common.js";
 import { onTheme, plotly, themed } from "./plotly.js";
 import { sideways } from "./scroll.js";
+/** @import { Figure, Pair, Plot, Point, Spec } from "../../shared/types.js" */
 
 const CONFIG = { displayModeBar: false, responsive: false, doubleClick: "reset", scrollZoom: false };
 const NEAR = "700px";
@@ -11,16 +12,21 @@ const MANY = 8; // people; from here on a heatmap has a row for itself
 const PRINT_PX = 860;
 const USUAL_PX = 340;
 
-// ``cell({a, b, key}, element)`` hears of a click on a cell that opens something. ``fileName(key)``: without ending.
+/**
+ * @param {{ cell(of: Pair, element: HTMLElement): void, fileName(key: string): string }} of ``cell`` hears of a click on a cell that opens something;
+ * ``fileName``: without ending
+ */
 export function createFigure({ cell, fileName }) {
   const title = h("h3", {}), note = h("figcaption", { class: "cq-quiet", dir: "auto", hidden: true }), wrong = h("p", { class: "cq-quiet", hidden: true });
-  const plot = h("div", { class: "cq-an-plot cq-shimmer", role: "img", tabindex: "-1" });
+  const plot = /** @type {HTMLDivElement & Plot} */ (h("div", { class: "cq-an-plot cq-shimmer", role: "img", tabindex: "-1" }));
   const scroll = h("div", { class: "cq-stscroll" }, plot), legend = h("p", { class: "cq-an-scale num", hidden: true });
-  const savers = [["svg", "SVG"], ["png", "PNG"]].map(([format, label]) => [label, h("button", { class: "cq-btn small", type: "button", text: label, onclick: () => save(figure, format) })]);
+  const savers = [["svg", "SVG"], ["png", "PNG"]].map(([format, label]) => ({ label,
+    button: h("button", { class: "cq-btn small", type: "button", text: label, onclick: () => figure && save(figure, format) }) }));
   const element = h("figure", { class: "cq-an-figure" },
-    h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(([, button]) => button))), scroll, legend, wrong, note);
-  let figure = null, known = "", near = false, drawn = false, left = false, width = 0, drawing = Promise.resolve();
+    h("div", { class: "cq-an-head" }, title, h("span", { class: "cq-row" }, savers.map(({ button }) => button))), scroll, legend, wrong, note);
+  let figure = /** @type {Figure | null} */ (null), known = "", near = false, drawn = false, left = false, width = 0, drawing = /** @type {Promise<unknown>} */ (Promise.resolve());
 
+  /** @type {(figure: Figure, format: string) => Promise<void>} */
   async function save({ spec, key }, format) {
     try {
       const { data, layout } = themed(spec, { print: true });
@@ -28,19 +34,20 @@ export function createFigure({ cell, fileName }) {
       const content = await (await plotly()).toImage({ data, layout: { ...layout, width: across, height } }, { format, width: across, height, scale: format === "png" ? 3 : 1 });
       giveFile(content, `${fileName(key)}.${format}`);
     } catch (error) {
-      toast(error.message || "This figure could not be saved.");
+      toast(messageOf(error) || "This figure could not be saved.");
     }
   }
 
   const draw = () => { drawing = drawing.then(drawNow, drawNow); return drawing; };
-  const idle = () => left || !figure || !near || !element.isConnected;
+  const wanted = () => (left || !near || !element.isConnected ? null : figure);
   async function drawNow() {
-    if (idle()) return;
+    if (!wanted()) return;
     try {
       const library = await plotly();
-      if (idle()) return; // whoever looked may have gone while it was fetched
-      const { data, layout } = themed(figure.spec);
-      if (!outside(figure.spec).hidden) for (const it of data) if (it.type === "heatmap") it.showscale = false;
+      const now = wanted(); // whoever looked may have gone while it was fetched
+      if (!now) return;
+      const { data, layout } = themed(now.spec);
+      if (!outside(now.spec).hidden) for (const it of data) if (it.type === "heatmap") it.showscale = false;
       await library.react(plot, data, layout, CONFIG);
       if (left) return library.purge(plot);
       plot.classList.remove("cq-shimmer");
@@ -52,18 +59,20 @@ export function createFigure({ cell, fileName }) {
       plot.on("plotly_unhover", () => plot.classList.remove("opens"));
     } catch (error) {
       plot.classList.remove("cq-shimmer");
-      wrong.textContent = error.message;
+      wrong.textContent = messageOf(error);
       wrong.hidden = false;
     }
   }
   // What the cell of a heatmap opens, if anything.
-  const under = (point) => (Array.isArray(point?.pointNumber) ? figure.cells?.[point.pointNumber.join(",")] : null);
+  /** @param {Point | undefined} point */
+  const under = (point) => (Array.isArray(point?.pointNumber) ? figure?.cells?.[point.pointNumber.join(",")] : null);
 
   // The colours of a heatmap that is scrolled stand under it, where they stay.
+  /** @param {Spec} spec */
   function outside(spec) {
     const heat = heatmap(spec);
     legend.hidden = !(heat?.colorscale === "Cividis" && scroll.clientWidth && least(spec) > scroll.clientWidth);
-    if (!legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
+    if (heat && !legend.hidden) legend.replaceChildren(heat.colorbar?.title?.text ?? "", h("span", {}, String(heat.zmin ?? 0), h("i", { "aria-hidden": "true" }), String(heat.zmax ?? 1)));
     return legend;
   }
 
@@ -76,7 +85,7 @@ export function createFigure({ cell, fileName }) {
   approaching.observe(element);
   const sized = new ResizeObserver(() => {
     const now = scroll.clientWidth, before = legend.hidden;
-    if (!drawn || left || !now || Math.abs(now - width) < 1) return;
+    if (!figure || !drawn || left || !now || Math.abs(now - width) < 1) return;
     width = now;
     if (outside(figure.spec).hidden !== before) draw();
     else window.Plotly.Plots.resize(plot);
@@ -86,12 +95,13 @@ export function createFigure({ cell, fileName }) {
 
   return {
     element,
+    /** @param {Figure} next */
     put(next) {
       const said = JSON.stringify(next);
       if (said === known) return;
       [figure, known] = [next, said];
       title.textContent = next.title;
-      for (const [label, button] of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
+      for (const { label, button } of savers) button.setAttribute("aria-label", `Save ${next.title} as ${label}`);
       note.textContent = next.note ?? "";
       note.hidden = !next.note;
       plot.setAttribute("aria-label", next.alt);
@@ -111,9 +121,11 @@ export function createFigure({ cell, fileName }) {
   };
 }
 
+/** @param {Spec} spec */
 const heatmap = ({ data }) => (data ?? []).find(({ type, showscale }) => type === "heatmap" && showscale !== false);
 
 // Cells in which something is written need more room.
+/** @param {Spec} spec */
 function least(spec) {
   const across = heatmap(spec)?.z?.[0]?.length ?? 0;
   return across ? NAMES_PX + across * (spec.data.some(({ mode }) => mode === "text") ? CELL_PX : PLAIN_CELL_PX) : 0;

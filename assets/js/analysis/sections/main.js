@@ -3,54 +3,69 @@ import { at, h } from "../../shared/common.js";
 import { cards } from "./cards.js";
 import { createFigure } from "./figure.js";
 import { createTable } from "./table.js";
+/** @import { Cell, Choices, Pair, Section, Table } from "../../shared/types.js" */
 
 const NOTES = "notes"; // they stand over the report, all the time
 
-// ``query()``: of the files that match what is shown. ``disputed({a, b, key}, from)`` shows where two people differ.
+/** @template Of @typedef {{ element: HTMLElement, put(of: Of): void, leave?: () => void }} Kept a part that is kept up to date in place */
+/** @typedef {{ element: HTMLElement, link: HTMLElement, anchor: HTMLElement, put(next: Section, state: { awaited: boolean }): void, goTo(): void, leave(): void }} Own */
+
+/**
+ * @param {{ query(): URLSearchParams, fileName(key: string): string, disputed(of: Pair, from: HTMLElement): void }} of ``query``: of the files that match what
+ * is shown; ``disputed`` shows where two people differ
+ */
 export function createSections({ query, fileName, disputed }) {
   const index = h("ol", {}), element = h("div", { class: "cq-an-sections" });
   const nav = h("nav", { class: "cq-an-index", "aria-label": "Sections" }, index);
-  const known = new Map(); // key → section
-  let seats = new Map(); // as people are called in this report → seat
+  const known = /** @type {Map<string, Own>} */ (new Map());
+  let seats = /** @type {Map<string, number>} */ (new Map()); // as people are called in this report → seat
 
+  /** @param {string} key @returns {Own} */
   function section(key) {
     const title = h("h2", { id: `an-${key}`, tabindex: "-1" }), intro = h("p", { class: "cq-an-intro", dir: "auto" });
     const numbers = h("div", {}), figures = h("div", { class: "cq-an-figures" }), tables = h("div", {});
     const link = h("a", { href: `#an-${key}`, onclick: (event) => {
       event.preventDefault();
-      own.goTo();
+      goTo();
     } });
-    const own = { element: h("section", { class: "cq-an-section", "aria-labelledby": `an-${key}`, "data-section": key }, title, intro, numbers, figures, tables),
-      link: h("li", {}, link), anchor: link, drawn: new Map(), listed: new Map(), opening: new Map() };
-    own.put = (next, state) => {
+    const own = h("section", { class: "cq-an-section", "aria-labelledby": `an-${key}`, "data-section": key }, title, intro, numbers, figures, tables);
+    const drawn = new Map(), listed = new Map();
+    let opening = /** @type {Map<string, Pair[]>} */ (new Map());
+    /** @type {Own["put"]} */
+    const put = (next, state) => {
       for (const it of [title, link]) if (it.textContent !== next.title) it.textContent = next.title;
       intro.textContent = next.intro;
       numbers.replaceChildren(...(next.headlines.length ? [cards(next.headlines, state)] : []));
-      own.opening = new Map(next.figures.map((figure) => [figure.key, Object.values(figure.cells ?? {})]).filter(([, cells]) => cells.length));
-      keep(figures, own.drawn, next.figures, () => createFigure({ cell: disputed, fileName }));
-      keep(tables, own.listed, next.tables.filter(({ key }) => key !== NOTES), () => createTable({ opens: disputed, pair: (row, table) => pairOf(row, table, own.opening),
+      opening = new Map(next.figures.filter(({ cells }) => Object.keys(cells ?? {}).length).map(({ key: of, cells }) => [of, Object.values(cells ?? {})]));
+      keep(figures, drawn, next.figures, () => createFigure({ cell: disputed, fileName }));
+      keep(tables, listed, next.tables.filter(({ key }) => key !== NOTES), () => createTable({ opens: disputed, pair: (row, table) => pairOf(row, table, opening),
         address: (table, form) => `${at("analysis/table")}?${query()}&table=${encodeURIComponent(table)}&form=${form}` }));
     };
-    own.goTo = () => {
+    const goTo = () => {
       title.focus({ preventScroll: true });
-      own.element.scrollIntoView({ behavior: "smooth", block: "start" });
+      own.scrollIntoView({ behavior: "smooth", block: "start" });
     };
-    own.leave = () => { for (const it of [...own.drawn.values(), ...own.listed.values()]) it.leave(); };
-    return own;
+    const leave = () => { for (const it of [...drawn.values(), ...listed.values()]) it.leave(); };
+    return { element: own, link: h("li", {}, link), anchor: link, put, goTo, leave };
   }
 
   // Whose items a row stands for: it names two people between whom a cell opens something, in the figure of the same
   // key or in the section's only one.
+  /** @type {(row: Cell[], table: Table, opening: Map<string, Pair[]>) => Pair | null} */
   function pairOf(row, { key, columns }, opening) {
     const cells = opening.get(key) ?? (opening.size === 1 ? [...opening.values()][0] : []);
-    const [a, b] = ["a", "b"].map((name) => seats.get(row[columns.findIndex((it) => it.key === name)]));
+    const [a, b] = ["a", "b"].map((name) => seats.get(String(row[columns.findIndex((it) => it.key === name)])));
     if (a === undefined || b === undefined) return null;
     return cells.find((it) => (it.a === a && it.b === b) || (it.a === b && it.b === a)) ?? null;
   }
 
+  const inSight = /** @type {Set<Element>} */ (new Set());
   const reading = new IntersectionObserver((seen) => {
-    for (const { target, isIntersecting } of seen) target.inSight = isIntersecting;
-    const first = [...known.values()].find((it) => it.element.inSight) ?? (window.scrollY < 200 ? [...known.values()][0] : null);
+    for (const { target, isIntersecting } of seen) {
+      if (isIntersecting) inSight.add(target);
+      else inSight.delete(target);
+    }
+    const first = [...known.values()].find((it) => inSight.has(it.element)) ?? (window.scrollY < 200 ? [...known.values()][0] : null);
     for (const { anchor } of known.values()) {
       if (anchor === first?.anchor) anchor.setAttribute("aria-current", "true");
       else anchor.removeAttribute("aria-current");
@@ -60,6 +75,7 @@ export function createSections({ query, fileName, disputed }) {
   return {
     element,
     nav,
+    /** @param {{ sections: Section[], choices?: Choices }} report @param {{ awaited: boolean }} state */
     put({ sections, choices }, state) {
       seats = new Map((choices?.people ?? []).map(({ seat, name }) => [name, seat]));
       for (const [key, old] of known) {
@@ -69,15 +85,16 @@ export function createSections({ query, fileName, disputed }) {
         known.delete(key);
       }
       for (const next of sections) {
-        if (!known.has(next.key)) {
-          known.set(next.key, section(next.key));
-          reading.observe(known.get(next.key).element);
-        }
+        const own = known.get(next.key) ?? section(next.key);
+        if (!known.has(next.key)) reading.observe(own.element);
+        known.set(next.key, own);
       }
-      inOrder(element, sections.map(({ key }) => known.get(key).element));
-      inOrder(index, sections.map(({ key }) => known.get(key).link));
-      for (const next of sections) known.get(next.key).put(next, state);
+      const own = sections.flatMap(({ key }) => known.get(key) ?? []);
+      inOrder(element, own.map((it) => it.element));
+      inOrder(index, own.map((it) => it.link));
+      own.forEach((it, place) => it.put(sections[place], state));
     },
+    /** @param {string} key */
     goTo: (key) => known.get(key)?.goTo(),
     clear() {
       for (const it of known.values()) it.leave();
@@ -89,19 +106,31 @@ export function createSections({ query, fileName, disputed }) {
   };
 }
 
-// One part for each of ``wanted``, by key: those that are there already are kept.
+/**
+ * One part for each of ``wanted``, by key: those that are there already are kept.
+ * @template {{ key: string }} Of
+ * @param {HTMLElement} place
+ * @param {Map<string, Kept<Of>>} parts
+ * @param {Of[]} wanted
+ * @param {() => Kept<Of>} make
+ */
 function keep(place, parts, wanted, make) {
   for (const [key, part] of parts) {
     if (wanted.some((it) => it.key === key)) continue;
     part.leave?.();
     parts.delete(key);
   }
-  for (const next of wanted) if (!parts.has(next.key)) parts.set(next.key, make());
-  inOrder(place, wanted.map(({ key }) => parts.get(key).element));
-  for (const next of wanted) parts.get(next.key).put(next);
+  const all = wanted.map((next) => {
+    const part = parts.get(next.key) ?? make();
+    parts.set(next.key, part);
+    return part;
+  });
+  inOrder(place, all.map(({ element }) => element));
+  all.forEach((part, number) => part.put(wanted[number]));
 }
 
 // Children in this order, moving none that stands right: what is moved loses the focus.
+/** @type {(place: Element, children: Element[]) => void} */
 function inOrder(place, children) {
   for (const old of [...place.children]) if (!children.includes(old)) old.remove();
   children.forEach((child, number) => { if (place.children[number] !== child) place.insertBefore(child, place.children[number] ?? null); });

@@ -3,8 +3,10 @@
 const MOST = 26, TAIL = 10, LEAD = 4;
 
 // One for each of ``names``, which are all different.
+/** @param {string[]} names */
 export function shortened(names, most = MOST) {
   const letters = names.map((name) => [...name]);
+  /** @param {string[]} of */
   const middle = (of) => (of.length <= most ? of.join("") : `${of.slice(0, most - TAIL - 1).join("")}…${of.slice(-TAIL).join("")}`);
   const short = letters.map(middle);
   for (const places of alike(short)) {
@@ -19,13 +21,16 @@ export function shortened(names, most = MOST) {
 }
 
 // Places of texts that are there more than once.
+/** @param {string[]} texts */
 function alike(texts) {
+  /** @type {Map<string, number[]>} */
   const groups = new Map();
   texts.forEach((text, place) => groups.set(text, [...(groups.get(text) ?? []), place]));
   return [...groups.values()].filter((places) => places.length > 1);
 }
 
 // How many letters all begin with.
+/** @param {string[][]} words */
 function common(words) {
   const [first] = words;
   const end = first.findIndex((letter, place) => words.some((word) => word[place] !== letter));

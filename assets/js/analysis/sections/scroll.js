@@ -1,4 +1,5 @@
 // A box that scrolls sideways: its edge fades where there is more. Answers what ends that.
+/** @param {HTMLElement} box */
 export function sideways(box) {
   const mark = () => {
     const beyond = box.scrollWidth - box.clientWidth;
@@ -7,6 +8,6 @@ export function sideways(box) {
   };
   box.addEventListener("scroll", mark, { passive: true });
   const sized = new ResizeObserver(mark);
-  for (const it of [box, box.firstElementChild]) sized.observe(it);
+  for (const it of [box, ...box.children]) sized.observe(it);
   return () => sized.disconnect();
 }

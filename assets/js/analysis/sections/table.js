@@ -3,38 +3,46 @@ import { h, toast } from "../../shared/common.js";
 import { fileMenu } from "../../shared/files.js";
 import { sideways } from "./scroll.js";
 import { count, plural } from "../../studies/words.js";
+/** @import { Cell, Column, Pair, Table } from "../../shared/types.js" */
 
 const FORMS = [["csv", "CSV"], ["json", "JSON"], ["md", "Markdown"], ["tex", "LaTeX"]];
 const FIRST_ROWS = 30, SPARE = 6; // of a long table, until all are asked for
 const NONE = "–"; // of a cell without a value
 const AT_ONCE = 12; // longer tables are folded until somebody opens them
 
-// ``address(key, form)``: of a table's file. ``pair(row, table)``: whose items the row opens, if any; ``opens`` shows them.
+/** @typedef {Column & { place: number, range: number[] | null }} Drawn ``range``: places of the bounds of its interval */
+
+/**
+ * @param {{ address(key: string, form: string): string, pair(row: Cell[], table: Table): Pair | null, opens(of: Pair, from: HTMLElement): void }} of
+ * ``address``: of a table's file; ``pair``: whose items the row opens, if any; ``opens`` shows them
+ */
 export function createTable({ address, pair, opens }) {
   const title = h("h3", {}), size = h("small", { class: "num" }), caption = h("caption", { class: "sr" }), head = h("thead", {}), body = h("tbody", {});
   const table = h("table", { class: "cq-sttable cq-an-table" }, caption, head, body);
   const scroll = h("div", { class: "cq-stscroll", role: "region", tabindex: "0" }, table);
   const more = h("button", { class: "cq-btn small", type: "button", onclick: () => { all = !all; draw(); } });
   const note = h("p", { class: "cq-quiet", dir: "auto" }), none = h("p", { class: "cq-quiet cq-an-empty" });
-  let shown = null, known = "", all = false, by = null;
+  let shown = /** @type {Table | null} */ (null), known = "", all = false, by = /** @type {{ key: string, falling: boolean } | null} */ (null);
   const menu = fileMenu("Download", FORMS.map(([form, what]) => ({ what, address: () => (shown ? address(shown.key, form) : "#") })), toast);
   const element = h("details", { class: "cq-an-tablebox" }, h("summary", {}, title, size), h("div", { class: "cq-an-tools" }, menu), none, scroll, more, note);
 
   function draw() {
-    const { rows, shown: texts } = shown, columns = together(shown.columns);
+    if (!shown) return;
+    const table = shown, { rows, shown: texts } = table, columns = together(table.columns);
     if (!columns.some(({ key }) => key === by?.key)) by = null; // the column may be gone: other filters, another report
-    const order = sorted(rows, by && columns.find(({ key }) => key === by.key).place, by?.falling);
+    const order = sorted(rows, columns.find(({ key }) => key === by?.key)?.place, by?.falling ?? false);
     const few = all || rows.length <= FIRST_ROWS + SPARE ? order : order.slice(0, FIRST_ROWS);
-    const focus = element.contains(document.activeElement) ? document.activeElement.dataset.focus : null;
-    const pairs = rows.map((row) => pair(row, shown)), opening = pairs.some(Boolean);
+    const focus = element.contains(document.activeElement) ? document.activeElement?.getAttribute("data-focus") : null;
+    const pairs = rows.map((row) => pair(row, table)), opening = pairs.some(Boolean);
     head.replaceChildren(h("tr", {}, columns.map(column), opening ? h("th", { scope: "col" }, h("span", { class: "sr", text: "Disputed items" })) : null));
     body.replaceChildren(...few.map((place) => h("tr", {}, columns.map((it) => cell(texts[place], it)),
-      opening ? h("td", { class: "num" }, pairs[place] ? behind(pairs[place], place, texts[place]) : null) : null)));
+      opening ? h("td", { class: "num" }, behindOf(pairs[place], place, texts[place])) : null)));
     more.hidden = rows.length <= FIRST_ROWS + SPARE;
     more.textContent = all ? "Show fewer rows" : `Show all ${count(rows.length)} rows`;
     if (focus) element.querySelector(`[data-focus="${CSS.escape(focus)}"]`)?.focus({ preventScroll: true });
   }
 
+  /** @param {Drawn} of */
   function column({ key, name, kind, range }) {
     const way = by?.key === key ? (by.falling ? "descending" : "ascending") : "none";
     return h("th", { scope: "col", class: kind === "text" ? "" : "num", "aria-sort": way === "none" ? null : way },
@@ -46,8 +54,10 @@ export function createTable({ address, pair, opens }) {
       } }));
   }
 
-  function behind(of, place, texts) {
-    const [a, b] = ["a", "b"].map((name) => texts[shown.columns.findIndex(({ key }) => key === name)]);
+  /** @type {(of: Pair | null, place: number, texts: string[]) => HTMLElement | null} */
+  function behindOf(of, place, texts) {
+    if (!of) return null;
+    const [a, b] = ["a", "b"].map((name) => texts[shown?.columns.findIndex(({ key }) => key === name) ?? -1]);
     return h("button", { class: "cq-btn small", type: "button", text: "Disputed items", "aria-label": `Disputed items of ${a} and ${b}`, "data-focus": `row ${place}`,
       onclick: (event) => opens(of, event.currentTarget) });
   }
@@ -55,6 +65,7 @@ export function createTable({ address, pair, opens }) {
 
   return {
     element,
+    /** @param {Table} next */
     put(next) {
       const said = JSON.stringify(next);
       if (said === known) return;
@@ -64,7 +75,7 @@ export function createTable({ address, pair, opens }) {
       title.textContent = next.title;
       caption.textContent = next.title;
       scroll.setAttribute("aria-label", next.title);
-      menu.firstElementChild.setAttribute("aria-label", `Download: ${next.title}`);
+      menu.firstElementChild?.setAttribute("aria-label", `Download: ${next.title}`);
       note.textContent = next.note;
       note.hidden = !next.note;
       none.textContent = next.empty ? next.empty[0].toUpperCase() + next.empty.slice(1) : "Nothing to show.";
@@ -77,6 +88,7 @@ export function createTable({ address, pair, opens }) {
 }
 
 const LONG = 46;
+/** @type {(texts: string[], column: Drawn) => HTMLElement} */
 function cell(texts, { place, kind, range }) {
   const [low, high] = (range ?? []).map((at) => texts[at]), between = range && low !== NONE && high !== NONE;
   return h(place ? "td" : "th", { class: kind !== "text" ? "num" : texts[place].length > LONG ? "long" : "", scope: place ? null : "row", dir: kind === "text" ? "auto" : null },
@@ -84,21 +96,24 @@ function cell(texts, { place, kind, range }) {
 }
 
 // The bounds of an interval stand in the cell of their value; files keep them apart.
+/** @type {(columns: Column[]) => Drawn[]} */
 function together(columns) {
+  /** @type {Map<string, number>} */
   const place = new Map(columns.map(({ key }, number) => [key, number]));
   const bounds = new Set(columns.flatMap(({ key }) => (place.has(`${key}_low`) && place.has(`${key}_high`) ? [`${key}_low`, `${key}_high`] : [])));
-  return columns.filter(({ key }) => !bounds.has(key)).map((column) => ({ ...column, place: place.get(column.key),
-    range: bounds.has(`${column.key}_low`) ? [place.get(`${column.key}_low`), place.get(`${column.key}_high`)] : null }));
+  return columns.filter(({ key }) => !bounds.has(key)).map((column) => ({ ...column, place: place.get(column.key) ?? -1,
+    range: bounds.has(`${column.key}_low`) ? [`${column.key}_low`, `${column.key}_high`].map((key) => place.get(key) ?? -1) : null }));
 }
 
 // Places of rows, by a column; what has no value comes last, whichever way.
+/** @type {(rows: Cell[][], column: number | undefined, falling: boolean) => number[]} */
 function sorted(rows, column, falling) {
   const places = rows.map((_, place) => place);
-  if (column === null || column === -1) return places;
-  const missing = (value) => value === null || value === undefined || value === "";
+  if (column === undefined) return places;
+  const missing = (/** @type {Cell | undefined} */ value) => value === null || value === undefined || value === "";
   return places.sort((one, other) => {
     const [a, b] = [rows[one][column], rows[other][column]];
-    if (missing(a) || missing(b)) return missing(a) - missing(b);
+    if (missing(a) || missing(b)) return Number(missing(a)) - Number(missing(b));
     const order = typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b), undefined, { numeric: true });
     return falling ? -order : order;
   });

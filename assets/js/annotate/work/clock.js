@@ -1,6 +1,6 @@
 // How long somebody has looked at an item: the seconds during which the page was to be seen.
 export function createClock() {
-  let before = 0, since = null;
+  let before = 0, since = /** @type {number | null} */ (null);
 
   const now = () => before + (since === null ? 0 : (performance.now() - since) / 1000);
   const run = () => { if (since === null && !document.hidden) since = performance.now(); };

@@ -1,27 +1,33 @@
 // What has been begun is kept: by the server after each pause in typing, and in this browser
 // until the server has it.
-import { api } from "../../shared/common.js";
+import { api } from "../../shared/calls.js";
 import { keptByItem, sameItem } from "./kept.js";
+/** @import { CallOptions, Draft, Of, Sent } from "../../shared/types.js" */
 
 const PAUSE_MS = 400, PATIENCE_MS = 1500;
 
-// A draft is {study, item, answer, seconds, revision}: ``revision`` is that of the answer it was begun on.
+// The ``revision`` of a draft is that of the answer it was begun on.
+/** @template A @typedef {ReturnType<typeof createDrafts<A>>} Drafts */
+/** @template A @param {string} name whose */
 export function createDrafts(name) {
+  /** @type {ReturnType<typeof keptByItem<Draft<A>>>} */
   const here = keptByItem(`cirque.drafts.${name}`);
-  let waiting = null, timer = 0, flying = Promise.resolve();
-  let answering = () => null, leaving = () => {};
-  let given = []; // {draft, at}: what the server has of this page, and since when
+  let waiting = /** @type {Draft<A> | null} */ (null), timer = 0, flying = Promise.resolve();
+  let answering = /** @type {(one: Of) => Sent<A> | null} */ (() => null), leaving = () => {};
+  let given = /** @type {{ draft: Draft<A>, at: number }[]} */ ([]); // {draft, at}: what the server has of this page, and since when
+  /** @param {Of} one */
   const forget = (one) => { given = given.filter(({ draft }) => !sameItem(draft, one)); };
 
-  const post = ({ revision, ...draft }, how = {}) =>
-    api("POST", "study/draft", draft, { ask: false, ...how });
+  /** @type {(draft: Of & { answer: A | null, seconds?: number }, how?: CallOptions) => Promise<unknown>} */
+  const post = ({ study, item, answer, seconds }, how = {}) => api("POST", "study/draft", { study, item, answer, seconds }, { ask: false, ...how });
 
+  /** @param {Draft<A>} draft */
   function hold(draft) {
     here.put(draft);
     flying = flying.then(() => post(draft)).then(() => {
       forget(draft);
       given.push({ draft, at: performance.now() });
-      if (here.at(draft)?.seconds <= draft.seconds) here.drop(draft); // what came later is still on its way
+      if ((here.at(draft)?.seconds ?? Infinity) <= draft.seconds) here.drop(draft); // what came later is still on its way
     }, () => {});
   }
   function send() {
@@ -51,7 +57,9 @@ export function createDrafts(name) {
   return {
     // ``saves(one)``: the answer of that item which is on its way, or null. ``leaves()`` may keep what
     // is shown: the page goes away.
+    /** @type {(saves: (one: Of) => Sent<A> | null, leaves: () => void) => void} */
     join(saves, leaves) { [answering, leaving] = [saves, leaves]; },
+    /** @param {Draft<A>} draft */
     keep(draft) {
       if (waiting && !sameItem(waiting, draft)) send();
       waiting = draft;
@@ -61,6 +69,7 @@ export function createDrafts(name) {
     send,
     hold,
     // The answer is on its way: no draft of it may arrive after it.
+    /** @type {(study: string, item: string) => Promise<unknown>} */
     drop(study, item) {
       clearTimeout(timer);
       waiting = null;
@@ -69,14 +78,16 @@ export function createDrafts(name) {
       return Promise.race([flying, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
     },
     // The person does not want it.
+    /** @type {(study: string, item: string) => void} */
     discard(study, item) {
       clearTimeout(timer);
       waiting = null;
       here.drop({ study, item });
-      flying = flying.then(() => forget({ study, item })).then(() => post({ study, item, answer: null })).catch(() => {});
+      flying = flying.then(() => forget({ study, item })).then(() => post({ study, item, answer: null })).then(() => {}, () => {});
     },
     // The item's answer is ``revision`` now: what was begun since is a draft on that one. Says whether
     // there is any.
+    /** @type {(one: Of, revision: number) => boolean} */
     follow(one, revision) {
       const draft = here.at(one);
       if (draft) hold({ ...draft, revision });
@@ -85,6 +96,7 @@ export function createDrafts(name) {
     // The latest of the server's draft, this browser's and an answer that is not sent yet. One that only this browser
     // has, from before the page was left or the server was away, goes to the server now. ``asked``: when the server was
     // asked for ``theirs``, which may be older than what it has got from here since.
+    /** @type {(study: string, item: string, revision: number, theirs: { answer: A, seconds: number } | null, asked?: number) => { answer: A, seconds: number } | null} */
     latest(study, item, revision, theirs, asked = Infinity) {
       const late = given.find(({ draft, at }) => at > asked && sameItem(draft, { study, item }));
       const found = here.at({ study, item }) ?? late?.draft;
@@ -92,7 +104,7 @@ export function createDrafts(name) {
       const mine = found?.revision === revision ? found : null;
       const sent = answering({ study, item });
       if (sent) return mine ?? sent;
-      if (!mine || theirs?.seconds > mine.seconds) return theirs;
+      if (!mine || (theirs && theirs.seconds > mine.seconds)) return theirs;
       if (mine !== late?.draft) hold(mine);
       return mine;
     },

@@ -1,24 +1,54 @@
 // Answers that an earlier visit could not send: sent now, unless the item was answered elsewhere
 // since. Then what waited here is a draft of its item, and the person is told.
-import { ApiProblem, api, toast } from "../../shared/common.js";
+import { ApiProblem, api } from "../../shared/calls.js";
+import { toast } from "../../shared/elements.js";
+/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const PATIENCE_MS = 5000; // for as long the first item waits for them
 
 // In whatever order the server has the fields, and without the blanks it takes off.
+/** @type {(one: unknown, other: unknown) => boolean} */
 const alike = (one, other) => plain(one) === plain(other);
+/** @type {(answer: unknown) => string} */
 const plain = (answer) => JSON.stringify(answer, (_, value) => (typeof value === "string" ? value.trimEnd()
   : value && typeof value === "object" && !Array.isArray(value) ? Object.fromEntries(Object.entries(value).sort()) : value));
 
+/** Answered elsewhere since, as ``revision``. */
+class Overtaken extends ApiProblem {
+  /** @param {number} revision */
+  constructor(revision) {
+    super(409, "You have answered it elsewhere since.", "overtaken");
+    this.revision = revision;
+  }
+}
+
+/**
+ * What became of an answer from before.
+ * @template A
+ * @typedef {{ sent: Sent<A>, saved?: Acknowledged<A>["saved"], desk?: Acknowledged<A>["desk"], problem?: ApiProblem }} Found
+ */
+/**
+ * The page that is there already.
+ * @template A
+ * @typedef {{ item(): string | undefined, go(item: string): void, again(item: string): void, saved(told: Found<A>): void }} Page
+ */
+/**
+ * @template A
+ * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>, places: import("./places.js").Places }} of
+ */
 export function createLate({ name, drafts, sending, places }) {
+  /** @type {(one: Of) => string} */
   const nameOf = ({ study, item }) => (study === name && places.nameOf(item)) || study;
 
+  /** @param {Sent<A>} sent */
   async function check({ study, item, answer, seen_revision: seen }) {
     const there = await api("GET", `study/at?study=${encodeURIComponent(study)}&item=${encodeURIComponent(item)}`);
     if (!there.item || there.revision <= (seen ?? 0) || alike(there.answer, answer)) return;
-    throw Object.assign(new ApiProblem(409, "You have answered it elsewhere since.", "overtaken"), { revision: there.revision });
+    throw new Overtaken(there.revision);
   }
 
   // What was begun after that answer is the later draft.
+  /** @type {(sent: Sent<A>, revision?: number) => void} */
   function hold({ study, item, answer, seconds, seen_revision: seen }, revision = seen) {
     if (!drafts.follow({ study, item }, revision)) drafts.hold({ study, item, answer, seconds, revision });
     if (study === name) places.begun(item);
@@ -26,26 +56,28 @@ export function createLate({ name, drafts, sending, places }) {
 
   // What to show first after ``found``: an item's id, "" for the first that is open, null for what was asked for.
   // ``page``, if there is one already, stays where it is.
+  /** @param {Found<A>[]} found @param {Page<A> | null} page */
   function told(found, page) {
     drafts.send(); // what is being typed belongs on top of it
     const saved = found.filter(({ problem }) => !problem);
     const overtaken = found.filter(({ problem }) => problem?.kind === "overtaken");
     const refused = found.filter(({ problem }) => problem && !["overtaken", "forbidden"].includes(problem.kind));
-    for (const { sent, problem } of [...overtaken, ...refused]) hold(sent, problem.revision);
-    for (const { sent, saved: { revision, unsure } } of saved) {
-      const more = drafts.follow(sent, revision);
-      if (sent.study === name) places.note(sent.item, unsure ? "unsure" : "done", more);
+    for (const { sent, problem } of [...overtaken, ...refused]) hold(sent, problem instanceof Overtaken ? problem.revision : undefined);
+    for (const { sent, saved: now } of saved) {
+      const more = drafts.follow(sent, now?.revision ?? 0);
+      if (sent.study === name) places.note(sent.item, now?.unsure ? "unsure" : "done", more);
     }
     const words = [];
     if (saved.length) words.push(saved.length === 1 ? "An answer from before was still waiting here; it is saved now." : `${saved.length} answers from before were still waiting here; they are saved now.`);
     for (const { sent } of overtaken) words.push(`${nameOf(sent)}: you have answered this elsewhere since. That answer counts; the one that was waiting here is a draft.`);
-    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An answer from before was not taken: ${problem.message}`);
+    for (const { problem } of found.filter((one) => one.problem && !overtaken.includes(one))) words.push(`An answer from before was not taken: ${problem?.message}`);
     const open = overtaken.find(({ sent }) => sent.study === name)?.sent.item;
     const elsewhere = page && open && page.item() !== open;
     if (words.length) toast(words.join(" "), elsewhere ? { text: "Open it", act: () => page.go(open) } : null);
-    for (const one of page ? found.filter(({ sent }) => sent.study === name && sent.item === page.item()) : []) {
-      if (saved.includes(one)) page.saved(one);
-      else if (overtaken.includes(one)) page.again(one.sent.item);
+    const shown = found.filter(({ sent }) => page && sent.study === name && sent.item === page.item());
+    for (const one of shown) {
+      if (saved.includes(one)) page?.saved(one);
+      else if (overtaken.includes(one)) page?.again(one.sent.item);
     }
     return open ?? (saved.length ? "" : null);
   }
@@ -56,9 +88,11 @@ export function createLate({ name, drafts, sending, places }) {
     // What to show first; after its patience null, and what comes of it then is told on ``page``: ``item()`` is what it
     // shows or is on its way to, ``go(item)`` leads elsewhere, ``again(item)`` draws the shown one anew, and
     // ``saved(answer)`` hears that what it shows is saved.
+    /** @type {(page: Page<A>) => Promise<string | null>} */
     settle(page) {
-      let shown = null;
+      let shown = /** @type {Page<A> | null} */ (null);
       const whole = sending.catchUp(check).then((found) => told(found, shown));
+      /** @type {Promise<null>} */
       const patience = new Promise((resolve) => setTimeout(() => { shown = page; resolve(null); }, PATIENCE_MS));
       return Promise.race([whole, patience]);
     },

@@ -1,25 +1,41 @@
+/** @import { Acknowledged, Desk, DeskOf, Progress, Saved, Sent } from "../../shared/types.js" */
 // A person's way through a study, whatever its kind: to other items, and on after a save.
-import { api, toast } from "../../shared/common.js";
+import { api, messageOf } from "../../shared/calls.js";
+import { toast } from "../../shared/elements.js";
 import { createLate } from "./late.js";
+/** @import { At } from "./places.js" */
+/** @import { Refused } from "./sending.js" */
 
 const LINGER_MS = 1500;
 
+/** @template A @typedef {ReturnType<typeof createWork<A>>} Work */
 // ``now()``: the desk that is shown. ``show(desk)`` shows another one, ``problem(text)`` says what went wrong,
 // ``leave()`` may keep a draft of what is shown before it goes; ``stayed(saved, sent, next)`` hears that the answer to
 // what is shown is saved, though nobody goes on.
+/**
+ * @template A
+ * @param {{ name: string, drafts: import("./drafts.js").Drafts<A>, sending: import("./sending.js").Sending<A>,
+ *   places: import("./places.js").Places, progress: { draw(study: string, progress: Progress): void }, now(): DeskOf<At, A> | null,
+ *   show(desk: DeskOf<never, A>): unknown, stayed(saved: Saved, sent: Sent<A>, next: DeskOf<never, A>): void, problem(text: string): void,
+ *   leave?: () => void }} of
+ */
 export function createWork({ name, drafts, sending, places, progress, now, show, stayed, problem, leave = () => {} }) {
   const query = `study=${encodeURIComponent(name)}`;
   const late = createLate({ name, drafts, sending, places });
+  /** @type {Map<string, DeskOf<At, A> | null>} */
   const visits = new Map(); // where Save was pressed: the desk, by item
-  let asked = 0, headed = null; // the item on its way: steps count from there
+  let asked = 0, headed = /** @type {string | null} */ (null); // the item on its way: steps count from there
   // The desk at the item with this id, or at the first that is open, and when it was asked for.
+  /** @type {(item?: string | null) => Promise<DeskOf<never, A>>} */
   const deskAt = async (item) => {
     const since = performance.now();
-    return { ...await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`), asked: since };
+    const desk = await api("GET", item ? `study/at?${query}&item=${encodeURIComponent(item)}` : `study/at?${query}`);
+    return { .../** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)), asked: since };
   };
   drafts.join(sending.pending, leave);
 
   // To the item with this id; without one, to the first that is open.
+  /** @param {string} [item] */
   async function go(item) {
     const mine = ++asked;
     headed = item ?? null;
@@ -31,17 +47,18 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       sending.retry(); // the server is there, and knows who this is
       if (mine === asked) show(next);
     } catch (error) {
-      if (mine === asked) problem(error.message);
+      if (mine === asked) problem(messageOf(error));
     } finally {
       if (mine === asked) headed = null;
     }
   }
   // ``same(answer)``: whether the page still shows what was sent. ``left``: whether the person has been elsewhere since.
+  /** @type {(told: Acknowledged<A>, same: (answer: A) => boolean, left: boolean) => unknown} */
   function acknowledged({ saved, desk: next, sent, replaced }, same, left) {
     places.note(sent.item, saved.unsure ? "unsure" : "done", drafts.follow(sent, saved.revision));
     const overtook = saved.overtook && !replaced
       ? `You had answered this in another window; that answer is kept as revision ${saved.revision - 1}.` : "";
-    const there = now().item?.id === sent.item;
+    const there = now()?.item?.id === sent.item;
     if (there && !left) {
       if (overtook) toast(overtook);
       if (same(sent.answer)) return show(next);
@@ -53,13 +70,14 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
   }
 
   // The server does not take an answer: on its own item that is said there, else it is a draft again.
+  /** @param {Refused<A>} problem */
   function refused({ message, sent }) {
-    if (now().item?.id === sent.item) return problem(message);
+    if (now()?.item?.id === sent.item) return problem(message);
     late.hold(sent);
     toast(`${late.nameOf(sent)}: the answer was not taken and is a draft again. ${message}`);
   }
 
-  const here = () => (headed ? { id: headed } : now().item);
+  const here = () => (headed ? { id: headed, position: NaN } : now()?.item);
 
   return {
     go,
@@ -67,13 +85,14 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
     // Whether the study takes answers: asked anew, where it did not.
     async reopened() {
       try {
-        const { study } = await deskAt(now().item.id);
+        const { study } = await deskAt(now()?.item?.id);
         return study.accepting;
       } catch (error) {
-        problem(error.message);
+        problem(messageOf(error));
         return null;
       }
     },
+    /** @param {number} by */
     step(by) {
       const item = here();
       const to = item ? places.from(item, by) : by < 0 ? places.last : undefined;
@@ -81,7 +100,7 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       toast(by < 0 ? "This is the first one." : "This is the last one.");
     },
     async map() {
-      const to = await places.choose(now().item?.id);
+      const to = await places.choose(now()?.item?.id);
       places.load().catch(() => {}); // what another window has done since
       if (to) go(to);
     },
@@ -90,30 +109,35 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
       try {
         const { added, desk } = await api("POST", "study/more", { study: name });
         if (added) await places.load();
-        if (added) show(desk);
+        if (added) show(/** @type {DeskOf<never, A>} */ (/** @type {unknown} */ (desk)));
         return added ? "" : "There is nothing more to take at the moment.";
       } catch (error) {
-        return error.message;
+        return messageOf(error);
       }
     },
     // Save ``answer`` to what is shown. ``same(answer)``: whether the page still shows what was sent. ``stopped(problem)``
     // hears that the server does not take it, where the item is still shown; true says that it has seen to it.
+    /** @type {(save: { answer: A, seconds: number, same(answer: A): boolean, stopped(problem: Refused<A>): unknown }) => Promise<void>} */
     async save({ answer, seconds, same, stopped }) {
-      const { item, revision, study } = now();
+      const desk = now();
+      if (!desk?.item) return;
+      const { item, revision, study } = desk;
       const press = sending.save({ study: study.name, item: item.id, answer, seconds, seen_revision: revision, then: "next" },
         drafts.drop(study.name, item.id));
-      visits.set(item.id, now());
+      visits.set(item.id, desk);
       if (!press) return;
       let told;
       try {
         told = await press;
-      } catch (problem) {
+      } catch (error) {
+        const problem = /** @type {Refused<A>} */ (error);
         if (now()?.item?.id !== item.id || !stopped(problem)) refused(problem);
         return;
       }
       acknowledged(told, same, now() !== visits.get(item.id));
     },
     // The first desk, once what an earlier visit could not send is sent.
+    /** @param {DeskOf<At, A>} desk */
     async begin(desk) {
       if (desk.joined) await places.load();
       const open = await late.settle({
@@ -122,11 +146,11 @@ export function createWork({ name, drafts, sending, places, progress, now, show,
         // Not by going there, which would keep what is shown as the draft.
         async again(item) {
           const again = await deskAt(item).catch(() => null);
-          if (again && !headed && now().item?.id === item) show(again);
+          if (again && !headed && now()?.item?.id === item) show(again);
         },
-        saved: ({ saved, sent, desk: next }) => { if (!headed) stayed(saved, sent, next); },
+        saved: ({ saved, sent, desk: next }) => { if (!headed && saved && next) stayed(saved, sent, next); },
       });
-      if (open === null || !desk.joined) return show(desk);
+      if (open === null || !desk.joined) return show(/** @type {DeskOf<never, A>} */ (desk));
       show(await deskAt(open));
     },
   };

@@ -1,32 +1,49 @@
 // Saving. An answer waits in this browser until the server has acknowledged it, so neither a
 // server that is away nor a closed window loses it. Its token makes a repeated call harmless.
 // Answers to several items wait in a row, in the order in which they were given.
-import { api, token } from "../../shared/common.js";
+import { api } from "../../shared/calls.js";
+import { token } from "../../shared/elements.js";
 import { keptByItem, sameItem } from "./kept.js";
+/** @import { ApiProblem } from "../../shared/calls.js" */
+/** @import { Acknowledged, Of, Sent } from "../../shared/types.js" */
 
 const FIRST_WAIT_MS = 1000, LONGEST_WAIT_MS = 10000;
 const AGAIN = new Set(["away", "storage"]); // worth another try later
 
-// ``name``: whom the page was opened for. Should somebody else have signed in, the server does not take
-// the answer as theirs; it waits here for ``name``.
-// ``says({state, text})``: "saving", "waiting" with a sentence, "signed-out", or "" when done.
+/** An answer that was not taken. @template A @typedef {ApiProblem & { sent: Sent<A> }} Refused */
+/**
+ * @template A
+ * @typedef {{ body: Sent<A>, before: () => unknown, tried: boolean, replaced: boolean, resolve(told: Acknowledged<A>): void, reject(problem: unknown): void }} Press
+ */
+/** @template A @typedef {ReturnType<typeof createSending<A>>} Sending */
+/**
+ * @template A
+ * @param {string} name whom the page was opened for: should somebody else have signed in, the server does not take the answer as theirs,
+ * and it waits here for ``name``
+ * @param {(what: { state: "saving" | "waiting" | "signed-out" | "", text: string }) => void} says "" when done
+ */
 export function createSending(name, says) {
+  /** @type {ReturnType<typeof keptByItem<Sent<A>>>} */
   const unsent = keptByItem(`cirque.unsent.${name}`);
-  const row = []; // presses: {body, before, tried, replaced, resolve, reject}; the first is on its way
+  const row = /** @type {Press<A>[]} */ ([]); // the first is on its way
   let running = false;
   let waits = false; // the first is not on its way: its next try comes later
-  let wake = () => {};
+  let wake = /** @type {(value?: unknown) => void} */ (() => {});
+  /** @type {(ms?: number) => Promise<void>} */
   const pause = (ms) => new Promise((resolve) => {
     waits = true;
     wake = resolve;
     if (ms) setTimeout(resolve, ms);
   }).then(() => { waits = false; });
 
+  /** @param {Of} one */
   const pressOf = (one) => row.find(({ body }) => sameItem(body, one));
+  /** @param {Sent<A>} body */
   const forget = (body) => { if (unsent.at(body)?.token === body.token) unsent.drop(body); };
   const keptHere = (then = "") => (row.length > 1 ? `${row.length} answers are kept in this browser${then && ` and are ${then}`}.`
     : `Your answer is kept in this browser${then && ` and is ${then}`}.`);
 
+  /** @param {Sent<A>} body @param {() => unknown} before it leaves once this is done @returns {Promise<Acknowledged<A>>} */
   function press(body, before) {
     unsent.put(body);
     return new Promise((resolve, reject) => {
@@ -40,17 +57,17 @@ export function createSending(name, says) {
     running = true;
     for (let wait = FIRST_WAIT_MS; row.length;) {
       const [first] = row;
-      let body = null;
       try {
         says({ state: "saving", text: "" });
         await first.before();
-        ({ body } = first);
-        const answer = await api("POST", "study/save", body);
+        const { body } = first; // as it is now: a later press may have taken its place
+        const answer = /** @type {Pick<Acknowledged<A>, "saved" | "desk">} */ (await api("POST", "study/save", body));
         forget(body);
         row.shift();
         wait = FIRST_WAIT_MS;
         first.resolve({ ...answer, sent: body, replaced: first.replaced });
-      } catch (problem) {
+      } catch (error) {
+        const problem = /** @type {ApiProblem} */ (error);
         first.tried = true;
         if (problem.kind === "signed-out") {
           says({ state: "signed-out", text: `You are signed out. ${keptHere()}` });
@@ -73,13 +90,16 @@ export function createSending(name, says) {
 
   return {
     // The answer to this item that is not acknowledged yet, or null.
+    /** @type {(one: Of) => Sent<A> | null} */
     pending: (one) => pressOf(one)?.body ?? null,
     // Whether the answer to this item is on its way, and nothing was heard yet. One of an earlier visit leads nowhere:
     // who looks at its item meanwhile works on it.
+    /** @type {(one: Of) => boolean} */
     flying: (one) => !waits && row.length > 0 && !row[0].tried && row[0].body.then !== "stay" && sameItem(row[0].body, one),
     // Answers what the server says and what was ``sent``; a problem has ``sent`` too. A second press while
     // the first of the same item is on its way is the same press, and answers null. It leaves once
     // ``ready`` is.
+    /** @type {(body: Sent<A>, ready: unknown) => Promise<Acknowledged<A>> | null} */
     save(body, ready) {
       const there = pressOf(body);
       if (!there) return press({ ...body, token: token() }, () => ready);
@@ -97,6 +117,7 @@ export function createSending(name, says) {
     retry: () => wake(),
     // What an earlier visit could not send; answers what became of each: what the server says and ``sent``,
     // or the ``problem`` with ``sent``. ``check(body)``, before each try, throws a problem where it is not wanted.
+    /** @param {(body: Sent<A>) => unknown} check */
     catchUp: (check) => Promise.all(unsent.all().filter((body) => !pressOf(body)).map((body) =>
       press({ ...body, then: "stay" }, () => check(body)).catch((problem) => ({ problem, sent: body })))),
   };

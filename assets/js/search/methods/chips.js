@@ -1,101 +1,114 @@
 // The soft filter's chips: what a result must show, and must not.
-import { h } from "../../shared/common.js";
+import { h, on } from "../../shared/common.js";
 import { onDraw, soon, waits } from "../actions.js";
 import { $, $$, shown } from "../page.js";
 import { edit, finishEdit, isEditing, restoreEdit } from "./editing.js";
 
+/** @param {HTMLElement} side */
 const facets = (side) => $$(".cq-facet .text", side);
-const value = (text) => text.dataset.new ?? text.dataset.facet;
-let refocus = null; // where the keyboard goes on after the chips have been drawn anew
+/** @param {HTMLElement} text */
+const value = (text) => text.dataset.new ?? text.dataset.facet ?? "";
+let refocus = /** @type {{ side: string, at?: number, add: boolean } | null} */ (null); // where the keyboard goes on after the chips have been drawn anew
 
+/** @param {Element} element */
+const sideOf = (element) => /** @type {HTMLElement & { dataset: { side: string } }} */ (element.closest("[data-side]"));
+/** @type {() => Record<string, string[]>} */
 const drawn = () => Object.fromEntries($$("[data-filter] [data-side]").map((one) => [one.dataset.side, facets(one).map(value).filter(Boolean)]));
 // What was asked for and is not drawn yet: the next change adds to it.
-let wanted = null;
-function send(side, from, to) {
+let wanted = /** @type {{ turn?: string, constraints: Record<string, string[]> } | null} */ (null);
+/** @type {(name: string, from: string, to: string) => void} */
+function send(name, from, to) {
   const { turn } = shown();
-  if (wanted?.turn !== turn) wanted = { turn, constraints: drawn() };
+  if (!wanted || wanted.turn !== turn) wanted = { turn, constraints: drawn() };
   const constraints = { ...wanted.constraints };
-  const texts = [...constraints[side.dataset.side] || []];
+  const texts = [...constraints[name] || []];
   const at = from ? texts.indexOf(from) : -1;
   texts.splice(at < 0 ? texts.length : at, at < 0 ? 0 : 1, ...(to ? [to] : []));
-  constraints[side.dataset.side] = texts;
+  constraints[name] = texts;
   wanted.constraints = constraints;
-  soon("adjust", { constraints, edited: side.dataset.kind });
+  soon("adjust", { constraints, edited: drawnSide(name)?.dataset.kind });
 }
+/** @type {(text: HTMLElement, to: string) => void} */
 function change(text, to) {
-  const side = text.closest("[data-side]");
-  const from = value(text);
+  const side = sideOf(text);
   refocus = { side: side.dataset.side, at: Math.max(0, facets(side).indexOf(text) - (to ? 0 : 1)), add: !to && facets(side).length === 1 };
-  send(side, from, to);
+  send(side.dataset.side, value(text), to);
   text.dataset.new = to;
-  text.closest(".cq-facet").classList.toggle("leaving", !to);
+  text.closest(".cq-facet")?.classList.toggle("leaving", !to);
 }
-const sideOf = (name) => $(`[data-filter] [data-side=${name}]`);
+/** @param {string} name */
+const drawnSide = (name) => $(`[data-filter] [data-side=${name}]`);
+/** @param {HTMLElement} started */
 function alter(started) {
-  const { side } = started.closest("[data-side]").dataset;
+  const { side } = sideOf(started).dataset;
   const facet = value(started);
   edit(started, {
     find: (now) => {
-      const there = sideOf(side);
+      const there = drawnSide(side);
       if (!there) return null;
       // Its chip may be gone: then it goes on as a new one.
       return facets(there).find((text) => value(text) === facet) || (there.contains(now) && !now.dataset.facet ? now : fresh(there));
     },
-    done: (to, text) => (text.dataset.facet ? change(text, to) : send(sideOf(side), "", to)),
+    done: (to, text) => (text.dataset.facet ? change(text, to) : send(side, "", to)),
   });
 }
+/** @param {HTMLElement} side */
 function fresh(side) {
   const button = $("[data-add]", side);
   const text = h("span", { class: "text", role: "textbox", "aria-label": `New text under ${side.getAttribute("aria-label")}`,
-    "data-facet": "", "data-hint": button.dataset.example });
-  button.closest("li").before(h("li", { class: "cq-facet fresh" }, text));
+    "data-facet": "", "data-hint": button?.dataset.example });
+  button?.closest("li")?.before(h("li", { class: "cq-facet fresh" }, text));
   return text;
 }
+/** @param {HTMLElement} button */
 function add(button) {
-  const name = button.closest("[data-side]").dataset.side;
+  const name = sideOf(button).dataset.side;
   finishEdit(true);
-  edit(fresh(sideOf(name)), {
+  edit(fresh(sideOf(button)), {
     find: (now) => {
-      const there = sideOf(name);
+      const there = drawnSide(name);
       if (there && there.contains(now) && now.dataset.facet === "" && now.closest(".fresh")) return now;
       now.closest(".fresh")?.remove();
       return there && fresh(there);
     },
     done: (to, text) => {
       refocus = { side: name, add: true };
-      send(sideOf(name), "", to);
+      send(name, "", to);
       text.dataset.new = to;
     },
     gone: (byKey, text) => {
       text.closest(".fresh")?.remove();
-      if (byKey) $("[data-add]", sideOf(name))?.focus();
+      if (byKey) $(`[data-filter] [data-side=${name}] [data-add]`)?.focus();
     },
   });
 }
 
-document.addEventListener("click", (event) => {
-  const on = (selector) => event.target.closest(selector);
-  let hit;
-  if ((hit = on("[data-off]"))) return change($(".text", hit.closest(".cq-facet")), "");
-  if ((hit = on("[data-add]"))) return add(hit);
-  if ((hit = on("[data-mode]"))) return soon("adjust", { mode: hit.dataset.mode });
-  if ((hit = on(".cq-facet .text"))) return alter(hit);
+on("click", ({ target }) => {
+  const hit = target.closest("[data-off], [data-add], [data-mode], .cq-facet .text");
+  if (!hit) return;
+  if (hit.matches("[data-off]")) {
+    const text = $(".text", hit.closest(".cq-facet") ?? hit);
+    if (text) change(text, "");
+  } else if (hit.matches("[data-add]")) add(hit);
+  else if (hit.matches("[data-mode]")) soon("adjust", { mode: hit.dataset.mode });
+  else alter(hit);
 });
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.isContentEditable) return;
   const target = event.target;
   if (target.matches?.("[data-mode]") && /^Arrow/.test(event.key)) {
     event.preventDefault();
-    const all = $$("[data-mode]", target.parentElement);
+    const all = $$("[data-mode]", target.parentElement ?? target);
     const to = all[(all.indexOf(target) + (/Left|Up/.test(event.key) ? all.length - 1 : 1)) % all.length];
     to.focus();
     return soon("adjust", { mode: to.dataset.mode });
   }
   const stop = target.closest?.(".cq-facet .text, [data-add]");
   if (!stop) return;
-  const stops = $$(".cq-facet .text, [data-add]", target.closest("[data-side]"));
+  const stops = $$(".cq-facet .text, [data-add]", sideOf(stop));
   const at = stops.indexOf(stop);
+  /** @type {Record<string, () => void>} */
   const does = {
     ArrowLeft: () => stops[at - 1]?.focus(), ArrowRight: () => stops[at + 1]?.focus(),
     Home: () => stops[0].focus(), End: () => stops[stops.length - 1].focus(),
@@ -115,8 +128,8 @@ onDraw(({ action }) => {
   for (const text of $$(".cq-facet .text")) {
     if (text.isContentEditable) continue;
     delete text.dataset.new;
-    text.closest(".cq-facet").classList.remove("leaving");
-    if (text.textContent !== text.dataset.facet) text.textContent = text.dataset.facet;
+    text.closest(".cq-facet")?.classList.remove("leaving");
+    if (text.textContent !== text.dataset.facet) text.textContent = text.dataset.facet ?? "";
   }
   if (isEditing()) {
     restoreEdit();
@@ -125,9 +138,9 @@ onDraw(({ action }) => {
   }
   if (action === "filter") $("[data-side=prescriptive] [data-add]")?.focus();
   if (action === "adjust" && refocus) {
-    const side = $(`[data-filter] [data-side=${refocus.side}]`);
+    const side = drawnSide(refocus.side);
     if (side && (document.activeElement === document.body || document.activeElement?.closest("[data-filter]"))) {
-      (refocus.add ? $("[data-add]", side) : facets(side)[refocus.at] || $("[data-add]", side))?.focus();
+      (refocus.add ? $("[data-add]", side) : facets(side)[refocus.at ?? -1] || $("[data-add]", side))?.focus();
     }
     refocus = null;
   }

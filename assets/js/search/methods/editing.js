@@ -1,26 +1,36 @@
 // Editing a text of the page where it stands. One at a time. A drawing may take the text away or
 // write over it, so what is typed and the caret are kept here, and put back before the next key
 // arrives.
+import { on } from "../../shared/common.js";
 import { $ } from "../page.js";
 
-let editing = null;
+/**
+ * @typedef Edit
+ * @property {(now: HTMLElement) => HTMLElement | null | undefined} find where the text stands now, if it is anywhere
+ * @property {(text: string, element: HTMLElement) => unknown} done is called with a changed text,
+ * @property {(byKey: boolean, element: HTMLElement) => unknown} [gone] when it was left as it was
+ */
+/** @typedef {Required<Edit> & { element: HTMLElement, before: string, text: string, caret: [number, number] }} Editing */
+let editing = /** @type {Editing | null} */ (null);
+/** @param {HTMLElement} element */
 const intact = (element) => element.isConnected && element.isContentEditable && element.classList.contains("editing");
+/** @param {HTMLElement} element */
 const release = (element) => {
   element.contentEditable = "false";
   element.classList.remove("editing");
 };
 
-// ``find`` says where the text stands now, null if it is nowhere any more. ``done`` is called with a changed text,
-// ``gone`` when it was left as it was.
+/** @type {(element: HTMLElement, how: Edit) => void} */
 export function edit(element, { find, done, gone = () => {} }) {
   if (editing?.element === element) return;
   finishEdit(true);
   const text = element.textContent;
   editing = { element, find, done, gone, before: text, text, caret: [0, text.length] };
-  hold(element);
-  drawings.observe($("#results"), { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
+  hold(editing, element);
+  drawings.observe($("#results") ?? document.body, { childList: true, subtree: true, attributes: true, attributeFilter: ["class", "contenteditable"] });
 }
-function hold(element) {
+/** @type {(editing: Editing, element: HTMLElement) => void} */
+function hold(editing, element) {
   if (element !== editing.element) release(editing.element);
   editing.element = element;
   element.contentEditable = "plaintext-only";
@@ -31,19 +41,20 @@ function hold(element) {
   element.focus();
   editing.caret = caret;
   const node = element.firstChild;
-  if (node) window.getSelection().setBaseAndExtent(node, Math.min(caret[0], node.length), node, Math.min(caret[1], node.length));
+  if (node instanceof Text) window.getSelection()?.setBaseAndExtent(node, Math.min(caret[0], node.length), node, Math.min(caret[1], node.length));
 }
 export function restoreEdit() {
   if (!editing) return;
   if (intact(editing.element) && document.activeElement === editing.element) return;
   const element = editing.find(editing.element);
-  if (element) hold(element);
+  if (element) hold(editing, element);
   else {
     editing = null;
     drawings.disconnect();
   }
 }
 const drawings = new MutationObserver(restoreEdit);
+/** @type {(keep: boolean, byKey?: boolean) => void} */
 export function finishEdit(keep, byKey = false) {
   if (!editing) return;
   const { element, before, done, gone } = editing;
@@ -61,7 +72,7 @@ function follow() {
   const { element } = editing;
   editing.text = element.textContent;
   const selection = window.getSelection();
-  if (!element.contains(selection.anchorNode)) return;
+  if (!selection || !element.contains(selection.anchorNode)) return;
   const range = selection.getRangeAt(0);
   const before = range.cloneRange();
   before.selectNodeContents(element);
@@ -69,9 +80,9 @@ function follow() {
   const start = before.toString().length;
   editing.caret = [start, start + range.toString().length];
 }
-document.addEventListener("input", follow, true);
-document.addEventListener("selectionchange", follow);
-document.addEventListener("keydown", (event) => {
+on("input", follow, true);
+on("selectionchange", follow);
+on("keydown", (event) => {
   if (!editing) return;
   if (document.activeElement === document.body) restoreEdit();
   if (!editing || document.activeElement !== editing.element) return;
@@ -80,7 +91,7 @@ document.addEventListener("keydown", (event) => {
   if (event.key === "Escape" && !event.isComposing) { event.preventDefault(); finishEdit(false, true); }
 }, true);
 // Not at "blur": a drawing that takes the text away blurs it too, and is no leaving.
-document.addEventListener("pointerdown", (event) => { if (editing && !editing.element.contains(event.target)) finishEdit(true); }, true);
-document.addEventListener("focusin", (event) => { if (editing && event.target !== editing.element) finishEdit(true); });
+on("pointerdown", (event) => { if (editing && !editing.element.contains(event.target)) finishEdit(true); }, true);
+on("focusin", (event) => { if (editing && event.target !== editing.element) finishEdit(true); });
 
 export const isEditing = () => Boolean(editing);

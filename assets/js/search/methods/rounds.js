@@ -1,28 +1,30 @@
 // Rounds of reflection: back to one of them, or rewrite what it asked for.
+import { on } from "../../shared/common.js";
 import { onDraw, soon } from "../actions.js";
 import { $, $$ } from "../page.js";
 import { edit } from "./editing.js";
 
 // The reasoning of all rounds is read together.
-document.addEventListener("toggle", (event) => {
-  if (event.target.dataset?.keep !== "reasons") return;
-  for (const other of $$("details[data-keep=reasons]")) if (other.open !== event.target.open) other.open = event.target.open;
+on("toggle", ({ target }) => {
+  if (!(target instanceof HTMLDetailsElement) || target.dataset.keep !== "reasons") return;
+  for (const other of $$("details[data-keep=reasons]")) if (other.open !== target.open) other.open = target.open;
 }, true);
 
+/** @param {HTMLElement} started */
 const rewrite = (started) => edit(started, {
   find: () => $(`[data-rewrite="${started.dataset.rewrite}"]`),
   done: (text, element) => {
-    if (!text) { element.textContent = element.dataset.text; return; }
+    if (!text) { element.textContent = element.dataset.text ?? ""; return; }
     soon("adjust", { rounds: Number(element.dataset.rewrite), rewritten: text });
   },
 });
 
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   const back = event.target.closest("[data-rounds]"), text = event.target.closest("[data-rewrite]");
   if (back) soon("adjust", { rounds: Number(back.dataset.rounds), rewritten: null });
   else if (text) rewrite(text);
 });
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target.isContentEditable) return;
   if (!event.target.matches?.("[data-rewrite]") || (event.key !== "Enter" && event.key !== "F2")) return;
   event.preventDefault();
@@ -30,5 +32,5 @@ document.addEventListener("keydown", (event) => {
 });
 
 onDraw(() => {
-  for (const text of $$("[data-rewrite]")) if (!text.isContentEditable && text.textContent !== text.dataset.text) text.textContent = text.dataset.text;
+  for (const text of $$("[data-rewrite]")) if (!text.isContentEditable && text.textContent !== text.dataset.text) text.textContent = text.dataset.text ?? "";
 });

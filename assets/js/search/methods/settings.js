@@ -1,36 +1,37 @@
 // The details of the method that is chosen in the settings.
+import { on } from "../../shared/common.js";
 import { $, $$ } from "../page.js";
 
 // "history=feedback": methods whose history is that; "reflection": methods that have any. No method is
 // named here: anybody's browser can have this script, also a judge's.
+/** @type {(part: string, method: Record<string, unknown>) => boolean} */
 const applies = (part, method) => {
   const [field, wanted] = part.split("=");
   return wanted ? method[field] === wanted : Boolean(method[field]);
 };
 const chosen = () => {
   const radio = $("#drawer-settings [name=method]:checked");
-  return radio && JSON.parse(radio.dataset.settings);
+  return JSON.parse(radio?.dataset.settings ?? "null");
 };
 export function methodParts() {
   const method = chosen();
   if (!method) return;
   const parts = $$("#drawer-settings [data-part-of]");
-  for (const part of parts) part.hidden = !applies(part.dataset.partOf, method);
-  $("#drawer-settings .cq-defaults").hidden = parts.every((part) => part.hidden);
+  for (const part of parts) part.hidden = !applies(part.dataset.partOf ?? "", method);
+  $("#drawer-settings .cq-defaults")?.toggleAttribute("hidden", parts.every((part) => part.hidden));
 }
 function fillDetails() {
   const method = chosen();
-  const form = $("#drawer-settings form");
   const { rounds, images, captions, fusion, history_weight } = method.reflection || {};
   const { weight, mode } = method.soft_filter || {};
   const { alpha, beta, gamma, decay, text_weight } = method;
   for (const [name, to] of Object.entries({ alpha, beta, gamma, decay, text_weight, rounds, images, captions, fusion, history_weight, weight, mode })) {
-    const field = form.elements[name];
+    const field = $(`#drawer-settings input[name=${name}], #drawer-settings select[name=${name}]`);
     if (to === undefined || !field) continue;
     field.value = to;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }
   methodParts();
 }
-document.addEventListener("change", (event) => { if (event.target.matches("#drawer-settings [name=method]")) fillDetails(); });
-document.addEventListener("click", (event) => { if (event.target.closest("#drawer-settings [data-reset]")) fillDetails(); });
+on("change", (event) => { if (event.target.matches("#drawer-settings [name=method]")) fillDetails(); });
+on("click", (event) => { if (event.target.closest("#drawer-settings [data-reset]")) fillDetails(); });

@@ -6,28 +6,31 @@ import { $ } from "../page.js";
 import "./ledger.js"; // which is drawn before
 import { onSelect, selected } from "./selection.js";
 
-const known = new Map(); // address and whether the target is shown → answer
+/** @typedef {{ html: string, ranks?: Record<string, (number | null)[]>, problem?: string, again?: boolean }} Answer */
+/** @type {Map<string, Promise<Answer>>} */
+const known = new Map(); // by address and whether the target is shown
 const KEPT = 50;
-let alone = {}; // image → its ranks
+let alone = /** @type {Record<string, (number | null)[]>} */ ({}); // the ranks of each image
 
-async function answer(key, address) {
-  if (!known.has(key)) {
-    const asked = fetch(address).then((reply) => reply.json())
-      .catch(() => ({ problem: "The server cannot be reached just now.", again: true }));
-    known.set(key, asked);
-    asked.then((found) => { if (found.again) known.delete(key); });
-    if (known.size > KEPT) known.delete(known.keys().next().value);
-  }
-  return known.get(key);
+/** @type {(key: string, address: string) => Promise<Answer>} */
+function answer(key, address) {
+  const before = known.get(key);
+  if (before) return before;
+  const asked = fetch(address).then((reply) => reply.json())
+    .catch(() => ({ problem: "The server cannot be reached just now.", again: true }));
+  known.set(key, asked);
+  asked.then((found) => { if (found.again) known.delete(key); });
+  for (const oldest of known.keys()) if (known.size > KEPT) known.delete(oldest);
+  return asked;
 }
 
 async function fill() {
   const section = $("#how [data-audit]");
   if (!section) return;
-  const { audit, shown } = section.dataset;
+  const { audit = "", shown } = section.dataset;
   const found = await answer(`${audit} ${shown}`, audit);
-  if (!section.isConnected) return; // another turn was drawn meanwhile
   const place = $("[data-audit-place]", section);
+  if (!place || !section.isConnected) return; // another turn was drawn meanwhile
   if (found.problem) place.replaceChildren(h("p", { class: "cq-quiet", text: found.problem }));
   else place.innerHTML = found.html; // eslint-disable-line no-restricted-properties -- a template of the server, escaped there
   alone = found.ranks || {};

@@ -1,8 +1,9 @@
 // Methods side by side: the form that starts them, and votes from the keyboard.
-import { token } from "../../shared/common.js";
+import { on, token } from "../../shared/common.js";
 import { act, onDraw, soon } from "../actions.js";
 import { closeDrawers } from "../drawers.js";
 import { $, $$ } from "../page.js";
+import { queryField } from "../query.js";
 import { marks } from "./marks.js";
 
 const WHO = "cirque.annotator";
@@ -18,16 +19,16 @@ function who() {
   return fresh;
 }
 
-document.addEventListener("submit", (event) => {
-  const form = event.target.closest("[data-columns-form]");
+on("submit", (event) => {
+  const form = event.target.closest("form[data-columns-form]");
   if (!form) return;
   event.preventDefault();
   const data = new FormData(form);
   const methods = data.getAll("methods");
   const line = $("[data-columns-problem]", form);
   const problem = methods.length < 2 ? "Choose at least two methods." : methods.length > 6 ? "Choose six methods at most." : "";
-  line.textContent = problem;
-  line.hidden = !problem;
+  line?.replaceChildren(problem);
+  line?.toggleAttribute("hidden", !problem);
   if (problem) return;
   closeDrawers();
   act("compare_methods", {
@@ -37,13 +38,13 @@ document.addEventListener("submit", (event) => {
 });
 
 // What is typed in the query goes along into the drawer.
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   if (!event.target.closest("button[data-drawer=columns]")) return;
-  const typed = $("#cq-text")?.value.trim();
-  if (typed) setTimeout(() => { $("#drawer-columns [name=text]").value = typed; });
+  const typed = queryField()?.value.trim();
+  if (typed) setTimeout(() => { for (const field of $$("#drawer-columns input[name=text]")) field.value = typed; });
 });
 
-document.addEventListener("keydown", (event) => {
+on("keydown", (event) => {
   const columns = $("#results .cq-columns");
   if (!columns || event.ctrlKey || event.metaKey || event.altKey || $("dialog[open]") || document.body.dataset.drawer) return;
   if (event.target.matches?.("input, textarea, select")) return;
@@ -55,10 +56,10 @@ document.addEventListener("keydown", (event) => {
 
 // The words go along into the search that follows.
 let words = "";
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   words = event.target.closest("[data-act=use_method]")?.dataset.text || "";
 }, true);
 onDraw(({ action, failed }) => {
-  const field = $("#cq-text");
+  const field = queryField();
   if (action === "use_method" && !failed && words && field && !field.value) field.value = words;
 });

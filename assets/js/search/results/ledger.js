@@ -4,17 +4,23 @@ import { $, targetOpen } from "../page.js";
 import { signs } from "./marks.js";
 import { enlargeTile } from "./picture.js";
 import { found, onSelect, refine } from "./selection.js";
+/** @import { Tile } from "../../shared/types.js" */
 
+/** @type {Record<string, string>} */
 const NAMES = { text: "Text", history: "History", picked: "Picked image", "not picked": "Not picked",
   image: "Image", "image and text": "Image and text", reward: "Must show", penalty: "Must not show" };
+/** @type {Record<string, string[]>} */
 const MARKED = { picked: ["more", "Picked and marked"], "not picked": ["less", "Marked less"] };
+/** @param {string} part */
 const named = (part) => ($("#results .cq-grid")?.dataset[MARKED[part]?.[0]] ? MARKED[part][1] : NAMES[part]) || part.replace(/^reflection (\d+)$/, "Reflection, round $1");
+/** @param {number} value */
 const number = (value) => (value < 0 ? "−" : "+") + Math.abs(value).toFixed(3);
 
+/** @param {Tile} tile */
 function ledger(tile) {
   const place = $("[data-ledger]");
   if (!place) return;
-  const parts = JSON.parse(tile.dataset.parts || "[]");
+  const parts = /** @type {[string, number][]} */ (JSON.parse(tile.dataset.parts || "[]"));
   const total = parts.reduce((sum, [, value]) => sum + value, 0);
   const reach = Math.max(
     parts.reduce((sum, [, v]) => sum + Math.max(v, 0), 0), -parts.reduce((sum, [, v]) => sum + Math.min(v, 0), 0), 1e-6,
@@ -54,6 +60,7 @@ function ledger(tile) {
 // On a phone the ledger is far away: a bar above the query says what is selected.
 const holder = h("div", { class: "cq-pickbar", hidden: true });
 document.body.append(holder);
+/** @param {Tile | undefined} tile */
 function bar(tile) {
   holder.hidden = !tile;
   document.body.classList.toggle("cq-picking", Boolean(tile));

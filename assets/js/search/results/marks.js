@@ -1,15 +1,19 @@
 // "More like this" and "less like this": kept by turn in this tab, sent along with the next search.
-import { h, say, toast } from "../../shared/common.js";
+import { h, on, say, toast } from "../../shared/common.js";
 import { onDraw } from "../actions.js";
 import { $, $$, shown } from "../page.js";
-import { selected, tiles } from "./selection.js";
+import { selected, tileOf, tiles } from "./selection.js";
+/** @import { Tile } from "../../shared/types.js" */
 
 const KEPT = "cirque.marks";
 const MOST = 50;
+/** @typedef {"more" | "less"} Side */
+/** @typedef {Record<Side, Map<string, string>>} Marks the small picture of each image */
+/** @type {Record<Side, [sign: string, name: string]>} */
 const SIGNS = { more: ["+", "More like this"], less: ["−", "Less like this"] };
-const OTHER = { more: "less", less: "more" };
+const OTHER = /** @type {const} */ ({ more: "less", less: "more" });
 
-const byTurn = new Map(); // turn → { more: Map(image → thumb), less: … }
+const byTurn = /** @type {Map<string, Marks>} */ (new Map());
 try {
   for (const [turn, sides] of JSON.parse(sessionStorage.getItem(KEPT) || "[]")) {
     byTurn.set(turn, { more: new Map(sides.more), less: new Map(sides.less) });
@@ -25,12 +29,15 @@ function store() {
 const turn = () => shown().turn || "";
 const reference = () => shown().reference || "";
 const counts = () => $("#results .cq-grid[role=listbox]")?.dataset.marks === "yes";
+/** @type {() => Marks} */
 const own = () => byTurn.get(turn()) || { more: new Map(), less: new Map() };
+/** @param {string} image */
 const sign = (image) => (own().more.has(image) ? "more" : own().less.has(image) ? "less" : "");
 
 export const marks = () => (counts() ? { more: [...own().more.keys()], less: [...own().less.keys()] } : {});
 
 // What a turn is asked for is one thing: an image is marked once, and never the reference.
+/** @type {(tile: Tile, side: Side) => void} */
 function toggle(tile, side) {
   const image = tile.dataset.image;
   if (!counts()) return toast("Marks do not count with this method.");
@@ -47,6 +54,7 @@ function toggle(tile, side) {
   draw();
   say(sides[side].has(image) ? `${SIGNS[side][1]}: rank ${tile.dataset.rank}` : `Mark taken off rank ${tile.dataset.rank}`);
 }
+/** @param {Side} side */
 export function mark(side) {
   const tile = selected();
   if (!tile) return toast("Select a result first.");
@@ -54,21 +62,22 @@ export function mark(side) {
 }
 
 // The two toggles, for the ledger and the bar on a phone.
+/** @param {Tile} tile */
 export function signs(tile) {
   if (!counts()) return "";
   return h("span", { class: "cq-signpair", "data-for": tile.dataset.image },
-    ...Object.entries(SIGNS).map(([side, [text, title]]) => h("button", {
+    .../** @type {[Side, string[]][]} */ (Object.entries(SIGNS)).map(([side, [text, title]]) => h("button", {
       class: "cq-btn small", "data-sign": side, "aria-pressed": String(sign(tile.dataset.image) === side), "aria-label": title,
       title: `${title} (${text})`, disabled: tile.dataset.image === reference(), text, onclick: () => toggle(tile, side),
     })));
 }
 
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("[data-mark]");
-  if (button) return toggle(button.closest("[role=option]"), button.dataset.mark);
-  const off = event.target.closest("[data-unmark]");
+on("click", (event) => {
+  const button = event.target.closest("[data-mark]"), tile = tileOf(event.target);
+  if (button && tile) return toggle(tile, button.dataset.mark === "more" ? "more" : "less");
+  const off = event.target.closest("[data-unmark]")?.dataset.unmark;
   if (off) {
-    for (const side of Object.values(own())) side.delete(off.dataset.unmark);
+    for (const side of Object.values(own())) side.delete(off);
     store();
     draw();
   }
@@ -81,7 +90,7 @@ document.addEventListener("click", (event) => {
 });
 
 // The keyboard stays where it was: a toggle is no stop of its own.
-document.addEventListener("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); });
+on("mousedown", (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); });
 
 function draw() {
   for (const tile of tiles()) {
@@ -96,7 +105,7 @@ function draw() {
     else tile.removeAttribute("aria-description");
   }
   for (const pair of $$(".cq-signpair")) {
-    for (const button of pair.children) button.setAttribute("aria-pressed", String(sign(pair.dataset.for) === button.dataset.sign));
+    for (const button of $$("button", pair)) button.setAttribute("aria-pressed", String(sign(pair.dataset.for ?? "") === button.dataset.sign));
   }
   summary();
 }
@@ -107,18 +116,20 @@ function summary() {
   const sides = own();
   place.hidden = !counts() || !(sides.more.size || sides.less.size);
   if (place.hidden) return place.replaceChildren();
+  /** @param {Side} side */
   const row = (side) => (sides[side].size ? h("div", { role: "group", "aria-label": `${SIGNS[side][1]}: ${sides[side].size}` },
     h("span", { text: `${SIGNS[side][0]} ${side}`, "data-sign": side }),
     ...[...sides[side]].map(([image, thumb]) => h("button", { "data-unmark": image, title: "Take this mark off", "aria-label": `Take the mark off ${image}` },
       h("img", { src: thumb, alt: "", width: 34, height: 34 })))) : null);
   place.replaceChildren(h("div", { class: "head" }, h("span", { class: "cq-label", text: "Marked, for the next search" }),
-    h("button", { class: "cq-link", "data-unmark-all": true, text: "Clear" })), ...[row("more"), row("less")].filter(Boolean));
+    h("button", { class: "cq-link", "data-unmark-all": true, text: "Clear" })), row("more") ?? "", row("less") ?? "");
 }
 
 let before = "";
 onDraw(({ action, failed }) => {
   // The same results under another id: what was marked of them stays marked.
-  if (action === "keep" && !failed && before !== turn() && byTurn.has(before) && !byTurn.has(turn())) byTurn.set(turn(), byTurn.get(before));
+  const marked = byTurn.get(before);
+  if (action === "keep" && !failed && before !== turn() && marked && !byTurn.has(turn())) byTurn.set(turn(), marked);
   before = turn();
   const image = reference();
   if (sign(image)) {

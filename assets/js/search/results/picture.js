@@ -1,11 +1,14 @@
 // The selected result, large.
-import { closer, dialog, h } from "../../shared/common.js";
-import { targetOpen } from "../page.js";
+import { closer, dialog, h, on } from "../../shared/common.js";
+import { $, targetOpen } from "../page.js";
 import { found, refine, select, tileOf, tiles } from "./selection.js";
+/** @import { Tile } from "../../shared/types.js" */
 
-let tile = null;
+/** @type {Tile} */
+let tile;
 const picture = h("img", { alt: "" });
 const caption = h("p", { "aria-live": "polite" });
+/** @type {(text: string, label: string, by: number) => HTMLElement} */
 const arrow = (text, label, by) => h("button", { class: "cq-step", type: "button", "aria-label": label, text, onclick: () => step(by) });
 const again = h("button", { class: "cq-btn primary", type: "button", onclick: () => { light.close(); refine(tile.dataset.image); } },
   "Refine from this ", h("kbd", { text: "r", "aria-hidden": "true" }));
@@ -15,15 +18,17 @@ const light = dialog({ class: "cq-light", "aria-label": "Picture" }, closer(), a
 // A small picture is not blown up beyond twice its size: blur shows nothing more.
 picture.addEventListener("load", () => { picture.style.maxWidth = `${Math.max(320, 2 * picture.naturalWidth)}px`; });
 
+/** @param {Tile} which */
 export function enlargeTile(which) {
   tile = which;
   picture.src = tile.dataset.full;
-  picture.alt = tile.getAttribute("aria-label");
+  picture.alt = $(".sr", tile)?.textContent ?? "";
   caption.textContent = `Rank ${tile.dataset.rank} of ${tiles().length} · score ${tile.dataset.score}`;
   hit.hidden = !targetOpen();
   if (!light.open) light.showModal();
   again.focus({ preventScroll: true });
 }
+/** @param {number} by */
 function step(by) {
   const all = tiles();
   const to = all[all.indexOf(tile) + by];
@@ -41,7 +46,7 @@ light.addEventListener("keydown", (event) => {
 });
 
 // A click selects; another one on the same result shows it large.
-document.addEventListener("click", (event) => {
+on("click", (event) => {
   const which = tileOf(event.target);
   if (!which || event.target.closest("[data-mark]")) return;
   const twice = which.getAttribute("aria-selected") === "true" && which.dataset.touched;

@@ -2,15 +2,19 @@
 import { toast } from "../../shared/common.js";
 import { act, onDraw } from "../actions.js";
 import { $, $$ } from "../page.js";
+/** @import { Tile } from "../../shared/types.js" */
 
-export const tiles = () => $$("#results .cq-grid [role=option]");
-export const selected = () => $("#results .cq-grid [role=option][aria-selected=true]");
-export const tileOf = (element) => element.closest?.("#results .cq-grid [role=option]");
+export const tiles = () => /** @type {Tile[]} */ ($$("#results .cq-grid [role=option]"));
+export const selected = () => tiles().find((tile) => tile.getAttribute("aria-selected") === "true");
+/** @param {HTMLElement} element */
+export const tileOf = (element) => /** @type {Tile | null} */ (element.closest?.("#results .cq-grid [role=option]"));
 
-const followers = [];
-export const onSelect = (callback) => followers.push(callback); // with the tile, or null where there are no results
+const followers = /** @type {((tile: Tile | undefined) => void)[]} */ ([]);
+/** @param {typeof followers[number]} callback */
+export const onSelect = (callback) => followers.push(callback); // with no tile where there are no results
 
 let chosen = ""; // survives a new drawing of the same turn
+/** @type {(tile: Tile | undefined, how?: { focus?: boolean }) => void} */
 export function select(tile, { focus = false } = {}) {
   if (!tile) return;
   chosen = tile.dataset.image;
@@ -25,16 +29,17 @@ export function select(tile, { focus = false } = {}) {
   for (const follow of followers) follow(tile);
 }
 
+/** @param {string} key */
 export function move(key) {
   const all = tiles();
   if (!all.length) return;
-  const from = all.indexOf(document.activeElement);
-  const current = from >= 0 ? from : all.indexOf(selected());
+  const from = all.findIndex((tile) => tile === document.activeElement);
+  const current = from >= 0 ? from : all.findIndex((tile) => tile === selected());
   const top = all[0].getBoundingClientRect().top;
   const second = all.findIndex((tile) => tile.getBoundingClientRect().top > top + 4);
   const perRow = second < 0 ? all.length : second;
-  const steps = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -perRow, ArrowDown: perRow,
-    Home: -all.length, End: all.length };
+  const steps = /** @type {Record<string, number>} */ ({ ArrowLeft: -1, ArrowRight: 1, ArrowUp: -perRow, ArrowDown: perRow,
+    Home: -all.length, End: all.length });
   const wanted = from < 0 ? Math.max(0, current) : current + steps[key];
   select(all[Math.min(all.length - 1, Math.max(0, wanted))], { focus: true });
 }
@@ -48,7 +53,7 @@ export function found(image = selected()?.dataset.image) {
   act("found", { image });
 }
 
-let turn = "";
+let turn = /** @type {string | undefined} */ ("");
 onDraw(() => {
   const grid = $("#results .cq-grid[role=listbox]");
   if (grid && grid.dataset.turn !== turn) {
@@ -59,6 +64,6 @@ onDraw(() => {
     select(tiles().find((tile) => tile.dataset.image === chosen) || tiles()[0]);
   } else {
     turn = "";
-    for (const follow of followers) follow(null);
+    for (const follow of followers) follow(undefined);
   }
 });
