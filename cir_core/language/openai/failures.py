@@ -43,7 +43,7 @@ class NotStream(NotChat):
     """A whole reply to a streaming request."""
 
 
-class TooLarge(Exception):
+class ImagesTooLarge(Exception):
     """A request whose images the server rejects; the text is the server's."""
 
 
