@@ -10,7 +10,8 @@ from cir_core.errors import CirqueError
 from cir_core.types.records import SearchSession
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
-from web.search.actions.settings import EXCLUDES, FUSIONS, cannot_compose
+from web.search.actions.settings import EXCLUDES, cannot_compose
+from web.search.method_form import fieldsets
 from web.search.presenters import methods, reflection, results, soft_filter
 from web.search.presenters import target as present_target
 from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
@@ -195,8 +196,7 @@ class Screen:
             "galleries": self._galleries(), "cannot": cannot, "language_model": language_model,
             "groups": methods.choices(view.method, self._services.methods, cannot),
             "excludes": [(value, results.EXCLUDE_NAMES[value]) for value in EXCLUDES],
-            "modes": list(methods.MODES.items()),
-            "fusions": [(value, methods.FUSIONS[value]) for value in FUSIONS],
+            "parts": fieldsets(view.method),
         }
 
     def _galleries(self) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from cir_core.methods.declared import Method, builtin_methods, name_of
+from cir_core.methods.soft_filter import MODES
 from cir_core.types.composition import Usage
 from cir_core.types.methods import MethodSettings, Reflection, method_to_dict
 
@@ -23,11 +24,6 @@ BASES_AT_LENGTH = {
 HISTORIES = {
     "feedback": "eq. 9, what was picked and marked", "latest": "the latest turn alone",
     "average": "the average of the turns", "weighted": "the turns, later ones weigh more",
-}
-MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
-FUSIONS = {
-    "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
-    "pseudo-feedback": "Mean of the best, no language model",
 }
 GROUPS = ("Base methods", "History", "SoFT", "CoRR", "Yours")
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cir_core.methods.soft_filter import MODES
 from cir_core.types.composition import Adjustment, Constraints
 from cir_core.types.records import Hit, Turn
-from web.search.presenters.methods import MODES
 from web.search.presenters.results import Captions, Dict, picture
 from web.search.view import UiState
 
