@@ -49,6 +49,7 @@ class Section:
     parameters: tuple[Parameter, ...]
     value: str = ""
     step: str = ""                  # whose settings they are in; "" for the method's own fields
+    bare: bool = True               # whether form fields are named as the parameters, without "STEP." before them
 
 
 def declare(record: type[Any], *labels: Label) -> tuple[Parameter, ...]:

@@ -62,6 +62,20 @@ class ReflectionStep(Step[Reflection]):
     def said_by_label(self, settings: Reflection) -> frozenset[str]:
         return frozenset({"fusion"} if settings.fusion == PSEUDO_FEEDBACK else ())
 
+    def figure(self, settings: Reflection) -> str:
+        return f"{settings.rounds} round{'' if settings.rounds == 1 else 's'}"
+
+    def summary(self, settings: Reflection) -> tuple[str, str]:
+        rounds, history = self.figure(settings), f"history {settings.history_weight:g}"
+        if settings.fusion == PSEUDO_FEEDBACK:
+            return "Reflection", f"mean of the best {settings.images}, {rounds}, {history}"
+        seen = ", sees its query" if settings.show_query else ""
+        return "Reflection", (f"{self.label}, {rounds}, {settings.images} pictures, {settings.captions} captions, "
+                              f"{settings.fusion}, {history}{seen}")
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        return [(f"Round {one.number}", one.query) for one in composition.rounds if one.query]
+
     def tasks(self, settings: Reflection, domain: Domain) -> tuple[Task[Any], ...]:
         return () if settings.fusion == PSEUDO_FEEDBACK else (ReflectTask(domain=domain),)
 

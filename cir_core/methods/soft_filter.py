@@ -44,6 +44,17 @@ class SoftFilterStep(Step[SoftFilter]):
     def keeps(self) -> Mapping[str, type[Any]]:
         return {"constraints": Constraints, self.name: SoftFilter}
 
+    def figure(self, settings: SoftFilter) -> str:
+        return f"λ {settings.weight:g}"
+
+    def summary(self, settings: SoftFilter) -> tuple[str, str]:
+        return "Filter", f"{self.label}, {self.figure(settings)}, {MODES[settings.mode].lower()}"
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        said = composition.constraints or Constraints()
+        sides = (("Must show", said.prescriptive), ("Must not show", said.proscriptive))
+        return [(title, " · ".join(texts)) for title, texts in sides if texts]
+
     def tasks(self, settings: SoftFilter, domain: Domain) -> tuple[Task[Any], ...]:
         return (ConstraintsTask(domain=domain),)
 

@@ -17,7 +17,7 @@ from cir_core.encoders.base import Encoder
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import Domain, Picture, Task
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.parameters import Parameter
+from cir_core.methods.parameters import Parameter, Section
 from cir_core.methods.references import Reference
 from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Adjustment, Composition
@@ -90,9 +90,14 @@ class Step(Generic[S]):
     title: ClassVar[str]            # of its part of a form
     settings: type[S]               # frozen dataclass
     parameters: tuple[Parameter, ...] = ()
-    bare: ClassVar[bool] = False    # its form fields are named without "NAME." before them
+    bare: ClassVar[bool] = False    # see Section
     reads_captions: ClassVar[bool] = False   # stored captions of the gallery change what it finds
     moves_query: tuple[str, ...] = ()        # parts of a composition that the query after this step depends on
+
+    @property
+    def section(self) -> Section:
+        """Its part of a form."""
+        return Section(self.title, self.name, self.parameters, step=self.name, bare=self.bare)
 
     @property
     def keeps(self) -> Mapping[str, type[Any]]:
@@ -111,6 +116,19 @@ class Step(Generic[S]):
     def said_by_label(self, settings: S) -> frozenset[str]:
         """Parameters that :meth:`label_of` tells already."""
         return frozenset()
+
+    def figure(self, settings: S) -> str:
+        """Its most important number, for a line about the method; "" for none."""
+        return ""
+
+    def summary(self, settings: S) -> tuple[str, str]:
+        """Title and text of its line on a protocol card."""
+        numbers = (f"{one.label.sign or one.label.text} {getattr(settings, one.name)}" for one in self.parameters)
+        return self.label, ", ".join(numbers)
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        """What it made of a turn, in titles and texts."""
+        return []
 
     def tasks(self, settings: S, domain: Domain) -> tuple[Task[Any], ...]:
         """What it may ask a language model. One that asks gets a caption of the reference, if the model is blind."""

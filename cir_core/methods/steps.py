@@ -38,7 +38,7 @@ def without_steps(method: MethodSettings) -> MethodSettings:
 def sections() -> tuple[Section, ...]:
     """All parameters a form offers, in order."""
     own = (BASE_SECTION, FEEDBACK_SECTION, HISTORY_SECTION)
-    return (*own, *(Section(step.title, step.name, step.parameters, step=step.name) for step in STEPS.values()))
+    return (*own, *(step.section for step in STEPS.values()))
 
 
 def method_from_dict(content: dict[str, Any]) -> MethodSettings:

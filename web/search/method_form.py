@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cir_core.methods.parameters import Parameter, Section
-from cir_core.methods.steps import STEPS, sections
+from cir_core.methods.steps import sections
 from cir_core.types.methods import MethodSettings
 from web.search.actions.parts import Data, fraction_of, one_of, text_of, whole_of
 
@@ -15,13 +15,18 @@ def fieldsets(method: MethodSettings) -> list[dict[str, Any]]:
     stand at their defaults."""
     return [
         {"title": section.title, "part_of": f"{section.field}={section.value}" if section.value else section.field,
-         "fields": [_field(section, one, method) for one in section.parameters]}
+         "fields": fields_of(section, method.part(section.step) if section.step else method)}
         for section in sections() if section.parameters
     ]
 
 
-def _field(section: Section, parameter: Parameter, method: MethodSettings) -> dict[str, Any]:
-    label, record = parameter.label, method.part(section.step) if section.step else method
+def fields_of(section: Section, record: Any) -> list[dict[str, Any]]:
+    """``record`` has the values; None for the defaults."""
+    return [_field(section, parameter, record) for parameter in section.parameters]
+
+
+def _field(section: Section, parameter: Parameter, record: Any) -> dict[str, Any]:
+    label = parameter.label
     value = getattr(record, parameter.name) if record else parameter.default
     whole = parameter.kind == "whole"
     path = f"{section.step}.{parameter.name}" if section.step else parameter.name
@@ -36,8 +41,7 @@ def _field(section: Section, parameter: Parameter, method: MethodSettings) -> di
 
 def _name(section: Section, parameter: Parameter) -> str:
     """Of the input: two kinds of steps may have parameters of one name."""
-    bare = not section.step or STEPS[section.step].bare
-    return parameter.name if bare else f"{section.step}.{parameter.name}"
+    return parameter.name if section.bare else f"{section.step}.{parameter.name}"
 
 
 def changes_of(section: Section, data: Data) -> dict[str, Any]:
