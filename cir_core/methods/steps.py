@@ -17,6 +17,7 @@ from cir_core.methods.step import Step, StepScore, TextEncoder
 from cir_core.methods.timings import StageTimer
 from cir_core.types.composition import Composition
 from cir_core.types.methods import MethodSettings
+from cir_core.types.parts import tuples
 from cir_core.types.records import Vector
 
 STEPS: dict[str, Step[Any]] = {step.name: step for step in (ReflectionStep(), SoftFilterStep())}
@@ -45,7 +46,7 @@ def method_from_dict(content: dict[str, Any]) -> MethodSettings:
     """The inverse of :func:`cir_core.types.methods.method_to_dict`; fields that older versions did not write take
     their defaults."""
     fields = {name: value for name, value in content.items() if name not in STEPS}
-    steps = {name: step.settings(**_tuples(content[name])) for name, step in STEPS.items() if content.get(name)}
+    steps = {name: step.settings(**tuples(content[name])) for name, step in STEPS.items() if content.get(name)}
     return MethodSettings(**fields).with_parts(steps)
 
 
@@ -79,7 +80,3 @@ def step_score(
     if len(found) > 1:
         raise SearchError(f"{' and '.join(found)} both rank the gallery. Take one of them away.")
     return next(iter(found.values()), None)
-
-
-def _tuples(content: dict[str, Any]) -> dict[str, Any]:
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}

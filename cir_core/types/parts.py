@@ -39,5 +39,10 @@ def flat(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return content | parts
 
 
+def tuples(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Lists as the tuples that they were before JSON."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+
+
 def _typed(record: Any) -> set[str]:
     return {field.name for field in fields(record)} - {"step_parts"}

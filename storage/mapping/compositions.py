@@ -14,6 +14,7 @@ from typing import Any, get_args, get_type_hints
 
 from cir_core.methods.steps import STEPS
 from cir_core.types.composition import Composition, Marks, Usage
+from cir_core.types.parts import tuples
 from cir_core.types.vectors import Vector
 from storage.mapping.vectors import pack_vectors, unpack_vectors
 
@@ -49,8 +50,8 @@ def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -
     return Composition(
         base=next(vectors),
         terms=tuple((name, next(vectors)) for name in terms),
-        marks=Marks(**_tuples(content["marks"])),
-        usage=Usage(**_tuples(content["usage"])),
+        marks=Marks(**tuples(content["marks"])),
+        usage=Usage(**tuples(content["usage"])),
     ).with_parts({name: _record(value, kind, vectors) for name, kind, value in kept})
 
 
@@ -89,15 +90,10 @@ def _record(value: Any, kind: Any, vectors: Iterator[Vector]) -> Any:
     if isinstance(value, list):
         return tuple(_record(one, kind, vectors) for one in value)
     held = {name: next(vectors) if value[name] else None for name in _vector_fields(kind)}
-    return kind(**_tuples(value) | held)
+    return kind(**tuples(value) | held)
 
 
 @lru_cache
 def _vector_fields(kind: Any) -> tuple[str, ...]:
     """Fields of type ``Vector`` or ``Vector | None``."""
     return tuple(name for name, hint in get_type_hints(kind).items() if Vector in (hint, *get_args(hint)))
-
-
-def _tuples(content: Mapping[str, Any]) -> Values:
-    """Lists as the tuples that they were before JSON."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
