@@ -15,6 +15,7 @@ from cir_core.sessions.comparisons import Comparison
 from cir_core.support.texts import can_be_stored
 from cir_core.types.composition import Composition
 from cir_core.types.records import Branch, Turn
+from storage.mapping.compositions import vectors_of
 
 NAME_LIMIT = 80
 _DIRECTION_MARKS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -81,8 +82,7 @@ def _check_composition(composition: Composition | None) -> None:
     if composition is None:
         return
     shape = composition.base.shape
-    for vector in (composition.base, *(vector for _, vector in composition.terms),
-                   *(one.vector for one in composition.rounds if one.vector is not None)):
+    for vector in vectors_of(composition):
         if vector.dtype != np.float32 or vector.ndim != 1 or vector.shape != shape:
             raise ValueError("a composition's vectors are rows of float32 as long as its base, not "
                              f"{vector.dtype}{vector.shape}")

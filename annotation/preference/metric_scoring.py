@@ -23,12 +23,12 @@ from cir_core.index.scoring import CombinedScores, PlainScores, Products, Scored
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
 from cir_core.methods.declared import Method
-from cir_core.methods.soft_filter import soft_score
+from cir_core.methods.steps import reads_captions, step_score
 from cir_core.registry.kinds import domain_named
 from cir_core.search.prepare import Composed, PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted, shortened
-from cir_core.types.composition import Constraints, Usage
+from cir_core.types.composition import Usage
 from cir_core.types.domains import Domain
 from cir_core.types.records import MethodSettings
 
@@ -62,7 +62,7 @@ def method_scores(
     name = checked_name(name or f"{method.name} in {gallery.name}")
     settings = replace(method.settings, exclude="reference")   # as the sets were chosen
     searcher = searcher_over(None, gallery, encoder, language, domain or _domain(items) or otherwise,
-                             reflects=settings.reflection is not None)
+                             reflects=reads_captions(settings))
     asked, missing = _asked(items, gallery)
     if not asked:
         raise StudyError(f"The gallery {gallery.name} has the images of none of the {2 * len(items):,} sets. Name the "
@@ -171,14 +171,9 @@ def _scores(searcher: Searcher, made: Composed, sets: Sequence[_Set]) -> dict[tu
     ids = list(dict.fromkeys(image_id for one in sets for image_id in one.image_ids))
     place = {image_id: row for row, image_id in enumerate(ids)}
     products = Products(searcher.features_of(ids), ids)
-    soft_filter = made.composition.soft_filter
-    scored: Scored
-    if soft_filter is None:
-        scored = PlainScores(products, made.query.vector)
-    else:
-        soft = soft_score(made.query.vector, made.composition.constraints or Constraints(), soft_filter,
-                          searcher.encoder)
-        scored = CombinedScores(products, soft, soft.vectors)
+    score = step_score(made.query.vector, made.composition, searcher.encoder)
+    scored: Scored = (PlainScores(products, made.query.vector) if score is None
+                      else CombinedScores(products, score, score.vectors))
     exact = scored.exact(np.arange(len(ids))).astype(np.float64)
     if not np.isfinite(exact).all():
         raise SearchError("A score is not finite. Index the gallery again.")

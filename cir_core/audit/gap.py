@@ -24,6 +24,7 @@ from cir_core.audit.measures import MEASURES, Measure, Scores, rounded, scores
 from cir_core.audit.records import CUTOFF, VARIANTS, Aggregate, RetrieverRun, Variant
 from cir_core.errors import DatasetError
 from cir_core.evaluation.metrics.bootstrap import CONFIDENCE, DRAWINGS
+from cir_core.methods.steps import STEPS
 from cir_core.support.texts import quoted
 
 GapMeasure = Literal["ndcg", "mrr"]
@@ -219,7 +220,7 @@ def _of_one_input(runs: Sequence[RetrieverRun]) -> Iterator[str]:
     """Notes on methods that use one input only: their ranks with both equal those with it."""
     for run in runs:
         method = run.card.identity.get("method")
-        if not isinstance(method, Mapping) or method.get("soft_filter") or method.get("reflection"):
+        if not isinstance(method, Mapping) or any(map(method.get, STEPS)):
             continue
         if taken := _TAKES.get(str(method.get("base"))):
             mean = " and draws the mean of the retrievers down" if len(runs) > 1 else ""

@@ -21,6 +21,7 @@ from cir_core.evaluation.strict_model import QueryWatch, StrictLanguageModel
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.language.observer import Observer
+from cir_core.methods.steps import reads_captions
 from cir_core.search.protocol import make_card
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import quoted
@@ -105,7 +106,7 @@ def card_of(
     the benchmark's content."""
     searcher = next(iter(searchers))
     domain = "+".join(dict.fromkeys(one.domain for one in searchers))
-    read = searcher.captions.digest if searcher.captions and settings.reflection else ""
+    read = searcher.captions.digest if searcher.captions and reads_captions(settings) else ""
     gallery = searcher.gallery
     return make_card(
         gallery=gallery.name, gallery_size=len(gallery), gallery_digest=gallery.digest, split=split,

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cir_core.methods.soft_filter import soft_score
+from cir_core.methods.steps import step_score
 from cir_core.search.prepare import Composed
 from cir_core.search.searcher import Searcher
-from cir_core.types.composition import Constraints
 from cir_core.types.records import Hit
 
 
@@ -28,12 +27,15 @@ def rank_composed(
 ) -> list[QueryRanks]:
     """For each of ``made`` the ranks of its ``wanted`` images and its ``k`` best, without ``excluded``.
 
-    Queries without a soft filter are ranked as a batch (:meth:`FlatIndex.rank_many`), with the
-    same result as one by one. Raises ``UnknownImage`` for a wanted image that is not
+    Queries that no step rescores are ranked together (:meth:`FlatIndex.rank_many`), which
+    gives what ranking each alone does. Raises ``UnknownImage`` for a wanted image that is not
     ranked, ``SearchError`` for one that is excluded.
     """
     index = searcher.index
-    plain = [place for place, one in enumerate(made) if one.composition.soft_filter is None]
+    # Not through the searcher, which encodes only texts it has not met: what goes through
+    # the encoder together must not depend on the queries before.
+    scores = [step_score(one.query.vector, one.composition, searcher.encoder) for one in made]
+    plain = [place for place, score in enumerate(scores) if score is None]
     found: dict[int, QueryRanks] = {}
     if plain:
         many = index.rank_many(
@@ -46,20 +48,8 @@ def rank_composed(
             best = zip(one.top.tolist(), one.scores.tolist(), strict=True)
             hits = tuple(Hit(index.ids[row], score, rank) for rank, (row, score) in enumerate(best, start=1))
             found[place] = QueryRanks(one.ranks, hits)
-    for place, filtered in enumerate(made):
-        if place not in found:
-            found[place] = _filtered(searcher, filtered, wanted[place], excluded[place], k)
+    for place, score in enumerate(scores):
+        if score is not None:
+            best_scored, ranks = index.search_and_rank_scored(score, k, excluded[place], wanted[place])
+            found[place] = QueryRanks(ranks, tuple(best_scored))
     return [found[place] for place in range(len(made))]
-
-
-def _filtered(
-    searcher: Searcher, made: Composed, wanted: Sequence[str], excluded: Collection[str], k: int
-) -> QueryRanks:
-    soft_filter = made.composition.soft_filter
-    assert soft_filter is not None
-    # Not through the searcher, which encodes only texts missing in its cache: the composition
-    # of an encoder batch must not depend on earlier queries.
-    soft = soft_score(
-        made.query.vector, made.composition.constraints or Constraints(), soft_filter, searcher.encoder)
-    hits, ranks = searcher.index.search_and_rank_scored(soft, k, excluded, wanted)
-    return QueryRanks(ranks, tuple(hits))

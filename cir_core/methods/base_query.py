@@ -19,6 +19,7 @@ from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, MergeTask
 from cir_core.methods.feedback import BOTH, IMAGE, TEXT
 from cir_core.methods.fusion import blend
+from cir_core.methods.parameters import Label, Section, declare
 from cir_core.methods.references import Reference
 from cir_core.methods.timings import StageTimer
 from cir_core.support.texts import quoted
@@ -27,6 +28,8 @@ from cir_core.types.records import Matrix, Vector
 
 NAMES = {"cirevl": TEXT, "text-only": TEXT, "image-only": IMAGE, "slerp": BOTH, "joint": BOTH}
 """Name of a base's term in a later turn's score parts."""
+
+BASE_SECTION = Section("Slerp", "base", declare(MethodSettings, Label("text_weight", "text against image")), "slerp")
 
 
 @dataclass(frozen=True)

@@ -12,22 +12,22 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass as checked
+from pydantic import BaseModel, ConfigDict, ValidationError, create_model
 
 from cir_core.errors import MethodError
+from cir_core.methods.step import Step
+from cir_core.methods.steps import STEPS
 from cir_core.support.texts import quoted
 from cir_core.support.toml_files import load_toml
-from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
+from cir_core.types.methods import MethodSettings
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}\Z")
-RESERVED = frozenset({"custom", "none", "all"})  # used by the screen and the command line
-_NUMBERS = frozenset(field.name for kind in (MethodSettings, Reflection, SoftFilter) for field in fields(kind)
-                     if type(field.default) in (int, float))
+RESERVED = frozenset({"custom", "none", "all"})  # words of the screen and the command line
 
 
 @dataclass(frozen=True)
@@ -40,13 +40,15 @@ class Method:
     settings: MethodSettings
 
 
-@checked(config=ConfigDict(extra="forbid"), frozen=True)
-class _Declaration(MethodSettings):
-    title: str = ""
-    source: str = ""
-
-
-_adapter = TypeAdapter(_Declaration)
+@lru_cache(maxsize=2)
+def _declaration(steps: tuple[Step[Any], ...]) -> type[BaseModel]:
+    """What a table [methods.NAME] may hold: the method's own fields, and a table of each step's settings."""
+    hints = get_type_hints(MethodSettings, include_extras=True)
+    own = {field.name: (hints[field.name], field.default) for field in fields(MethodSettings)
+           if field.name != "step_parts"}
+    of_steps = {step.name: (step.settings | None, None) for step in steps}
+    known: dict[str, Any] = {"title": (str, ""), "source": (str, ""), **own, **of_steps}
+    return create_model("Declaration", __config__=ConfigDict(extra="forbid"), **known)
 
 
 def builtin_methods() -> dict[str, Method]:
@@ -111,30 +113,31 @@ def _method(name: str, declared: Any, where: str) -> Method:
                           "Give yours another name.")
     if not isinstance(declared, dict):
         raise MethodError(f"{where}: method {quoted(name)} is a single value. Write a table like [methods.{name}].")
-    if unfit := _unfit(declared):
+    if unfit := _unfit(declared, MethodSettings):
         raise MethodError(f"{where}: method {quoted(name)}, {unfit}")
     try:
-        declaration = _adapter.validate_python(declared)
+        said = dict(_declaration(tuple(STEPS.values())).model_validate(declared))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "its value"
         raise MethodError(f"{where}: method {quoted(name)}, {field}: {first['msg']}.") from error
-    settings = MethodSettings(**{key: getattr(declaration, key) for key in MethodSettings.__dataclass_fields__})
-    return Method(name, declaration.title or name, declaration.source, settings)
+    title, source, steps = said.pop("title"), said.pop("source"), {key: said.pop(key) for key in STEPS}
+    return Method(name, title or name, source, MethodSettings(**said).with_parts(steps))
 
 
-def _unfit(declared: dict[str, Any], within: str = "") -> str:
-    """Field and fault that the validation would accept or report in Python's terms, or ""."""
+def _unfit(declared: dict[str, Any], record: type[Any], within: str = "") -> str:
+    """What the adapter would let pass or say in Python's words: field and sentence, or ""."""
+    numbers = {field.name for field in fields(record) if type(field.default) in (int, float)}
     for key, value in declared.items():
         field = f"{within}{key}"
-        if key in _NUMBERS and (isinstance(value, bool) or not isinstance(value, int | float)):
+        if key in numbers and (isinstance(value, bool) or not isinstance(value, int | float)):
             shown = str(value).lower() if isinstance(value, bool) else repr(value)
             return f"{field}: {shown} is not a number. Write one."
         if isinstance(value, float) and math.isnan(value):
             return f"{field}: nan is not a number. Write one."
-        if key in ("reflection", "soft_filter") and not within:
+        if key in STEPS and not within:
             if not isinstance(value, dict):
                 return f"{field}: a single value. Write a table like {key} = {{ }}."
-            if unfit := _unfit(value, f"{key}."):
+            if unfit := _unfit(value, STEPS[key].settings, f"{key}."):
                 return unfit
     return ""

@@ -17,12 +17,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cir_core.methods.parameters import Label, Section, declare
 from cir_core.support.maths import unit
 from cir_core.types.composition import Marks
+from cir_core.types.methods import MethodSettings
 from cir_core.types.records import Matrix, Vector
 
 TEXT, HISTORY, PICKED, OTHERS, IMAGE = "text", "history", "picked", "not picked", "image"
 BOTH = "image and text"
+
+FEEDBACK_SECTION = Section("Feedback weights, from turn 2 on", "history", declare(
+    MethodSettings, Label("alpha", "towards the picked image", "α", most=1),
+    Label("beta", "away from those not picked", "β", most=1), Label("gamma", "towards the new text", "γ", most=1),
+), "feedback")
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from cir_core.methods.feedback import HISTORY, ComposedQuery, compose
-from cir_core.types.methods import History
+from cir_core.methods.parameters import Label, Section, declare
+from cir_core.types.methods import History, MethodSettings
 from cir_core.types.records import Vector
+
+HISTORY_SECTION = Section(
+    "Turns", "history", declare(MethodSettings, Label("decay", "weight of each turn before", "a")), "weighted")
 
 
 def aggregate(

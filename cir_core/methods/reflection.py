@@ -9,38 +9,112 @@ previous query (a setting, off).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
+from typing import Any, Final
 
 import numpy as np
 
 from cir_core.encoders.base import Encoder
-from cir_core.errors import ImageUnreadable, LanguageModelError, Stopped
-from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import Domain, Picture, ReflectTask
+from cir_core.errors import ImageUnreadable, LanguageModelError, SearchError, Stopped
+from cir_core.language.tasks import Domain, ReflectTask, Task
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.fusion import blend
-from cir_core.methods.references import Reference
+from cir_core.methods.parameters import Label, declare
+from cir_core.methods.step import Notes, Step, StepTurn
 from cir_core.methods.timings import StageTimer
 from cir_core.support.maths import unit
-from cir_core.types.composition import ReflectionRound
+from cir_core.support.texts import clean_text
+from cir_core.types.composition import Adjustment, Composition, ReflectionRound
 from cir_core.types.methods import Reflection
-from cir_core.types.records import Hit, Matrix, Vector
+from cir_core.types.records import Hit, Vector
+
+PSEUDO_FEEDBACK: Final = "pseudo-feedback"
+FUSIONS = {
+    "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
+    PSEUDO_FEEDBACK: "Mean of the best, no language model",
+}
 
 _NO_CAPTIONS = (
     "the rounds saw pictures alone: this gallery has no stored captions (make them with “cirque captions build”)"
 )
 
 
-@dataclass(frozen=True)
-class Looking:
-    """Access of a round to the gallery."""
+class ReflectionStep(Step[Reflection]):
+    name, label, title, bare, reads_captions = "reflection", "CoRR", "Reflection (CoRR)", True, True
+    settings = Reflection
+    moves_query = ("rounds",)
+    parameters = declare(
+        Reflection, Label("rounds", "rounds", "T"), Label("images", "pictures looked at", "K"),
+        Label("captions", "captions read", "N"),
+        Label("history_weight", "how much of the query before stays", "α", "reflection alpha"),
+        Label("fusion", "Fusion", choices=FUSIONS),
+    )
 
-    best: Callable[[Vector, int], Sequence[Hit]]            # the best k for a query
-    features: Callable[[Sequence[str]], Matrix]
-    picture: Callable[[str], Picture]
-    captions: Callable[[Sequence[str]], tuple[str, ...]]    # of these images; () if none has one
+    @property
+    def keeps(self) -> Mapping[str, type[Any]]:
+        return {"rounds": ReflectionRound}
+
+    def label_of(self, settings: Reflection) -> str:
+        return PSEUDO_FEEDBACK if settings.fusion == PSEUDO_FEEDBACK else self.label
+
+    def said_by_label(self, settings: Reflection) -> frozenset[str]:
+        return frozenset({"fusion"} if settings.fusion == PSEUDO_FEEDBACK else ())
+
+    def figure(self, settings: Reflection) -> str:
+        return f"{settings.rounds} round{'' if settings.rounds == 1 else 's'}"
+
+    def summary(self, settings: Reflection) -> tuple[str, str]:
+        rounds, history = self.figure(settings), f"history {settings.history_weight:g}"
+        if settings.fusion == PSEUDO_FEEDBACK:
+            return "Reflection", f"mean of the best {settings.images}, {rounds}, {history}"
+        seen = ", sees its query" if settings.show_query else ""
+        return "Reflection", (f"{self.label}, {rounds}, {settings.images} pictures, {settings.captions} captions, "
+                              f"{settings.fusion}, {history}{seen}")
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        return [(f"Round {one.number}", one.query) for one in composition.rounds if one.query]
+
+    def tasks(self, settings: Reflection, domain: Domain) -> tuple[Task[Any], ...]:
+        return () if settings.fusion == PSEUDO_FEEDBACK else (ReflectTask(domain=domain),)
+
+    def ask(self, settings: Reflection, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
+        return {}, ()
+
+    def refine(
+        self, query: ComposedQuery, settings: Reflection, turn: StepTurn
+    ) -> tuple[ComposedQuery, Mapping[str, Any], Notes]:
+        query, rounds, notes = reflect(query, settings, turn)
+        if turn.looking.captions_problem and settings.fusion != PSEUDO_FEEDBACK:
+            notes = (turn.looking.captions_problem, *notes)
+        return query, {"rounds": rounds}, notes
+
+    def replay(self, query: ComposedQuery, settings: Reflection, composition: Composition) -> ComposedQuery:
+        return fuse_rounds(query, composition.rounds, settings)
+
+    def adjust(
+        self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
+    ) -> tuple[Composition, Notes]:
+        """The first rounds, the last of them with another query. What was said of rounds that were taken back is no
+        longer said."""
+        before, kept = composition.rounds, list(composition.rounds)
+        if adjustment.rounds is not None:
+            kept = kept[: max(0, adjustment.rounds)]
+        if adjustment.rewritten is not None:
+            if not kept:
+                raise SearchError("There is no refined query to rewrite in this turn.")
+            text = clean_text(adjustment.rewritten)
+            with stages("encode text"):
+                vector = encoder.encode_texts([text])[0]
+            kept[-1] = replace(kept[-1], query=text, vector=vector, edited=True)
+        gone = {note for one in before for note in one.notes} - {note for one in kept for note in one.notes}
+        said = [note for note in notes if note not in gone]
+        if len(kept) < len(before):
+            said.append(f"{len(kept)} of {len(before)} rounds of reflection are applied")
+        if any(one.edited and not was.edited for one, was in zip(kept, before, strict=False)):
+            said.append(f"the query of round {len(kept)} was rewritten by hand")
+        return replace(composition, rounds=tuple(kept)), tuple(dict.fromkeys(said))
 
 
 def fuse_rounds(
@@ -56,7 +130,7 @@ def fuse_rounds(
 
 
 def _fused(query: ComposedQuery, new: Vector, name: str, reflection: Reflection) -> ComposedQuery:
-    how = "slerp" if reflection.fusion == "pseudo-feedback" else reflection.fusion
+    how = "slerp" if reflection.fusion == PSEUDO_FEEDBACK else reflection.fusion
     mix = blend(new, query.vector, history_weight=reflection.history_weight, how=how)
     terms: dict[str, Vector] = {}
     if mix.history:
@@ -67,29 +141,24 @@ def _fused(query: ComposedQuery, new: Vector, name: str, reflection: Reflection)
 
 
 def reflect(
-    start: ComposedQuery, reflection: Reflection, *, reference: Reference, caption: str, text: str, merged: str,
-    looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain, stages: StageTimer,
-) -> tuple[ComposedQuery, tuple[ReflectionRound, ...], tuple[str, ...]]:
-    """Run the rounds. Returns the query, the rounds and notes for the user.
-
-    ``merged`` is the text of the query so far; the rounds see it only if the method is set to.
-    """
+    start: ComposedQuery, reflection: Reflection, turn: StepTurn
+) -> tuple[ComposedQuery, tuple[ReflectionRound, ...], Notes]:
+    """Run the rounds. Returns the query, the rounds and notes for the person."""
     query, rounds, notes = start, list[ReflectionRound](), list[str]()
-    watch = stages.watch
-    previous_query = merged
+    watch = turn.stages.watch
+    previous_query = turn.merged
     for number in range(1, reflection.rounds + 1):
         if watch.stopped:
             notes.append(f"stopped after {len(rounds)} of {reflection.rounds} rounds of reflection")
             break
         began = perf_counter()
-        depth = reflection.images if reflection.fusion == "pseudo-feedback" else \
+        depth = reflection.images if reflection.fusion == PSEUDO_FEEDBACK else \
             max(reflection.images, reflection.captions)
         try:
-            with stages("reflect"):
-                hits = looking.best(query.vector, depth)
+            with turn.stages("reflect"):
+                hits = turn.looking.best(query.vector, depth)
                 watch.found(hits)
-                one = _round(number, hits, reflection, reference, caption, text, previous_query, looking,
-                             encoder, language, domain, stages)
+                one = _round(number, hits, reflection, turn, previous_query)
         except Stopped:
             notes.append(f"stopped after {len(rounds)} of {reflection.rounds} rounds of reflection")
             break
@@ -107,24 +176,24 @@ def reflect(
 
 
 def _round(
-    number: int, hits: Sequence[Hit], reflection: Reflection, reference: Reference, caption: str, text: str,
-    previous_query: str, looking: Looking, encoder: Encoder, language: LanguageModel, domain: Domain,
-    stages: StageTimer,
+    number: int, hits: Sequence[Hit], reflection: Reflection, turn: StepTurn, previous_query: str
 ) -> ReflectionRound:
+    looking = turn.looking
     shown = [hit.image_id for hit in hits]
     pictured = shown[: reflection.images]
-    if reflection.fusion == "pseudo-feedback":
+    if reflection.fusion == PSEUDO_FEEDBACK:
         mean = unit(looking.features(pictured).mean(axis=0)) if pictured else None
         return ReflectionRound(number, "", looked_at=tuple(pictured), pictures=len(pictured), vector=mean)
     captions = looking.captions(shown[: reflection.captions])
-    answer = language.complete(ReflectTask(
-        reference=reference.picture, reference_caption=caption, modification_text=text,
+    answer = turn.language.complete(ReflectTask(
+        reference=turn.reference.picture, reference_caption=turn.caption, modification_text=turn.text,
         candidates=tuple(looking.picture(image_id) for image_id in pictured), captions=captions,
-        previous_query=previous_query if reflection.show_query else None, domain=domain, round_number=number,
-    ), stages.watch)
+        previous_query=previous_query if reflection.show_query else None, domain=turn.domain,
+        round_number=number,
+    ), turn.stages.watch)
     return ReflectionRound(
         number, answer.query, answer.intent, answer.satisfied, answer.problems, answer.strategy,
         looked_at=tuple(shown[: max(len(pictured), len(captions))]), pictures=len(pictured),
         notes=answer.notes if any(captions) or not reflection.captions else (*answer.notes, _NO_CAPTIONS),
-        vector=encoder.encode_texts([answer.query])[0],
+        vector=turn.encoder.encode_texts([answer.query])[0],
     )

@@ -13,19 +13,78 @@ Such images keep their score: the multiplied part is max(s, 0).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from cir_core.types.composition import Constraints
+from cir_core.encoders.base import Encoder
+from cir_core.language.tasks import ConstraintsTask, Domain, Task
+from cir_core.methods.constraints import ask_constraints, checked_constraints, checked_soft_filter
+from cir_core.methods.parameters import Label, declare
+from cir_core.methods.step import Ledger, Notes, Scores, Step, StepTurn
+from cir_core.methods.timings import StageTimer
+from cir_core.types.composition import Adjustment, Composition, Constraints
 from cir_core.types.methods import SoftFilter
 from cir_core.types.records import Matrix, Vector
 from cir_core.types.vectors import TextEncoder
 
 REWARD, PENALTY = "reward", "penalty"
-Scores = npt.NDArray[np.floating]
+MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
+
+
+class SoftFilterStep(Step[SoftFilter]):
+    name, label, title, bare = "soft_filter", "SoFT", "Soft filter (SoFT)", True
+    settings = SoftFilter
+    parameters = declare(SoftFilter, Label("weight", "how strict", "λ", "lambda", step=0.05),
+                         Label("mode", "Counts", choices=MODES))
+
+    @property
+    def keeps(self) -> Mapping[str, type[Any]]:
+        return {"constraints": Constraints, self.name: SoftFilter}
+
+    def figure(self, settings: SoftFilter) -> str:
+        return f"λ {settings.weight:g}"
+
+    def summary(self, settings: SoftFilter) -> tuple[str, str]:
+        return "Filter", f"{self.label}, {self.figure(settings)}, {MODES[settings.mode].lower()}"
+
+    def trace(self, composition: Composition) -> list[tuple[str, str]]:
+        said = composition.constraints or Constraints()
+        sides = (("Must show", said.prescriptive), ("Must not show", said.proscriptive))
+        return [(title, " · ".join(texts)) for title, texts in sides if texts]
+
+    def tasks(self, settings: SoftFilter, domain: Domain) -> tuple[Task[Any], ...]:
+        return (ConstraintsTask(domain=domain),)
+
+    def ask(self, settings: SoftFilter, turn: StepTurn) -> tuple[Mapping[str, Any], Notes]:
+        """Not with the rounds of reflection: stopping those leaves the filter."""
+        constraints, notes = ask_constraints(
+            turn.language, turn.reference, turn.caption, turn.text, turn.domain, turn.stages)
+        return {"constraints": constraints, self.name: settings}, notes
+
+    def score(
+        self, query: Vector, composition: Composition, encoder: TextEncoder, stages: StageTimer
+    ) -> SoftScore | None:
+        if composition.soft_filter is None:
+            return None
+        with stages("encode constraints"):
+            return soft_score(query, composition.constraints or Constraints(), composition.soft_filter, encoder)
+
+    def adjust(
+        self, composition: Composition, notes: Notes, adjustment: Adjustment, encoder: Encoder, stages: StageTimer
+    ) -> tuple[Composition, Notes]:
+        """Chips on a turn that has no filter filter it."""
+        constraints, soft_filter = composition.constraints, composition.soft_filter
+        if adjustment.soft_filter is not None:
+            soft_filter = checked_soft_filter(adjustment.soft_filter)
+        if adjustment.constraints is not None:
+            constraints, soft_filter = checked_constraints(adjustment.constraints), soft_filter or SoftFilter()
+            if not (constraints.prescriptive or constraints.proscriptive):  # attributes alone rank nothing
+                notes = (*notes, "there is no text left to filter by")
+        return replace(composition, constraints=constraints, soft_filter=soft_filter), notes
 
 
 @dataclass(frozen=True)
@@ -54,10 +113,10 @@ class SoftScore:
         rounding = 2.0**-20 * sizes[0] * largest  # of the arithmetic in combine itself
         return float(propagated + rounding)
 
-    def ledger(
-        self, parts: Sequence[tuple[str, float]], reward: float, penalty: float
-    ) -> tuple[tuple[str, float], ...]:
-        """The base score's ``parts`` and the filter's contributions; adds up to the score."""
+    def ledger(self, parts: Sequence[tuple[str, float]], *products: float) -> Ledger:
+        """The base score's ``parts`` and what the filter made of them; adds up to the score. ``products`` are the
+        similarities with what must and what must not be there."""
+        reward, penalty = products
         base = sum(value for _, value in parts)
         mode, weight = self.soft_filter.mode, self.soft_filter.weight
         if base < 0:

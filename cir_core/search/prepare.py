@@ -34,9 +34,7 @@ class PreparedTurn:
 
 @dataclass(frozen=True)
 class Composed:
-    """A query ready for ranking. If ``composition`` has a soft filter, the score
-    is :func:`cir_core.methods.soft_filter.soft_score` over it, otherwise the product with
-    ``query.vector``."""
+    """A query that is ready to be ranked by: :func:`cir_core.methods.steps.step_score` of it says how."""
 
     caption: str
     merged: str

@@ -7,7 +7,8 @@ import hashlib
 import json
 from typing import Any
 
-from cir_core.types.methods import method_from_dict
+from cir_core.methods.steps import method_from_dict
+from cir_core.types.parts import flat
 from cir_core.types.records import EncoderIdentity, MethodSettings, ProtocolCard
 from cir_core.version import __version__
 
@@ -66,9 +67,9 @@ def _models(card: ProtocolCard) -> tuple[str, str, str]:
 
 
 def _digest(card: ProtocolCard) -> str:
-    content = dataclasses.asdict(card)
-    # Gallery names and encoder specs are locations, not content: two labs that index the
-    # same files with the same weights get the same digest.
+    content = card_to_dict(card)
+    # The name of a gallery and the way an encoder was named are addresses, not content:
+    # two labs that index the same files with the same weights get the same digest.
     del content["digest"], content["gallery"], content["encoder"]["spec"]
     canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
@@ -76,7 +77,7 @@ def _digest(card: ProtocolCard) -> str:
 
 def card_to_dict(card: ProtocolCard) -> dict[str, Any]:
     """Plain types, for JSON files and the database."""
-    return dataclasses.asdict(card)
+    return dataclasses.asdict(card, dict_factory=flat)
 
 
 def card_from_dict(content: dict[str, Any]) -> ProtocolCard:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cir_core.index.flat import FlatIndex
 from cir_core.methods.feedback import ComposedQuery
-from cir_core.methods.soft_filter import SoftScore
+from cir_core.methods.step import StepScore
 from cir_core.types.records import Hit, Matrix
 
 
@@ -21,23 +21,23 @@ class Ranked:
 
 def rank(
     index: FlatIndex, features_of: Callable[[Sequence[str]], Matrix], query: ComposedQuery, *,
-    soft: SoftScore | None = None, k: int, excluded: Sequence[str] = (), target_id: str | None = None,
+    score: StepScore | None = None, k: int, excluded: Sequence[str] = (), target_id: str | None = None,
 ) -> Ranked:
     """The best ``k`` without ``excluded``. A hit's parts add up to its score."""
-    scored = soft if soft is not None else query.vector
+    scored = score if score is not None else query.vector
     target_rank = None
     if target_id is not None:
         # A target picked as reference is still ranked.
         hits, target_rank = index.search_and_rank(scored, k, excluded, target_id)
-    elif soft is not None:
-        hits = index.search_scored(soft, k, exclude=excluded)
+    elif score is not None:
+        hits = index.search_scored(score, k, exclude=excluded)
     else:
         hits = index.search(query.vector, k, exclude=excluded)
-    return Ranked(_with_ledger(hits, features_of, query, soft), target_rank)
+    return Ranked(_with_ledger(hits, features_of, query, score), target_rank)
 
 
 def _with_ledger(
-    hits: Sequence[Hit], features_of: Callable[[Sequence[str]], Matrix], query: ComposedQuery, soft: SoftScore | None
+    hits: Sequence[Hit], features_of: Callable[[Sequence[str]], Matrix], query: ComposedQuery, score: StepScore | None
 ) -> tuple[Hit, ...]:
     if not hits:
         return ()
@@ -45,9 +45,9 @@ def _with_ledger(
     names = list(query.terms)
     parts = features @ np.stack([query.terms[name] for name in names]).T  # [hits, terms]
     ledgers = [tuple(zip(names, map(float, row), strict=True)) for row in parts]
-    if soft is not None:
-        sides = features @ soft.vectors[1:].T  # [hits, 2]
-        ledgers = [soft.ledger(ledger, float(r), float(p)) for ledger, (r, p) in zip(ledgers, sides, strict=True)]
+    if score is not None:
+        products = features @ score.vectors[1:].T  # [hits, m - 1]
+        ledgers = [score.ledger(ledger, *map(float, row)) for ledger, row in zip(ledgers, products, strict=True)]
     return tuple(
         Hit(hit.image_id, hit.score, hit.rank, ledger) for hit, ledger in zip(hits, ledgers, strict=True)
     )

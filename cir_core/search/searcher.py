@@ -1,16 +1,15 @@
 """One turn of multi-turn composed image retrieval, over one gallery, without a database.
 
-A method has three steps, each optional: a base computes the turn's vector and
-combines it with previous turns, a refiner (CoRR) moves it, a reranker
-(SoFT) rescores the gallery. :class:`Searcher` is stateless: everything a
-turn depends on is passed in, everything it finds is returned.
+A base makes the turn's vector and joins it with the turns before; the method's steps, in the order of their table,
+move that query or rescore the gallery. :class:`Searcher` holds no state of a session; everything a
+turn depends on comes in, everything it found goes out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,14 +20,13 @@ from cir_core.index.flat import FlatIndex
 from cir_core.language.base import LanguageModel
 from cir_core.language.tasks import CaptionAnswer, Domain, Picture
 from cir_core.methods.base_query import BaseQuery, base_queries, words_of
-from cir_core.methods.constraints import ask_constraints
 from cir_core.methods.feedback import ComposedQuery
 from cir_core.methods.observer import TurnObserver
 from cir_core.methods.references import Previous as Previous
 from cir_core.methods.references import Reference as Reference
 from cir_core.methods.references import check_marks, excluded_ids
-from cir_core.methods.reflection import Looking, reflect
-from cir_core.methods.soft_filter import soft_score
+from cir_core.methods.step import Looking, StepTurn
+from cir_core.methods.steps import reads_captions, step_score, step_tasks, steps_of
 from cir_core.methods.timings import StageTimer
 from cir_core.search.adjusting import adjusted
 from cir_core.search.captioning import Captioner
@@ -39,7 +37,7 @@ from cir_core.search.result import TurnResult as TurnResult
 from cir_core.search.text_vectors import TextVectors
 from cir_core.support.texts import MAX_TEXT as MAX_TEXT
 from cir_core.support.texts import clean_text as clean_text
-from cir_core.types.composition import Adjustment, Composition, Constraints, Marks, ReflectionRound
+from cir_core.types.composition import Adjustment, Composition, Marks
 from cir_core.types.records import Matrix, MethodSettings, ProtocolCard, Vector
 
 
@@ -85,8 +83,8 @@ class Searcher:
             self.index = FlatIndex(features, [gallery.ids[row] for row in rows])
 
     def card(self, method: MethodSettings) -> ProtocolCard:
-        """The protocol card of searches with ``method``."""
-        read = self.captions.digest if self.captions and method.reflection else ""
+        """What a search here depends on."""
+        read = self.captions.digest if self.captions and reads_captions(method) else ""
         return make_card(
             gallery=self.gallery.name, gallery_size=len(self.gallery), gallery_digest=self.gallery.digest,
             split=self.gallery.split, encoder=self.encoder.identity, language_model=self.language.name,
@@ -184,8 +182,8 @@ class Searcher:
         self, asked: PreparedTurn, base: BaseQuery, method: MethodSettings, *, previous: Previous | None = None,
         marks: Marks = Marks(),
     ) -> Composed:
-        """Last part of :meth:`compose`: history, SoFT constraints, and the rounds of reflection."""
-        reference, text, caption, stages = asked.reference, asked.text, asked.caption, asked.stages
+        """The last part: history, and what the method's steps make of the query."""
+        reference, caption, stages = asked.reference, asked.caption, asked.stages
         start = apply_history(base, reference, previous, marks, method, self.features_of)
         if not np.any(start.vector):
             raise SearchError("The terms of the query cancel out. Choose smaller weights or another image.")
@@ -195,32 +193,25 @@ class Searcher:
         if marks and (previous is None or method.history != "feedback"):
             marks = Marks()
             notes.append("the marks were not used: only feedback (eq. 9) of a later turn uses them")
-        constraints = None
-        if method.soft_filter is not None:  # before the rounds, so that stopping them leaves the filter
-            constraints, more = ask_constraints(self.language, reference, asked.said, text, self.domain, stages)
-            notes += more
-        rounds: tuple[ReflectionRound, ...] = ()
-        if method.reflection is not None:
-            if self.captions_problem and method.reflection.fusion != "pseudo-feedback":
-                notes.append(self.captions_problem)
-            query, rounds, more = reflect(
-                start, method.reflection, reference=reference, caption=asked.said, text=text, merged=base.merged,
-                looking=self._looking(excluded), encoder=self.encoder, language=self.language, domain=self.domain,
-                stages=stages,
-            )
-            notes += more
+        turn = StepTurn(reference, asked.text, asked.said, base.merged, self._looking(excluded), self.encoder,
+                        self.language, self.domain, stages)
+        kept: dict[str, Any] = {}
+        for step, settings in steps_of(method):
+            parts, more = step.ask(settings, turn)
+            kept, notes = {**kept, **parts}, [*notes, *more]
+        for step, settings in steps_of(method):
+            query, parts, more = step.refine(query, settings, turn)
+            kept, notes = {**kept, **parts}, [*notes, *more]
         composition = Composition(
-            base.vector, tuple(start.terms.items()), rounds, marks, constraints,
-            method.soft_filter, stages.watch.usage,
-        )
+            base.vector, tuple(start.terms.items()), marks=marks, usage=stages.watch.usage).with_parts(kept)
         return Composed(asked.said, base.merged, tuple(dict.fromkeys(notes)), query, composition, excluded, stages)
 
     def adjust(
         self, found: TurnResult, method: MethodSettings, adjustment: Adjustment, *, k: int = 60,
         target_id: str | None = None,
     ) -> TurnResult:
-        """``found`` with other constraints, another λ or other rounds, without a language model
-        call. Raises ``SearchError`` for invalid chips, λ, text or k."""
+        """``found`` as it is after ``adjustment``, without asking a language model. Raises ``SearchError`` for what
+        cannot be used."""
         _check_k(k)
         stages = StageTimer()
         query, composition, notes = adjusted(found, method, adjustment, self.encoder, stages)
@@ -234,9 +225,8 @@ class Searcher:
         """Whether the reference has to be captioned."""
         if method.base == "cirevl":
             return True
-        reflects = method.reflection is not None and method.reflection.fusion != "pseudo-feedback"
-        # A vision model uses the image itself for reflection and filtering.
-        return not self.language.sees and (reflects or method.soft_filter is not None)
+        # A model that sees looks for itself when a step asks it.
+        return not self.language.sees and bool(step_tasks(method, self.domain))
 
     def caption(self, reference: Reference, method: MethodSettings, stages: StageTimer) -> CaptionAnswer | None:
         """Caption of the reference; None if ``method`` needs none. Raises ``LanguageModelError``."""
@@ -249,18 +239,15 @@ class Searcher:
         self, query: ComposedQuery, composition: Composition, k: int, excluded: Sequence[str],
         target_id: str | None, stages: StageTimer,
     ) -> Ranked:
-        soft = None
-        if composition.soft_filter is not None:
-            with stages("encode constraints"):
-                soft = soft_score(query.vector, composition.constraints or Constraints(), composition.soft_filter,
-                                  self._texts)
+        score = step_score(query.vector, composition, self._texts, stages)
         with stages("search"):
-            return rank(self.index, self.features_of, query, soft=soft, k=k, excluded=excluded, target_id=target_id)
+            return rank(self.index, self.features_of, query, score=score, k=k, excluded=excluded, target_id=target_id)
 
     def _looking(self, excluded: Sequence[str]) -> Looking:
         return Looking(
             best=lambda vector, k: self.index.search(vector, k, exclude=excluded),
             features=self.features_of, picture=self.picture_of, captions=self.stored_captions,
+            captions_problem=self.captions_problem,
         )
 
 

@@ -24,6 +24,7 @@ from cir_core.images.decode_budget import PATIENCE
 from cir_core.images.uploads import UploadFolder, is_upload
 from cir_core.language.tasks import Picture
 from cir_core.methods.observer import TurnObserver
+from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import differences, with_method, with_models
 from cir_core.search.searcher import Previous, Reference, Searcher, TurnResult, clean_text
 from cir_core.sessions.pool import SearcherPool
@@ -174,8 +175,8 @@ class SearchService:
         session, turn = self._turn(session_id, turn_id)
         found = self.adjusted(session_id, turn_id, adjustment, k)
         digest = turn.protocol_digest
-        if found.composition.soft_filter != TurnResult.of(turn).composition.soft_filter:
-            method = replace(session.method, soft_filter=found.composition.soft_filter)
+        method = ranked_with(session.method, found.composition)
+        if method != ranked_with(session.method, TurnResult.of(turn).composition):
             digest = with_method(session.protocol, method).digest
         # The language model calls were paid for by the original turn.
         usage = Usage(models=found.composition.usage.models)
@@ -272,7 +273,8 @@ class SearchService:
 
 
 def _going_on(method: MethodSettings, path: Sequence[Turn]) -> MethodSettings:
-    """The session's method with the filter of the parent turn, where the user may have changed λ."""
+    """The session's method, as the turn it goes on from was ranked with: a person may have
+    moved λ there and kept it."""
     if not path or path[-1].composition is None:
         return method
-    return replace(method, soft_filter=path[-1].composition.soft_filter)
+    return ranked_with(method, path[-1].composition)

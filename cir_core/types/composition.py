@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from cir_core.types.methods import SoftFilter
+from cir_core.types.parts import Parts, StepParts
 from cir_core.types.vectors import Vector
 
 
@@ -74,8 +75,8 @@ class ReflectionRound:
 
 
 @dataclass(frozen=True)
-class Composition:
-    """Everything between the user's text and the turn's ``vector``.
+class Composition(StepParts):
+    """Everything between the person's words and the turn's ``vector``.
 
     ``terms`` sum up to v_0, the query before any reflection. ``base`` is this turn's own
     vector f_l, before history: later turns aggregate it.
@@ -88,11 +89,12 @@ class Composition:
     constraints: Constraints | None = None
     soft_filter: SoftFilter | None = None   # the λ and mode these hits were ranked with
     usage: Usage = Usage()
+    step_parts: Parts = ()                  # what further kinds of steps keep
 
 
 @dataclass(frozen=True)
-class Adjustment:
-    """A change to a finished turn that needs no language model call.
+class Adjustment(StepParts):
+    """A change to a finished turn that needs no language model.
 
     ``constraints`` and ``soft_filter`` replace those of the turn when given. ``rounds`` is the
     number of its reflection rounds to apply; ``rewritten`` replaces the query of the last
@@ -103,6 +105,7 @@ class Adjustment:
     soft_filter: SoftFilter | None = None
     rounds: int | None = None
     rewritten: str | None = None
+    step_parts: Parts = ()   # what replaces settings of further kinds of steps
 
     def __bool__(self) -> bool:
         return self != Adjustment()

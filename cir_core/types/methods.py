@@ -7,6 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from cir_core.types.parts import Parts, StepParts, flat
+
 Exclude = Literal["none", "reference", "history"]
 """Images excluded from the results: none (CIRCLED), the turn's reference (CIRR, the
 search screen), or every reference the session has used so far."""
@@ -53,8 +55,8 @@ class Reflection:
 
 
 @dataclass(frozen=True)
-class MethodSettings:
-    """Settings of a search method. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
+class MethodSettings(StepParts):
+    """How a session searches. Defaults: CIRCLED's released weights (paper eq. 9 gives none)."""
 
     base: Base = "cirevl"
     alpha: Weight = 0.08  # eq. 9: picked images
@@ -67,19 +69,9 @@ class MethodSettings:
     decay: Share = 0.8             # a of the weighted aggregation
     reflection: Reflection | None = None
     soft_filter: SoftFilter | None = None
+    step_parts: Parts = ()         # settings of further kinds of steps, by name
 
 
 def method_to_dict(method: MethodSettings) -> dict[str, Any]:
-    """Plain types, for JSON."""
-    return asdict(method)
-
-
-def method_from_dict(content: dict[str, Any]) -> MethodSettings:
-    """The inverse of :func:`method_to_dict`; fields missing in older versions take their
-    defaults."""
-    reflection, soft_filter = content.get("reflection"), content.get("soft_filter")
-    return MethodSettings(**{
-        **content,
-        "reflection": Reflection(**reflection) if reflection else None,
-        "soft_filter": SoftFilter(**soft_filter) if soft_filter else None,
-    })
+    """Plain types, for JSON; every step is a key of its own."""
+    return asdict(method, dict_factory=flat)

@@ -11,11 +11,10 @@ import typer
 from rich.table import Table
 
 from cir_core.methods.declared import Method, all_methods
+from cir_core.methods.steps import STEPS, steps_of
 from cir_core.settings import get_settings
-from cir_core.types.methods import MethodSettings, Reflection, SoftFilter, method_to_dict
+from cir_core.types.methods import MethodSettings, method_to_dict
 from cli.console import out, write_file
-
-_SHOWN = {"base", "history", "reflection", "soft_filter"}  # the steps themselves
 
 
 def register(app: typer.Typer) -> None:
@@ -28,7 +27,7 @@ def list_methods(
     """List the bundled methods and those in the file set by CIRQUE_METHODS."""
     path = get_settings().methods
     methods = all_methods(path)
-    table = Table("method", "title", "base → later turns → refiner → reranker", "source", box=None)
+    table = Table("method", "title", "base → later turns → steps", "source", box=None)
     table.columns[0].no_wrap = True
     for method in methods.values():
         table.add_row(method.name, method.title, _steps(method.settings), method.source)
@@ -41,12 +40,10 @@ def list_methods(
 
 
 def changed(settings: MethodSettings) -> dict[str, Any]:
-    """Parameters that differ from their defaults; those of refiner and reranker with a dot."""
-    found = _differing(settings, MethodSettings(), "", leave_out=_SHOWN)
-    if settings.reflection is not None:
-        found |= _differing(settings.reflection, Reflection(), "reflection.")
-    if settings.soft_filter is not None:
-        found |= _differing(settings.soft_filter, SoftFilter(), "soft_filter.")
+    """Parameters that differ from their defaults; those of steps with a dot."""
+    found = _differing(settings, MethodSettings(), "", leave_out={"base", "history", "step_parts", *STEPS})
+    for step, own in steps_of(settings):
+        found |= _differing(own, step.settings(), f"{step.name}.")
     return found
 
 
@@ -65,12 +62,10 @@ def _steps(settings: MethodSettings) -> str:
     own = {name: parameters.pop(name) for name in ("text_weight",) if name in parameters}
     steps = [settings.base + _brackets(own)]
     steps.append(settings.history + _brackets({k: v for k, v in parameters.items() if "." not in k}))
-    if settings.reflection is not None:
-        prf = settings.reflection.fusion == "pseudo-feedback"
-        of_rounds = {k: v for k, v in _under(parameters, "reflection.").items() if not (prf and k == "fusion")}
-        steps.append(("pseudo-feedback" if prf else "CoRR") + _brackets(of_rounds))
-    if settings.soft_filter is not None:
-        steps.append("SoFT" + _brackets(_under(parameters, "soft_filter.")))
+    for step, own in steps_of(settings):
+        said = step.said_by_label(own)
+        shown = {name: value for name, value in _under(parameters, f"{step.name}.").items() if name not in said}
+        steps.append(step.label_of(own) + _brackets(shown))
     return " → ".join(steps)
 
 

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from cir_core.methods.declared import all_methods
 from cir_core.settings import get_settings
+from cir_core.types.parts import flat
 from cli.console import err, open_encoder, out, progress_bar, write_file
 from cli.evaluate import evaluate_datasets
 from cli.evaluate.method_options import ModelChoice, ModelOption, chosen_methods, language_model, named_bar
@@ -102,7 +103,7 @@ def sample(
             limit=limit, sessions=sessions, against=against, progress=update,
         )
     print_report(report, turns)
-    _write_json(json_path, dataclasses.asdict(report))
+    _write_json(json_path, dataclasses.asdict(report, dict_factory=flat))
 
 
 def _write_json(path: Path | None, content: dict[str, Any]) -> None:

@@ -1,17 +1,21 @@
 """Composition ↔ a JSON value and one block of vectors, exactly.
 
-The block holds ``base``, the terms in their order, then the vectors of those rounds that
-have one. Both are None for a turn that was stored before there were compositions.
+The block holds ``base``, the terms in their order, then the vectors of what the steps keep, in the order of their
+table; in the JSON value a field that may hold a vector is true where it does. Both are None for a turn that was stored
+before there were compositions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, fields, replace
+from functools import lru_cache
+from typing import Any, get_args, get_type_hints
 
-from cir_core.types.composition import Composition, Constraints, Marks, ReflectionRound, Usage
-from cir_core.types.methods import SoftFilter
+from cir_core.methods.steps import STEPS
+from cir_core.types.composition import Composition, Marks, Usage
+from cir_core.types.parts import tuples
+from cir_core.types.vectors import Vector
 from storage.mapping.vectors import pack_vectors, unpack_vectors
 
 Values = dict[str, Any]
@@ -21,19 +25,15 @@ def pack_composition(composition: Composition | None) -> Values:
     """The columns ``composition`` and ``composition_vectors``."""
     if composition is None:
         return {"composition": None, "composition_vectors": None}
-    constraints, soft_filter = composition.constraints, composition.soft_filter
-    vectors = [composition.base, *(vector for _, vector in composition.terms),
-               *(one.vector for one in composition.rounds if one.vector is not None)]
     return {
         "composition": {
             "terms": [name for name, _ in composition.terms],
-            "rounds": [_round_values(one) for one in composition.rounds],
+            **{name: _values(composition.part(name)) for name, _ in _kept()
+               if name in _ALWAYS or composition.part(name) is not None},
             "marks": asdict(composition.marks),
-            "constraints": asdict(constraints) if constraints is not None else None,
-            "soft_filter": asdict(soft_filter) if soft_filter is not None else None,
             "usage": asdict(composition.usage),
         },
-        "composition_vectors": pack_vectors(vectors),
+        "composition_vectors": pack_vectors(list(vectors_of(composition))),
     }
 
 
@@ -42,28 +42,58 @@ def unpack_composition(content: Mapping[str, Any] | None, block: bytes | None) -
     their defaults."""
     if content is None or block is None:
         return None
-    terms, rounds = content["terms"], content["rounds"]
-    count = 1 + len(terms) + sum(one["vector"] for one in rounds)
+    terms = content["terms"]
+    kept = [(name, kind, content[name]) for name, kind in _kept() if content.get(name) is not None]
+    count = 1 + len(terms) + sum(record[name] for _, kind, value in kept for record in _listed(value)
+                                 for name in _vector_fields(kind))
     vectors = iter(unpack_vectors(block, count))
-    base = next(vectors)
-    constraints, soft_filter = content["constraints"], content["soft_filter"]
     return Composition(
-        base=base,
+        base=next(vectors),
         terms=tuple((name, next(vectors)) for name in terms),
-        rounds=tuple(
-            ReflectionRound(**{**_tuples(one), "vector": next(vectors) if one["vector"] else None})
-            for one in rounds),
-        marks=Marks(**_tuples(content["marks"])),
-        constraints=Constraints(**_tuples(constraints)) if constraints is not None else None,
-        soft_filter=SoftFilter(**soft_filter) if soft_filter is not None else None,
-        usage=Usage(**_tuples(content["usage"])),
-    )
+        marks=Marks(**tuples(content["marks"])),
+        usage=Usage(**tuples(content["usage"])),
+    ).with_parts({name: _record(value, kind, vectors) for name, kind, value in kept})
 
 
-def _round_values(one: ReflectionRound) -> Values:
-    return {**asdict(replace(one, vector=None)), "vector": one.vector is not None}
+def vectors_of(composition: Composition) -> Iterator[Vector]:
+    """All of them, in the order of the block."""
+    yield composition.base
+    yield from (vector for _, vector in composition.terms)
+    for name, kind in _kept():
+        for record in _listed(composition.part(name)):
+            yield from (vector for field in _vector_fields(kind) if (vector := getattr(record, field)) is not None)
 
 
-def _tuples(content: Mapping[str, Any]) -> Values:
-    """Lists as the tuples that they were before JSON."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in content.items()}
+_ALWAYS = frozenset(field.name for field in fields(Composition))   # other steps show only where they are used
+
+
+def _kept() -> Iterator[tuple[str, Any]]:
+    for step in STEPS.values():
+        yield from step.keeps.items()
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    """The records of one part: there are one, several or none."""
+    return () if value is None else tuple(value) if isinstance(value, tuple | list) else (value,)
+
+
+def _values(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_values(one) for one in value]
+    if value is None:
+        return None
+    held = {name: getattr(value, name) is not None for name in _vector_fields(value.__class__)}
+    return asdict(replace(value, **dict.fromkeys(held))) | held
+
+
+def _record(value: Any, kind: Any, vectors: Iterator[Vector]) -> Any:
+    if isinstance(value, list):
+        return tuple(_record(one, kind, vectors) for one in value)
+    held = {name: next(vectors) if value[name] else None for name in _vector_fields(kind)}
+    return kind(**tuples(value) | held)
+
+
+@lru_cache
+def _vector_fields(kind: Any) -> tuple[str, ...]:
+    """Fields of type ``Vector`` or ``Vector | None``."""
+    return tuple(name for name, hint in get_type_hints(kind).items() if Vector in (hint, *get_args(hint)))

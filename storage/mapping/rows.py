@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 from sqlalchemy import Row
 
+from cir_core.methods.steps import method_from_dict
 from cir_core.search.protocol import card_from_dict, card_to_dict
 from cir_core.sessions.store import SessionSummary
-from cir_core.types.methods import method_from_dict
+from cir_core.types.methods import method_to_dict
 from cir_core.types.records import Branch, Hit, SearchSession, Turn
 from storage.mapping.compositions import Values, pack_composition, unpack_composition
 from storage.mapping.vectors import pack_vectors, unpack_vectors
@@ -22,7 +22,7 @@ def session_values(session: SearchSession, created_at: datetime) -> Values:
     return {
         "session_id": session.session_id,
         "gallery": session.gallery,
-        "method": asdict(session.method),
+        "method": method_to_dict(session.method),
         "protocol": card_to_dict(session.protocol),
         "protocol_digest": session.protocol.digest,
         "target_id": session.target_id,

@@ -10,11 +10,13 @@ from cir_core.errors import CirqueError
 from cir_core.types.records import SearchSession
 from web.http.long_actions import Progress
 from web.http.public_errors import public_message
-from web.search.actions.settings import EXCLUDES, FUSIONS, cannot_compose
-from web.search.presenters import methods, reflection, results, soft_filter
+from web.search.actions.settings import EXCLUDES, cannot_compose
+from web.search.method_form import fieldsets
+from web.search.presenters import methods, reflection, results, steps
 from web.search.presenters import target as present_target
 from web.search.presenters.adjusted_turn import ShownTurn, shown_turn
 from web.search.presenters.columns import chooser, columns
+from web.search.presenters.moves import moves as ranking_moves
 from web.search.view import UiState
 from web.services import Services
 from web.ui.templating import fill
@@ -126,14 +128,14 @@ class Screen:
         length = len(session.path_to(tip.turn_id)) if (tip := session.tip_of(view.branch_id or "")) else turn.number
         moves = None
         if seen.now:
-            moves = soft_filter.moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
+            moves = ranking_moves(seen.then, seen.now, len(turn.hits), gallery, version, caption_of)
         return fill(
             "search/results.html", view=view, turn=turn, length=length, target=target, session=session,
             problem=seen.problem,
             tiles=[results.tile(hit, gallery, version, caption_of(hit.image_id)) for hit in turn.hits],
-            warnings=methods.warnings(turn.notes), moves=moves, soft=soft_filter.soft_filter(turn),
-            rounds=reflection.reflection(seen.stored, turn, gallery, version),
-            changes=soft_filter.changes(view), feedback=session.method.history == "feedback",
+            warnings=methods.warnings(turn.notes), moves=moves, offers=steps.offers(turn),
+            panels=steps.panels(seen.stored, turn, gallery, version), changes=steps.changes(view),
+            feedback=session.method.history == "feedback",
             history=methods.HISTORIES[session.method.history],
             gallery_changed=self._gallery_changed(session, turn.turn_id),
         )
@@ -196,8 +198,7 @@ class Screen:
             "galleries": self._galleries(), "cannot": cannot, "language_model": language_model,
             "groups": methods.choices(view.method, self._services.methods, cannot),
             "excludes": [(value, results.EXCLUDE_NAMES[value]) for value in EXCLUDES],
-            "modes": list(methods.MODES.items()),
-            "fusions": [(value, methods.FUSIONS[value]) for value in FUSIONS],
+            "parts": fieldsets(view.method),
         }
 
     def _galleries(self) -> list[dict[str, Any]]:

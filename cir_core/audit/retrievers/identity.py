@@ -10,8 +10,9 @@ from cir_core.encoders.specs import parse_spec
 from cir_core.errors import EncoderUnavailable
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
-from cir_core.language.tasks import CaptionTask, ConstraintsTask, Domain, MergeTask, ReflectTask, Task
+from cir_core.language.tasks import CaptionTask, Domain, MergeTask, Task
 from cir_core.language.wrappers.conditions import conditions_of
+from cir_core.methods.steps import reads_captions, step_tasks
 from cir_core.types.methods import method_to_dict
 from cir_core.types.records import MethodSettings
 from cir_core.version import __version__
@@ -35,7 +36,7 @@ def method_identity(
         identity["language_model"] = language.name
         identity["domain"] = domain
         identity["answers"] = {role: _conditions(language, task) for role, task in tasks.items()}
-    if settings.reflection and (captions := read_captions(gallery)):
+    if reads_captions(settings) and (captions := read_captions(gallery)):
         identity["captions"] = captions.digest
     return identity
 
@@ -43,16 +44,12 @@ def method_identity(
 def _tasks(settings: MethodSettings, domain: Domain) -> Mapping[str, Task[Any]]:
     """The method's possible language model tasks, by role."""
     tasks: list[Task[Any]] = []
-    reflects = settings.reflection is not None and settings.reflection.fusion != "pseudo-feedback"
-    if settings.base == "cirevl" or settings.soft_filter or reflects:
+    of_steps = step_tasks(settings, domain)
+    if settings.base == "cirevl" or of_steps:
         tasks.append(CaptionTask(domain=domain))
     if settings.base == "cirevl":
         tasks.append(MergeTask(domain=domain))
-    if settings.soft_filter:
-        tasks.append(ConstraintsTask(domain=domain))
-    if reflects:
-        tasks.append(ReflectTask(domain=domain))
-    return {task.role: task for task in tasks}
+    return {task.role: task for task in (*tasks, *of_steps)}
 
 
 def _conditions(language: LanguageModel, task: Task[Any]) -> dict[str, Any]:

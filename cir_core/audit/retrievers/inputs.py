@@ -13,17 +13,17 @@ from cir_core.gallery.gallery import Gallery
 from cir_core.images.load import for_encoder
 from cir_core.language.tasks import Picture
 from cir_core.methods.references import Reference
+from cir_core.methods.steps import without_steps
 from cir_core.types.records import MethodSettings, Vector
 
 
 def settings_under(settings: MethodSettings, ablation: Ablation, variant: Variant) -> MethodSettings:
-    """The method's settings under ``variant``. Nothing is excluded from the results (CIRCUS), and only
-    "drop" changes the method: the remaining input alone, without filter or rounds."""
+    """The method as it runs under ``variant``. Nothing leaves the results (CIRCUS), and only
+    "drop" makes another method of it: the remaining input alone, without any step."""
     settings = replace(settings, exclude="none")
     if ablation == "black" or variant == "multimodal":
         return settings
-    return replace(settings, base="text-only" if variant == "text_only" else "image-only",
-                   reflection=None, soft_filter=None)
+    return replace(without_steps(settings), base="text-only" if variant == "text_only" else "image-only")
 
 
 class BlackImages:

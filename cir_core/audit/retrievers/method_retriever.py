@@ -19,6 +19,7 @@ from cir_core.evaluation.strict_model import QueryWatch
 from cir_core.gallery.gallery import Gallery
 from cir_core.language.base import LanguageModel
 from cir_core.methods.declared import Method
+from cir_core.methods.steps import reads_captions
 from cir_core.search.prepare import PreparedTurn
 from cir_core.search.searcher import Searcher
 from cir_core.support.texts import clean_text, quoted
@@ -137,7 +138,7 @@ class MethodRetriever:
 
     @cached_property
     def _pools(self) -> dict[str, Searcher]:
-        reflects = self.method.settings.reflection is not None
+        reflects = reads_captions(self.method.settings)
         return {
             name: searcher_over(ids, self._gallery, self._encoder, self._language, self._models.domain,
                                 reflects=reflects)

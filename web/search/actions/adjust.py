@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import get_args
 
 from cir_core.errors import SearchError, UnknownSession
-from cir_core.methods.constraints import checked_constraints, texts_from_attributes
 from cir_core.sessions.service import SearchService
-from cir_core.support.texts import clean_text, quoted
-from cir_core.types.composition import Adjustment, Composition, Constraints, Marks
-from cir_core.types.methods import FilterMode, SoftFilter
-from web.search.actions.parts import Action, Data, fraction_of, session_of, shown
+from cir_core.types.composition import Adjustment, Composition, Marks
+from web.search.actions.parts import Action, Data, session_of, shown
+from web.search.presenters.step import Change
+from web.search.presenters.steps import presenters
 from web.search.view import UiState
 
-MODES: tuple[FilterMode, ...] = get_args(FilterMode)
-SIDES = ("keep", "add", "remove", "prescriptive", "proscriptive")
 MOST_MARKS = 50
 UNDO_KEPT = 50
 
@@ -38,25 +33,13 @@ def _ids(value: object, name: str) -> tuple[str, ...]:
 
 
 def adjust(service: SearchService, view: UiState, data: Data) -> UiState:
-    """Take over what the page says has changed: ``constraints`` (all sides of them), ``weight``,
-    ``mode``, ``rounds``, ``rewritten``. The parts of one gesture, such as a slider being
-    dragged, say ``going_on``: they are undone together.
-    """
+    """Take over what the page says has changed, each step what is its own. The parts of one gesture, such
+    as a slider being dragged, say ``going_on``: they are undone together."""
     made = _made(service, view)
     adjustment = view.adjustment
-    if "constraints" in data or "weight" in data or "mode" in data:
-        adjustment = _filtered(made, adjustment, data)
-    if "rounds" in data:
-        adjustment = _reflected(made, adjustment, data)
+    for presenter in presenters():
+        adjustment = presenter.change(made, adjustment, data)
     return _changed(view, adjustment, going_on=data.get("going_on") is True)
-
-
-def add_filter(service: SearchService, view: UiState, data: Data) -> UiState:
-    """Filter a turn whose method does not: nothing must and nothing must not be there, so far."""
-    made = _made(service, view)
-    if made.soft_filter is not None:
-        return view
-    return _changed(view, replace(view.adjustment, constraints=Constraints(edited=True), soft_filter=SoftFilter()))
 
 
 def undo(service: SearchService, view: UiState, data: Data) -> UiState:
@@ -109,44 +92,11 @@ def _changed(view: UiState, adjustment: Adjustment, *, going_on: bool = False) -
     return replace(view, adjustment=adjustment, undo=steps)
 
 
-def _filtered(made: Composition, before: Adjustment, data: Data) -> Adjustment:
-    old = before.soft_filter or made.soft_filter or SoftFilter()
-    mode = data.get("mode", old.mode)
-    if mode not in MODES:
-        raise SearchError(f"{quoted(mode)} is no way to filter. There are: {', '.join(MODES)}.")
-    soft_filter = SoftFilter(fraction_of(data, "weight") if "weight" in data else old.weight, mode)
-    constraints = before.constraints
-    if "constraints" in data:
-        constraints = checked_constraints(_constraints(data["constraints"]))
-        if data.get("edited") == "attributes":
-            constraints = checked_constraints(texts_from_attributes(constraints))
-        if made.constraints is not None and replace(constraints, edited=made.constraints.edited) == made.constraints:
-            constraints = None
-    as_stored = soft_filter == made.soft_filter
-    return replace(before, constraints=constraints, soft_filter=None if as_stored else soft_filter)
-
-
-def _constraints(value: object) -> Constraints:
-    sides = value if isinstance(value, dict) else {}
-    texts: dict[str, Sequence[str]] = {side: sides.get(side, []) for side in SIDES}
-    if not all(isinstance(side, list) and all(isinstance(text, str) for text in side) for side in texts.values()):
-        raise SearchError("The page is out of date. Reload it.")
-    keep, add, remove, prescriptive, proscriptive = (tuple(texts[side]) for side in SIDES)
-    return Constraints(keep, add, remove, prescriptive, proscriptive)
-
-
-def _reflected(made: Composition, before: Adjustment, data: Data) -> Adjustment:
-    count = data["rounds"]
-    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= len(made.rounds):
-        raise SearchError("The page is out of date. Reload it.")
-    rewritten = None
-    if count and isinstance(data.get("rewritten"), str):
-        rewritten = clean_text(data["rewritten"], required=False) or None
-        if rewritten == made.rounds[count - 1].query:
-            rewritten = None
-    return replace(before, rounds=None if count == len(made.rounds) else count, rewritten=rewritten)
+def _action(change: Change) -> Action:
+    return lambda service, view, data: _changed(view, change(_made(service, view), view.adjustment, data))
 
 
 ADJUSTING: dict[str, Action] = {
-    "adjust": adjust, "filter": add_filter, "undo": undo, "reset": reset, "keep": keep, "moves": show_moves,
+    "adjust": adjust, **{name: _action(change) for one in presenters() for name, change in one.actions.items()},
+    "undo": undo, "reset": reset, "keep": keep, "moves": show_moves,
 }

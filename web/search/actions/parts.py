@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from cir_core.errors import SearchError
 from cir_core.sessions.service import SearchService
+from cir_core.support.texts import quoted
 from cir_core.types.composition import Adjustment
 from cir_core.types.records import SearchSession, Turn
 from web.http.long_actions import LiveWatch
@@ -38,11 +39,26 @@ def number_of(data: Data, key: str) -> float:
     return value
 
 
-def fraction_of(data: Data, key: str, most: float = 1) -> float:
-    """A number from 0 to ``most``."""
+def fraction_of(data: Data, key: str, most: float = 1, least: float = 0) -> float:
+    """A number from ``least`` to ``most``."""
     value = number_of(data, key)
-    if not 0 <= value <= most:
-        raise SearchError(f"{key} is {value:g}; it goes from 0 to {most:g}.")
+    if not least <= value <= most:
+        raise SearchError(f"{key} is {value:g}; it goes from {least:g} to {most:g}.")
+    return value
+
+
+def whole_of(data: Data, key: str, least: float, most: float) -> int:
+    """A whole number from ``least`` to ``most``."""
+    value = number_of(data, key)
+    if value != int(value) or not least <= value <= most:
+        raise SearchError(f"{key} is {value:g}; it is a whole number from {least} to {most}.")
+    return int(value)
+
+
+def one_of(allowed: Collection[str], value: str) -> str:
+    """``value``, which is one of ``allowed``."""
+    if value not in allowed:
+        raise SearchError(f"{quoted(value)} is not one of {', '.join(allowed)}.")
     return value
 
 

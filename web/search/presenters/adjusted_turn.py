@@ -8,8 +8,9 @@ from cir_core.errors import CirqueError
 from cir_core.search.searcher import TurnResult
 from cir_core.sessions.service import SearchService
 from cir_core.types.composition import Adjustment
-from cir_core.types.records import Hit, SearchSession, SoftFilter, Turn
+from cir_core.types.records import Hit, SearchSession, Turn
 from web.http.public_errors import public_message
+from web.search.presenters.steps import unmoved
 from web.search.view import UiState
 
 DEEP = 1000  # how far down the ranks are looked at to say what moved
@@ -18,7 +19,7 @@ DEEP = 1000  # how far down the ranks are looked at to say what moved
 @dataclass(frozen=True)
 class ShownTurn:
     """``shown`` is ``stored`` after the changes of the view. ``then`` and ``now`` are the
-    rankings without and with the filter where the person asked what it moved."""
+    rankings without and with a step where the person asked what it moved."""
 
     stored: Turn
     shown: Turn
@@ -37,22 +38,17 @@ def shown_turn(service: SearchService, session: SearchSession, turn: Turn, view:
 
     result = ShownTurn(turn, turn)
     try:
-        compared = view.moves and _filtered(turn, adjustment)
-        found = adjusted(adjustment, DEEP if compared else view.k) if adjustment or compared else None
+        compared = unmoved(turn, adjustment) if view.moves else None
+        found = None
+        if adjustment or compared is not None:
+            found = adjusted(adjustment, view.k if compared is None else DEEP)
         if found is not None and adjustment:
             result = replace(result, shown=replace(
                 turn, hits=found.hits[: view.k], vector=found.vector, target_rank=found.target_rank,
                 notes=found.notes, composition=found.composition,
             ))
-        if found is not None and compared:
-            unfiltered = adjusted(replace(adjustment, soft_filter=SoftFilter(0.0)), DEEP)
-            result = replace(result, then=unfiltered.hits, now=found.hits)
+        if found is not None and compared is not None:
+            result = replace(result, then=adjusted(compared, DEEP).hits, now=found.hits)
     except CirqueError as error:
         result = replace(result, problem=public_message(error))
     return result
-
-
-def _filtered(turn: Turn, adjustment: Adjustment) -> bool:
-    if turn.composition is None:
-        return False
-    return (adjustment.soft_filter or adjustment.constraints or turn.composition.soft_filter) is not None

@@ -12,6 +12,7 @@ from itertools import combinations
 from annotation.records import MethodVote
 from annotation.votes import tally
 from cir_core.methods.declared import Method, name_of
+from cir_core.methods.steps import STEPS
 from cir_core.sessions.comparisons import Comparison, MethodColumn
 from cir_core.types.composition import Usage
 from cir_core.types.records import Hit
@@ -105,15 +106,11 @@ def _column(
     if not named:
         return shown
     composition = column.composition
-    constraints = composition.constraints if composition else None
     return shown | {
         "method": column.method, "title": _title(column.method, methods), "problem": column.problem,
         "caption": column.caption, "merged": column.merged_text,
         "notes": [note for note in column.notes if note not in _warnings(column)],
-        "rounds": [{"number": one.number, "query": one.query, "problems": list(one.problems)}
-                   for one in (composition.rounds if composition else ()) if one.query],
-        "must": list(constraints.prescriptive) if constraints else [],
-        "must_not": list(constraints.proscriptive) if constraints else [],
+        "words": [line for step in STEPS.values() for line in step.trace(composition)] if composition else [],
         "timings": results.timing_rows(column.timings_ms),
         "total": results.milliseconds(column.timings_ms.get("total", 0.0)),
         "usage": usage_text(composition.usage) if composition else "", "warnings": _warnings(column),

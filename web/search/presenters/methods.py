@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from cir_core.methods.declared import Method, builtin_methods, name_of
+from cir_core.methods.steps import STEPS, steps_of
 from cir_core.types.composition import Usage
-from cir_core.types.methods import MethodSettings, Reflection, method_to_dict
+from cir_core.types.methods import MethodSettings, method_to_dict
 
 Dict = dict[str, Any]
 
@@ -24,12 +25,6 @@ HISTORIES = {
     "feedback": "eq. 9, what was picked and marked", "latest": "the latest turn alone",
     "average": "the average of the turns", "weighted": "the turns, later ones weigh more",
 }
-MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
-FUSIONS = {
-    "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
-    "pseudo-feedback": "Mean of the best, no language model",
-}
-GROUPS = ("Base methods", "History", "SoFT", "CoRR", "Yours")
 
 
 def method_title(settings: MethodSettings, methods: Mapping[str, Method]) -> str:
@@ -46,10 +41,7 @@ def method_line(settings: MethodSettings, methods: Mapping[str, Method]) -> str:
 
 def _steps(settings: MethodSettings) -> str:
     steps = [BASES[settings.base]]
-    if settings.reflection:
-        steps.append("pseudo-feedback" if settings.reflection.fusion == "pseudo-feedback" else "CoRR")
-    if settings.soft_filter:
-        steps.append("SoFT")
+    steps += [step.label_of(own) for step, own in steps_of(settings)]
     return " + ".join(steps)
 
 
@@ -61,11 +53,7 @@ def _numbers(settings: MethodSettings) -> list[str]:
         found.append(f"α {settings.alpha:g} · β {settings.beta:g} · γ {settings.gamma:g}")
     elif settings.history == "weighted":
         found.append(f"decay {settings.decay:g}")
-    if settings.reflection:
-        found.append(f"{settings.reflection.rounds} round{'' if settings.reflection.rounds == 1 else 's'}")
-    if settings.soft_filter:
-        found.append(f"λ {settings.soft_filter.weight:g}")
-    return found
+    return found + [figure for step, own in steps_of(settings) if (figure := step.figure(own))]
 
 
 def method_rows(settings: MethodSettings) -> list[tuple[str, str]]:
@@ -78,20 +66,7 @@ def method_rows(settings: MethodSettings) -> list[tuple[str, str]]:
     else:
         decay = f" (decay {settings.decay:g})" if settings.history == "weighted" else ""
         rows.append(("History", HISTORIES[settings.history] + decay))
-    if settings.reflection:
-        rows.append(("Reflection", _reflection_text(settings.reflection)))
-    if settings.soft_filter:
-        rows.append(("Filter", f"SoFT, λ {settings.soft_filter.weight:g}, {MODES[settings.soft_filter.mode].lower()}"))
-    return rows
-
-
-def _reflection_text(reflection: Reflection) -> str:
-    rounds = f"{reflection.rounds} round{'' if reflection.rounds == 1 else 's'}"
-    if reflection.fusion == "pseudo-feedback":
-        return f"mean of the best {reflection.images}, {rounds}, history {reflection.history_weight:g}"
-    seen = ", sees its query" if reflection.show_query else ""
-    return (f"CoRR, {rounds}, {reflection.images} pictures, {reflection.captions} captions, "
-            f"{reflection.fusion}, history {reflection.history_weight:g}{seen}")
+    return rows + [step.summary(own) for step, own in steps_of(settings)]
 
 
 def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str = "") -> list[Dict]:
@@ -103,7 +78,8 @@ def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str
         "chosen": method.name == current, "settings": method_to_dict(method.settings),
         "reason": cannot if method.settings.base == "joint" else "",
     } for method in methods.values()]
-    groups = [{"title": title, "methods": [row for row in rows if row["group"] == title]} for title in GROUPS]
+    titles = ("Base methods", "History", *(step.label for step in reversed(STEPS.values())), "Yours")
+    groups = [{"title": title, "methods": [row for row in rows if row["group"] == title]} for title in titles]
     if current is None:
         groups.insert(0, {"title": "In use", "methods": [{
             "name": "custom", "title": "Custom", "source": method_line(settings, methods).removeprefix("Custom: "),
@@ -115,10 +91,8 @@ def choices(settings: MethodSettings, methods: Mapping[str, Method], cannot: str
 def _group(method: Method) -> str:
     if method.name not in _own():
         return "Yours"
-    if method.settings.reflection:
-        return "CoRR"
-    if method.settings.soft_filter:
-        return "SoFT"
+    if (first := next(steps_of(method.settings), None)) is not None:
+        return first[0].label
     return "Base methods" if method.settings.history == "feedback" else "History"
 
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from cir_core.types.composition import ReflectionRound
+from cir_core.errors import SearchError
+from cir_core.support.texts import clean_text
+from cir_core.types.composition import Adjustment, Composition, ReflectionRound
 from cir_core.types.records import Turn
 from web.http.long_actions import Progress
+from web.search.actions.parts import Data
 from web.search.presenters.results import Captions, Dict, media_url, milliseconds, tile
+from web.search.presenters.step import StepPresenter
 
 SHOWN_LIVE = 12  # of the best so far
 
@@ -84,6 +89,32 @@ def _time(ms: float) -> str:
 def _small(gallery: str, image_id: str, version: str) -> Dict:
     return {"thumb": media_url("thumb", gallery, image_id, version),
             "full": media_url("full", gallery, image_id, version), "id": image_id}
+
+
+class ReflectionPresenter(StepPresenter):
+    template = "search/parts/reflection.html"
+
+    def panel(self, stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:
+        return reflection(stored, shown, gallery, version)
+
+    def change(self, made: Composition, before: Adjustment, data: Data) -> Adjustment:
+        """Takes ``rounds``, how many count, and ``rewritten``, another query of the last of them."""
+        return _reflected(made, before, data) if "rounds" in data else before
+
+    def changed(self, adjustment: Adjustment) -> list[str]:
+        return ["reflection"] if adjustment.rounds is not None or adjustment.rewritten is not None else []
+
+
+def _reflected(made: Composition, before: Adjustment, data: Data) -> Adjustment:
+    count = data["rounds"]
+    if not isinstance(count, int) or isinstance(count, bool) or not 0 <= count <= len(made.rounds):
+        raise SearchError("The page is out of date. Reload it.")
+    rewritten = None
+    if count and isinstance(data.get("rewritten"), str):
+        rewritten = clean_text(data["rewritten"], required=False) or None
+        if rewritten == made.rounds[count - 1].query:
+            rewritten = None
+    return replace(before, rounds=None if count == len(made.rounds) else count, rewritten=rewritten)
 
 
 def reflection(stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import urlencode
 
+from cir_core.methods.steps import ranked_with
 from cir_core.search.protocol import card_to_dict
 from cir_core.sessions.store import SessionSummary
 from cir_core.types.composition import Marks
@@ -150,7 +151,7 @@ def protocol_rows(card: ProtocolCard) -> list[tuple[str, str]]:
 def how_found(session: SearchSession, turn: Turn, version: str = "") -> Dict:
     card, made = session.protocol, turn.composition
     if made is not None and turn.protocol_digest != card.digest:  # kept from changes to another turn
-        card = replace(card, method=replace(card.method, soft_filter=made.soft_filter), digest=turn.protocol_digest)
+        card = replace(card, method=ranked_with(card.method, made), digest=turn.protocol_digest)
     return {
         "caption": turn.caption, "text": turn.modification_text, "merged": turn.merged_text,
         "notes": list(turn.notes), "timings": timings(turn), "digest": card.digest,

@@ -22,12 +22,10 @@ export function methodParts() {
 }
 function fillDetails() {
   const method = chosen();
-  const { rounds, images, captions, fusion, history_weight } = method.reflection || {};
-  const { weight, mode } = method.soft_filter || {};
-  const { alpha, beta, gamma, decay, text_weight } = method;
-  for (const [name, to] of Object.entries({ alpha, beta, gamma, decay, text_weight, rounds, images, captions, fusion, history_weight, weight, mode })) {
-    const field = $(`#drawer-settings input[name=${name}], #drawer-settings select[name=${name}]`);
-    if (to === undefined || !field) continue;
+  for (const field of /** @type {HTMLInputElement[]} */ ($$("#drawer-settings [data-setting]"))) {
+    // "alpha" is the method's, "soft_filter.weight" one of its steps'.
+    const to = (field.dataset.setting ?? "").split(".").reduce((settings, key) => settings?.[key], method);
+    if (to === undefined) continue;
     field.value = to;
     field.dispatchEvent(new Event("input", { bubbles: true }));
   }

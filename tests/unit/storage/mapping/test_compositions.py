@@ -64,6 +64,8 @@ def test_no_field_is_forgotten():
         (composition.usage, loaded.usage),
     ]:
         for field in fields(record):
+            if field.name == "step_parts":  # what other kinds of steps keep
+                continue
             kept = getattr(back, field.name)
             if field.default is not MISSING and not isinstance(kept, np.ndarray):
                 assert kept != field.default, field.name

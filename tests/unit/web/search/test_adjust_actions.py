@@ -21,6 +21,7 @@ from web.search.actions.adjust import marks_of
 from web.search.actions.base import begin, perform
 from web.search.presenters import methods, reflection, soft_filter
 from web.search.presenters.adjusted_turn import shown_turn
+from web.search.presenters.moves import moves as ranking_moves
 from web.search.screen import Screen
 from web.search.view import UiState
 
@@ -203,7 +204,7 @@ def test_leaving_changes_behind_is_said(services):
 def test_what_moved_is_against_the_same_turn_without_a_filter(services):
     view = perform(services, searched(services), "moves", {"on": True})
     seen = shown_of(services, view)
-    moves = soft_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
+    moves = ranking_moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
     before = {hit.image_id: hit.rank for hit in seen.then}
     for hit in seen.now:
         was, move = before[hit.image_id], moves["tiles"].get(hit.image_id)
@@ -215,7 +216,7 @@ def test_what_moved_is_against_the_same_turn_without_a_filter(services):
     assert gone == top_then - top_now
     still = perform(services, perform(services, view, "adjust", {"weight": 0.0}), "moves", {"on": True})
     seen = shown_of(services, still)
-    moves = soft_filter.moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
+    moves = ranking_moves(seen.then, seen.now, 60, NAME, "v", lambda _: None)
     assert {move["text"] for move in moves["tiles"].values()} == {"="}
 
 

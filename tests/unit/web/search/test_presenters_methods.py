@@ -11,7 +11,8 @@ from cir_core.search.protocol import make_card
 from cir_core.types.composition import Adjustment, Composition, Marks, Usage
 from cir_core.types.methods import MethodSettings, Reflection, SoftFilter
 from cir_core.types.records import Branch, EncoderIdentity, Hit, SearchSession, Turn
-from web.search.presenters import methods, results, soft_filter
+from web.search.presenters import methods, results, steps
+from web.search.presenters.moves import moves as ranking_moves
 from web.search.view import UiState
 from web.ui.templating import fill
 
@@ -112,13 +113,13 @@ def test_moves_of_a_small_ranking():
     # Without the filter a b c d; with it c a e b, of which the first three are shown.
     then = [Hit(image, 1 - n / 10, n + 1) for n, image in enumerate("abcd")]
     now = [Hit(image, 1 - n / 10, n + 1) for n, image in enumerate("caeb")]
-    moves = soft_filter.moves(then, now, 3, "g", "v", lambda _: None)
+    moves = ranking_moves(then, now, 3, "g", "v", lambda _: None)
     assert {image: move["text"] for image, move in moves["tiles"].items()} == {"c": "↑2", "a": "↓1", "e": "new"}
     assert [(item["id"], item["then"], item["now"]) for item in moves["gone"]] == [("d", 4, "beyond 4")]
 
 
 def test_the_bar_of_changes_says_which():
-    assert soft_filter.changes(UiState("g")) is None
+    assert steps.changes(UiState("g")) is None
     view = UiState("g", adjustment=Adjustment(soft_filter=SoftFilter(0.5), rounds=1), undo=(Adjustment(),))
-    assert soft_filter.changes(view) == {"unkept": True, "undo": True, "what": "reflection, filter"}
-    assert soft_filter.changes(replace(view, adjustment=Adjustment()))["unkept"] is False
+    assert steps.changes(view) == {"unkept": True, "undo": True, "what": "reflection, filter"}
+    assert steps.changes(replace(view, adjustment=Adjustment()))["unkept"] is False
