@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.fuzz.bombs import attempts, bombs
 
 
+@pytest.mark.slow   # a fork for each bomb and reader
 def test_every_reader_takes_bombs_in_bounded_memory(tmp_path: Path) -> None:
     tried = list(attempts(tmp_path, each=3))
     assert [attempt for attempt in tried if attempt.bad] == []
