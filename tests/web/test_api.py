@@ -63,7 +63,7 @@ def test_with_an_image(client: Client, tmp_path: Path) -> None:
     ({"text": "in red"}, "Give a reference"),
     ({"text": "in red", "session_id": "nosuchsession000"}, "session"),
     ({"text": "  "}, "Say what should be different"),
-    ({"text": "x" * 1001}, "1000 is the most"),
+    ({"text": "x" * 1001}, "the limit is 1,000"),
     ({"reference": "any", "text": "in red", "k": 0}, "1 to 1000"),
     ({"reference": "any", "text": "in red", "k": 1000.5}, "k is 1000.5; it must be a whole number"),
 ])

@@ -71,7 +71,7 @@ def one_of(query: Mapping[str, str], name: str, choices: Collection[str], usual:
 
 def _selection(text: str) -> Selection:
     if len(text) > _LONGEST_SELECT:
-        raise StudyError(f"“select” has {len(text):,} characters; {_LONGEST_SELECT:,} is the most. Choose less.")
+        raise StudyError(f"“select” has {len(text):,} characters; the limit is {_LONGEST_SELECT:,}. Choose less.")
     try:
         given = orjson.loads(text)
     except orjson.JSONDecodeError:

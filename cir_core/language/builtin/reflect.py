@@ -18,9 +18,9 @@ from cir_core.language.tasks import ReflectAnswer
 
 Counts = Mapping[str, tuple[int, int]]  # group: how many candidates meet it, how many speak of it
 
-_STRATEGY = "Says what the text asks for and what at most half of the candidates show, and leaves out the rest."
-_NOTHING_WRONG = "Most candidates show everything that is wanted, so the whole description is asked for again."
-_AGAIN = "That was asked before and something is still missing, so it is said in another selection."
+_STRATEGY = "The query keeps what the text asks for and what at most half of the candidates show."
+_NOTHING_WRONG = "Most candidates show everything that is wanted: the whole description is used again."
+_AGAIN = "This query was tried before and something is still missing: another selection is used."
 
 
 def reflect(

@@ -18,16 +18,16 @@ BASES = {
 }
 BASES_AT_LENGTH = {
     "cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
-    "slerp": "Slerp of image and text", "joint": "An encoder that composes",
+    "slerp": "Slerp of image and text", "joint": "Composing encoder",
 }
 HISTORIES = {
-    "feedback": "eq. 9, what was picked and marked", "latest": "the latest turn alone",
-    "average": "the average of the turns", "weighted": "the turns, later ones weigh more",
+    "feedback": "eq. 9, picked and marked images", "latest": "the latest turn only",
+    "average": "the average of the turns", "weighted": "the turns, weighted towards later ones",
 }
 MODES = {"both": "Both", "reward": "Reward only", "penalty": "Penalty only"}
 FUSIONS = {
     "slerp": "Slerp", "linear": "Linear", "replace": "Replace",
-    "pseudo-feedback": "Mean of the best, no language model",
+    "pseudo-feedback": "Mean of the top results, no language model",
 }
 GROUPS = ("Base methods", "History", "SoFT", "CoRR", "Yours")
 
@@ -88,9 +88,9 @@ def method_rows(settings: MethodSettings) -> list[tuple[str, str]]:
 def _reflection_text(reflection: Reflection) -> str:
     rounds = f"{reflection.rounds} round{'' if reflection.rounds == 1 else 's'}"
     if reflection.fusion == "pseudo-feedback":
-        return f"mean of the best {reflection.images}, {rounds}, history {reflection.history_weight:g}"
+        return f"mean of the top {reflection.images}, {rounds}, history {reflection.history_weight:g}"
     seen = ", sees its query" if reflection.show_query else ""
-    return (f"CoRR, {rounds}, {reflection.images} pictures, {reflection.captions} captions, "
+    return (f"CoRR, {rounds}, {reflection.images} images, {reflection.captions} captions, "
             f"{reflection.fusion}, history {reflection.history_weight:g}{seen}")
 
 

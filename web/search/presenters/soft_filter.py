@@ -14,11 +14,11 @@ TOP = 20        # a result that leaves these is worth a mention
 MOST_GONE = 12
 
 ROWS = (
-    ("keep", "Keep", "a", "what stays of the reference", "for example: short sleeves"),
-    ("add", "Add", "a", "what is asked for", "for example: red"),
-    ("remove", "Remove", "a", "what of the reference must go", "for example: blue"),
+    ("keep", "Keep", "a", "what to keep from the reference", "for example: short sleeves"),
+    ("add", "Add", "a", "what to add", "for example: red"),
+    ("remove", "Remove", "a", "what to remove from the reference", "for example: blue"),
     ("prescriptive", "Must show", "t", "a caption of the wanted image", "for example: a red dress"),
-    ("proscriptive", "Must not show", "t", "a caption of what is not wanted", "for example: a blue dress"),
+    ("proscriptive", "Must not show", "t", "a caption of an unwanted image", "for example: a blue dress"),
 )
 
 
@@ -58,9 +58,9 @@ def moves(then: Sequence[Hit], now: Sequence[Hit], shown: int, gallery: str, ver
 def _move(rank: int, was: int | None, shown: int) -> Dict:
     """``was`` is the rank without the filter, None when it was further down than was looked."""
     if was == rank:
-        return {"kind": "same", "text": "=", "title": f"rank {rank} without the filter too"}
+        return {"kind": "same", "text": "=", "title": f"also rank {rank} without the filter"}
     if was is None or was > shown:
-        title = f"rank {was} without the filter" if was else "far down without the filter"
+        title = f"rank {was} without the filter" if was else "much lower without the filter"
         return {"kind": "new", "text": "new", "title": title}
     up = was > rank
     return {"kind": "up" if up else "down", "text": f"{'↑' if up else '↓'}{abs(was - rank)}",

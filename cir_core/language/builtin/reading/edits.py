@@ -87,7 +87,8 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         return []
     current = new.get(group)
     if value and current is not None and current != value:
-        return [] if group == "category" else [f"there was no '{_phrase(group, value)}' to take away"]
+        verb = "has no" if group in ("trim", "sleeves", "neckline") else "is not"
+        return [] if group == "category" else [f"Nothing to remove: the reference {verb} “{_phrase(group, value)}”"]
     if group == "sleeves":
         if value == "sleeveless":
             return _sleeved(new)
@@ -99,11 +100,11 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         default = "crew"
     if default is not None:
         if current == default and group in ("pattern", "trim"):
-            return [f"there was no {group} to take away"]
+            return [f"Nothing to remove: the reference has no {group}"]
         new[group] = default
         return []
     new.pop(group, None)
-    return [f"the {group} is left open"] if current else []
+    return [f"The {group} is left open"] if current else []
 
 
 def _step(new: dict[str, str], edit: Edit) -> list[str]:
@@ -120,7 +121,7 @@ def _step(new: dict[str, str], edit: Edit) -> list[str]:
 def _sleeved(new: dict[str, str]) -> list[str]:
     if new.get("sleeves") in ("sleeveless", "straps"):
         new["sleeves"] = "short"
-        return ["no length was given, so the sleeves are taken as short"]
+        return ["No sleeve length given: short sleeves assumed"]
     return []
 
 
@@ -130,7 +131,7 @@ def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
     elif new.get("trim", NONE) != NONE and "trim" not in wanted:
         new["trim"] = NONE
     elif not wanted:
-        return ["it is as simple as this vocabulary can say"]
+        return ["It is already as simple as the vocabulary allows"]
     return []
 
 
@@ -142,8 +143,8 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
     if on_trim and pattern is None:
         pattern = new["pattern"] = "plain"
     if on_trim and pattern != "plain":
-        notes.append(f"the {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be said "
-                     "beside a pattern")
+        notes.append(f"The {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be combined "
+                     "with a pattern")
         new["second_colour"] = old.get("second_colour", NONE)
     elif not named and "pattern" in old and (pattern == "plain") != (old["pattern"] == "plain"):
         new["second_colour"] = NONE  # it belonged to the pattern that is gone, or to the trim alone

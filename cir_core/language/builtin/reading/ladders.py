@@ -42,15 +42,15 @@ def step(group: str, value: str | None, direction: int) -> str | None:
 
 
 END_WORDS = {
-    ("sleeves", 1): "the sleeves are the longest already",
-    ("sleeves", -1): "there are no sleeves to shorten",
-    ("length", 1): "it is the longest already",
-    ("length", -1): "it is the shortest already",
-    ("fit", 1): "it is the loosest already",
-    ("fit", -1): "it is the tightest already",
-    ("neckline", 1): "the neckline cannot be put lower",
-    ("neckline", -1): "the neckline cannot be put higher",
-    ("shade", 1): "no darker colour is known",
-    ("shade", -1): "no lighter colour is known",
+    ("sleeves", 1): "The sleeves are already the longest",
+    ("sleeves", -1): "There are no sleeves to shorten",
+    ("length", 1): "It is already the longest",
+    ("length", -1): "It is already the shortest",
+    ("fit", 1): "It is already the loosest",
+    ("fit", -1): "It is already the tightest",
+    ("neckline", 1): "The neckline cannot be lower",
+    ("neckline", -1): "The neckline cannot be higher",
+    ("shade", 1): "There is no darker colour in the vocabulary",
+    ("shade", -1): "There is no lighter colour in the vocabulary",
 }
 """What to say when :func:`step` has nowhere to go."""

@@ -150,7 +150,7 @@ class _Interpreter:
         ahead = self.items[place + 1] if place + 1 < len(self.items) else None
         if ahead is not None and ahead.value_of("colour"):
             if not self.negation and not self.keep:
-                self.notes.append(f"read '{item.text} {ahead.text}' as '{ahead.value_of('colour')}'")
+                self.notes.append(f"Treated “{item.text} {ahead.text}” as “{ahead.value_of('colour')}”")
         elif self.degree:
             self._degree("shade", item.sense.direction)
         elif not self.negation and not self.keep:
@@ -199,7 +199,7 @@ class _Interpreter:
             pairs = ((group, value),) if of_sleeves else item.sense.pairs
             self.edits += [Edit("set", *pair) for pair in pairs]
             if item.sense.loosely:
-                self.notes.append(f"read '{item.text}' as '{value}'")
+                self.notes.append(f"Treated “{item.text}” as “{value}”")
         self.degree = 0
         return None
 
@@ -238,7 +238,7 @@ class _Interpreter:
                     self.taken.add(run.piece_at)
             for item in self.items[place : run.end]:
                 if item.sense.loosely:
-                    self.notes.append(f"read '{item.text}' as '{item.value_of('colour')}'")
+                    self.notes.append(f"Treated “{item.text}” as “{item.value_of('colour')}”")
         self.degree = 0
         return run.end
 
@@ -257,9 +257,9 @@ class _Interpreter:
         return self.items[place + 1 : place + 2] != () and self.items[place + 1].text == "ones"
 
     def _kept(self, item: Item) -> None:
-        self.notes.append(f"kept as it is: {item.text}")
+        self.notes.append(f"Unchanged: {item.text}")
 
     def _keep_as_typed(self, core: str, phrase: str) -> None:
         self.extras.append(phrase)
         if not self.is_caption:
-            self.notes.append(f"kept as typed: '{core}'")
+            self.notes.append(f"Not understood, used as typed: “{core}”")

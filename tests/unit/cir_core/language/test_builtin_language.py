@@ -170,18 +170,18 @@ def test_merged_text(caption: str, text: str, query: str) -> None:
 
 
 @pytest.mark.parametrize(("caption", "text", "note"), [
-    (RED, "with a dragon", "kept as typed: 'dragon'"),
-    (RED, "is stripped", "read 'stripped' as 'striped'"),
-    (RED, "is burgundy", "read 'burgundy' as 'red'"),
-    (LONG, "longer", "it is the longest already"),
-    (LONG, "longer sleeves", "the sleeves are the longest already"),
-    (TOP, "darker", "no darker colour is known"),
-    (RED, "keep the sleeves", "kept as it is: sleeves"),
-    (RED, "remove the bow", "there was no 'bow' to take away"),
-    (RED, "no dragon", "'dragon' is not in the description, so it could not be taken away"),
-    (RED, "is it", "nothing in the text changed the description"),
-    (LONG, "has a red bow", "the red of the trim cannot be said beside a pattern"),
-    ("", "in red", "there was no caption of the reference, so the query is the modification text alone"),
+    (RED, "with a dragon", "Not understood, used as typed: “dragon”"),
+    (RED, "is stripped", "Treated “stripped” as “striped”"),
+    (RED, "is burgundy", "Treated “burgundy” as “red”"),
+    (LONG, "longer", "It is already the longest"),
+    (LONG, "longer sleeves", "The sleeves are already the longest"),
+    (TOP, "darker", "There is no darker colour in the vocabulary"),
+    (RED, "keep the sleeves", "Unchanged: sleeves"),
+    (RED, "remove the bow", "Nothing to remove: the reference has no “bow”"),
+    (RED, "no dragon", "Nothing to remove: the description has no “dragon”"),
+    (RED, "is it", "No change recognised in your text"),
+    (LONG, "has a red bow", "The red of the trim cannot be combined with a pattern"),
+    ("", "in red", "No caption of the reference: the query is the modification text only"),
 ])
 def test_note(caption: str, text: str, note: str) -> None:
     assert note in merge(caption, text).notes
@@ -253,7 +253,7 @@ def test_any_text_is_answered(caption: str, text: str) -> None:
 def test_endless_text_is_cut() -> None:
     answer = merge(RED, "in blue " + "blorple " * 5000)
     assert answer.query.startswith("a blue")
-    assert "only the first 200 words were read" in answer.notes
+    assert "Only the first 200 words were read" in answer.notes
 
 
 class FakeTexts:
@@ -282,7 +282,7 @@ def test_caption_of_a_garment() -> None:
 def test_caption_of_something_else_is_empty_and_says_why() -> None:
     answer = MODEL.complete(CaptionTask(Picture(features=np.array([0, 1], dtype=np.float32))))
     assert answer.caption == ""
-    assert "only describes garments" in answer.notes[0] and "connect a language model" in answer.notes[0]
+    assert "only describes garments" in answer.notes[0] and "Connect a language model" in answer.notes[0]
 
 
 def test_known_caption_is_used_as_it_is() -> None:
@@ -292,7 +292,7 @@ def test_known_caption_is_used_as_it_is() -> None:
 def test_caption_without_features_says_what_to_do() -> None:
     image = Image.new("RGB", (4, 4))
     answer = BuiltinLanguageModel().complete(CaptionTask(Picture.of(image)))
-    assert answer.caption == "" and "index the gallery" in answer.notes[0]
+    assert answer.caption == "" and "Index the gallery" in answer.notes[0]
 
 
 def test_features_of_another_encoder_are_refused() -> None:

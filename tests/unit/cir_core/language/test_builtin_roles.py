@@ -80,7 +80,7 @@ def test_no_negation_on_the_proscriptive_side() -> None:
 def test_constraints_of_another_image_are_the_text_alone() -> None:
     answer = constrain(DOG, "two dogs")
     assert (answer.prescriptive, answer.proscriptive, answer.keep, answer.remove) == ("two dogs", "", (), ())
-    assert "does not speak of a garment" in answer.notes[0]
+    assert "describes no garment" in answer.notes[0]
 
 
 # Of four candidates three have long sleeves, one is navy, none has the belt.
@@ -148,7 +148,7 @@ def test_difference_says_the_most_salient_change_that_was_not_spoken_of() -> Non
 
 def test_difference_repeats_itself_only_when_all_was_said() -> None:
     answer = difference(RED, RED.replace("red", "navy"), ["is navy"])
-    assert answer.instruction == "Change the colour to navy" and "spoken of before" in answer.notes[0]
+    assert answer.instruction == "Change the colour to navy" and "mentioned before" in answer.notes[0]
 
 
 def test_no_difference_is_said_so() -> None:

@@ -335,7 +335,7 @@ def test_an_invited_person_makes_an_account_and_is_in(browse, people):
     secret, client = people.invite("annotator", 7, 1, "Ada"), browse()
     page = client.get(f"/join/{secret}")
     assert page.status_code == 200
-    assert "annotator" in page.text and "judge the items given to them" in page.text
+    assert "annotator" in page.text and "judge assigned items" in page.text
     assert page.headers["referrer-policy"] == "same-origin"
     assert client.head(f"/join/{secret}").status_code == 200
     answer = join(client, secret)

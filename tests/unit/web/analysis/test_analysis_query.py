@@ -53,7 +53,7 @@ def test_all_of_it():
     ({"select": json.dumps({"datasets": ["x"] * 501})}, "at most 500"),
     ({"select": json.dumps({"datasets": ["x" * 201]})}, "more than 200 characters"),
     ({"select": '{"block_only": 1}'}, "true or false"),
-    ({"select": " " * 100_001}, "100,000 is the most"),
+    ({"select": " " * 100_001}, "the limit is 100,000"),
 ])
 def test_what_is_wrong_is_said_in_a_sentence(query, said):
     with pytest.raises(StudyError) as problem:
