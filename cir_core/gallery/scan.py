@@ -56,7 +56,7 @@ def scan_folder(source: Path) -> Scan:
         if looks_like_image(head):
             found.append(path)
         else:
-            reason = f"is not an image cirque can read ({KNOWN})." if head else "is empty (0 bytes)."
+            reason = f"is not in a readable image format. Use {KNOWN}." if head else "is empty (0 bytes)."
             skipped.append((path, reason))
     ids = _ids([_spelled(path) for path in found])
     return Scan(tuple(Entry(i, p) for i, p in zip(ids, found, strict=True)), tuple(skipped))

@@ -210,13 +210,13 @@ def _header(stream: BinaryIO, head: bytes, name: str) -> Image.Image:
             return image
     if looks_like_image(head):
         raise ImageUnreadable(f"{name} is damaged: it starts like an image, but its header cannot be read.")
-    raise ImageUnreadable(f"{name} is not an image cirque can read ({KNOWN}).")
+    raise ImageUnreadable(f"{name} is not in a readable image format. Use {KNOWN}.")
 
 
 @cache
 def _plugins() -> tuple[tuple[Callable[..., Any], Callable[[bytes], bool | str] | None], ...]:
     Image.init()
-    with contextlib.suppress(ImportError):  # HEIC files are then "not an image cirque can read"
+    with contextlib.suppress(ImportError):  # HEIC files then cannot be read
         importlib.import_module("pillow_heif").register_heif_opener(thumbnails=False)
     return tuple(Image.OPEN[name] for name in _FORMATS if name in Image.OPEN)
 

@@ -254,7 +254,7 @@ def test_the_image_is_no_file_of_the_machine_and_no_address_inside(served: Serve
     ("search", {"text": "in red", "x" * 5000: "red"}, "“" + "x" * 20),
     ("pass_gate", {"study": "Shops", "kind": "check", "token": "token-0001", "answer": {}}, "“answer”"),
     ("search", {"text": "in red", "image": "data:image/png;base64,????"}, "is empty (0 bytes)"),
-    ("search", {"text": "in red", "image": "data:image/png;base64,bm8gaW1hZ2U="}, "not an image cirque can read"),
+    ("search", {"text": "in red", "image": "data:image/png;base64,bm8gaW1hZ2U="}, "not in a readable image format"),
     ("progress", {}, "“study”"),
     ("progress", {"study": "Nowhere"}, "No study 'Nowhere'"),
     ("save_judgement", {"study": "Valid", "item": "x", "answer": {}, "token": "t"}, "8 to 64 letters"),

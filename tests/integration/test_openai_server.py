@@ -287,7 +287,7 @@ def test_an_image_too_large_is_sent_smaller_once(refused):
 
 def test_a_text_too_large():
     with ChatServer([refusal(413, "Payload Too Large")]) as server, connected(server) as model:
-        assert "request too large" in fails(model)
+        assert "request as too large" in fails(model)
         assert len(server.requests) == 1
 
 
@@ -385,7 +385,7 @@ def test_a_server_that_finds_it_improper_is_asked_once(refused):
     with ChatServer([refused]) as server, connected(server) as model:
         message = fails(model, task=CaptionTask(Picture.of(NOISE)))
         assert len(server.requests) == 1 and model.answer_mode == "json_schema"
-    assert "against its rules" in message and "Word the request differently" in message
+    assert "for its content" in message and "Rephrase the request" in message
 
 
 def test_a_refusal_for_a_reason_we_do_not_know_is_final():

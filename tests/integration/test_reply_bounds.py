@@ -92,7 +92,7 @@ def test_a_compressed_reply_is_not_asked_for_and_not_decompressed(streams):
 def test_deep_brackets_below_the_bound_are_a_fault_like_any_other():
     for content in (b"[" * 20_000, b'{"choices": ' + b"[" * 20_000 + b"]" * 20_000 + b"}"):
         with ChatServer([Reply(body=content)]) as server:
-            assert "did not answer like a chat server" in asked(server, None)
+            assert "did not return a chat completion" in asked(server, None)
 
 
 def test_what_a_server_says_at_length_is_not_looked_through_whole():

@@ -50,7 +50,7 @@ def cohen(a: Codes, b: Codes, categories: int, undefined: Undefined = "null") ->
         return Estimate(None, 0, reason=NOT_SHARED)
     table = np.bincount(a[both].astype(np.int64) * categories + b[both], minlength=categories**2)
     if table.reshape(categories, categories).diagonal().max() == n:
-        return _constant("both used one and the same category throughout", n, undefined)
+        return _constant("both raters used a single category", n, undefined)
     # scikit-learn gives the same number (a test) in thirty times the time, which counts with many pairs.
     from statsmodels.stats.inter_rater import cohens_kappa
 
@@ -75,7 +75,7 @@ def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
     said = f"{_count(n, ratings.unit)} with {each} answers each; {left:,} with another number left out" if left else ""
     codes = ratings.codes[chosen]
     if _one_category(codes):
-        return _constant("all used one and the same category throughout", n, undefined, said)
+        return _constant("all raters used a single category", n, undefined, said)
     from statsmodels.stats.inter_rater import fleiss_kappa
 
     return Estimate(float(fleiss_kappa(counts(codes, len(ratings.categories)))), n, reason=said)
@@ -98,7 +98,7 @@ def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") 
     if not len(paired):
         return Estimate(None, 0, reason=_too_few(ratings))
     if _one_category(paired):
-        return _constant("all used one and the same category throughout", len(paired), undefined)
+        return _constant("all raters used a single category", len(paired), undefined)
     import evalica
     import pandas as pd
 
@@ -119,7 +119,7 @@ def positive_rate(ratings: Ratings) -> Estimate:
     if len(ratings.categories) != 2:
         raise ValueError("a positive rate needs two categories")
     if not (n := int((ratings.codes >= 0).sum())):
-        return Estimate(None, 0, reason="there are no answers")
+        return Estimate(None, 0, reason="no answers")
     return Estimate(float((ratings.codes == 1).sum() / n), n)
 
 
@@ -146,7 +146,7 @@ def _constant(why: str, n: int, undefined: Undefined, also: str = "") -> Estimat
 
 
 def _too_few(ratings: Ratings) -> str:
-    return f"no {ratings.unit} has answers of two people"
+    return f"no {ratings.unit} has answers from two people"
 
 
 def _count(n: int, unit: str) -> str:

@@ -16,7 +16,7 @@ from annotation.analysis.statistics.matrix import Codes, Ratings
 
 LEAST_ITEMS = 20
 LEAST_RARER = 10
-_TOO_LOW = "the interval is probably too narrow and too low"
+_TOO_LOW = "interval unreliable"
 
 
 def fleiss_with_interval(estimate: Estimate, values: Values, ratings: Ratings) -> Estimate:
@@ -50,7 +50,7 @@ def kappa_with_interval(estimate: Estimate, values: Values, codes: Codes, of: Ra
         said = f"only {units} {of.unit}s: {_TOO_LOW}"
     elif rarer < LEAST_RARER:
         # Not the units with a rare answer among theirs: of nine people one slip is enough for that.
-        said = f"the rarer answer has the weight of only {rarer:.1f} of {units:,} {of.unit}s: {_TOO_LOW}"
+        said = f"rarer answer on only ≈ {rarer:.1f} of {units:,} {of.unit}s: {_TOO_LOW}"
     else:
         return found
     return replace(found, reason="; ".join(filter(None, (found.reason, said))))

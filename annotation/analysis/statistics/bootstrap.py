@@ -73,9 +73,9 @@ def interval(
         what: what they are, in the plural. Of "people" :data:`LEAST_PEOPLE` are needed.
     """
     if not len(values):
-        return None, None, "no draws were made"
+        return None, None, "no bootstrap requested"
     if what == PEOPLE and units is not None and units < LEAST_PEOPLE:
-        return None, None, f"no interval: draws of people need {LEAST_PEOPLE} of them, not {units}"
+        return None, None, f"no interval: resampling people needs at least {LEAST_PEOPLE}, not {units}"
     defined = values[~np.isnan(values)]
     missing = len(values) - len(defined)
     if missing > _MOST_UNDEFINED * len(values):
@@ -84,7 +84,7 @@ def interval(
         return None, None, "no interval: all draws give the same number"
     edge = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(defined, (edge, 100 - edge))
-    said = f"undefined in {missing:,} of {len(values):,} draws, which the interval leaves out" if missing else ""
+    said = f"undefined in {missing:,} of {len(values):,} draws, excluded from the interval" if missing else ""
     return float(low), float(high), "; ".join(filter(None, (said, _few(units, what))))
 
 
@@ -99,4 +99,4 @@ def with_interval(estimate: Estimate, values: Values, units: int | None = None, 
 
 def _few(units: int | None, what: str) -> str:
     few = units is not None and units < (_MANY_PEOPLE if what == PEOPLE else LEAST_UNITS)
-    return f"drawn from {units} {what}: read the interval with care" if few else ""
+    return f"resampled from {units} {what}: interpret the interval with care" if few else ""

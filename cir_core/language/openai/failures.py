@@ -118,7 +118,7 @@ def explained(error: Fault, server: Server, tries: int) -> LanguageModelError:
         return _by_status(error, status, server, tries)
     if isinstance(error, NotChat):
         return LanguageModelError(
-            f"{server.host} did not answer like a chat server ({_short(error, server)}). Check "
+            f"{server.host} did not return a chat completion ({_short(error, server)}). Check "
             "CIRQUE_LLM_BASE_URL; for most servers it ends in /v1."
         )
     if isinstance(error, ReplyRefused):
@@ -140,14 +140,14 @@ def out_of_time(error: Fault | None, server: Server, seconds: float) -> Language
 
 def refused_size(said: str, server: Server) -> LanguageModelError:
     return LanguageModelError(
-        f"{server.host} finds the request too large: {_cut(server.redacted(said))} Shorten what you typed, or raise "
+        f"{server.host} rejects the request as too large: {_cut(server.redacted(said))} Shorten what you typed, or raise "
         "the limit of the server."
     )
 
 
 def refused_images(said: str, server: Server, edge: int) -> LanguageModelError:
     return LanguageModelError(
-        f"{server.host} does not take images of {edge} pixels either: {_cut(server.redacted(said))} Lower "
+        f"{server.host} rejects images of {edge} pixels as well: {_cut(server.redacted(said))} Lower "
         "CIRQUE_LLM_IMAGE_EDGE, or raise the limit of the server."
     )
 
@@ -156,22 +156,22 @@ def _by_status(error: Fault, status: int, server: Server, tries: int) -> Languag
     said = _short(error, server)
     if is_policy(error):
         return LanguageModelError(
-            f"{server.host} finds the request against its rules (HTTP {status}): {said} Word the request differently, "
-            "or take another image."
+            f"{server.host} rejects the request for its content (HTTP {status}): {said} Rephrase the request, or "
+            "choose another image."
         )
     if status in (401, 403):
-        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "wants a key, and CIRQUE_LLM_API_KEY is empty"
-        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and what it may be used for.")
+        key = "refuses the key in CIRQUE_LLM_API_KEY" if server.key else "requires an API key, and CIRQUE_LLM_API_KEY is empty"
+        return LanguageModelError(f"{server.host} {key} (HTTP {status}). Check the key and its permissions.")
     if status == 404 or (status == 400 and _MODEL.search(words_of(error))):
         return LanguageModelError(
             f"{server.host} knows no model '{server.model}' at this address (HTTP {status}: {said}). Check "
             "CIRQUE_LLM_MODEL and CIRQUE_LLM_BASE_URL; for most servers the address ends in /v1."
         )
     if _no_credit(error):
-        return LanguageModelUnavailable(f"{server.host} says that the account has no credit left. Check its billing.")
+        return LanguageModelUnavailable(f"{server.host} reports that the account has no credit left. Check its billing.")
     if status == 429:
         return LanguageModelUnavailable(
-            f"{server.host} takes no more requests at the moment (HTTP 429){_tried(tries)}. Wait a little, or lower "
+            f"{server.host} is rate-limiting requests (HTTP 429){_tried(tries)}. Wait a little, or lower "
             "CIRQUE_LLM_CONCURRENCY."
         )
     if status == 408 or status >= 500:

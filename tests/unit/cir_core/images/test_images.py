@@ -99,7 +99,7 @@ def test_the_content_decides_not_the_name(tmp_path):
 @pytest.mark.parametrize(
     ("data", "said"),
     [(b"", "photo.jpg is empty (0 bytes)"),
-     (b"hello " * 99, "photo.jpg is not an image cirque can read (JPEG, PNG, WebP, GIF, HEIC"),
+     (b"hello " * 99, "photo.jpg is not in a readable image format. Use JPEG, PNG, WebP, GIF, HEIC"),
      (encoded(corners())[:30], "photo.jpg is damaged"),
      (encoded(Image.effect_noise((99, 99), 50), "JPEG")[:1500], "photo.jpg is cut off"),
      (encoded(Image.effect_noise((99, 99), 50))[:1500], "photo.jpg is cut off"),

@@ -461,7 +461,7 @@ def test_a_report_that_is_there_waits_for_no_other(
         put_off.append(work)
         return Deferred(work)
 
-    monkeypatch.setattr(routes, "Later", counted)
+    monkeypatch.setattr(routes, "Deferred", counted)
     fetch(client, "report", study, draws=0)
     assert len(put_off) == 0
     for _ in range(3):
@@ -480,7 +480,7 @@ def test_the_answers_of_a_large_study_are_not_read_at_once(
         put_off.append(work)
         return Deferred(work)
 
-    monkeypatch.setattr(routes, "Later", counted)
+    monkeypatch.setattr(routes, "Deferred", counted)
     monkeypatch.setattr(report_cache, "_LARGE", 19)
     fetch(client, "disputed", study)
     assert len(put_off) == 1
