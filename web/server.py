@@ -176,11 +176,11 @@ def _listen(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             raise SettingsError(
-                f"Port {port} is taken, perhaps by another cirque. Take the next one: "
+                f"Port {port} is in use, perhaps by another cirque. Use the next one: "
                 f"CIRQUE_PORT={port + 1}, or any free one: CIRQUE_PORT=0."
             ) from error
         if error.errno == errno.EACCES:
-            raise SettingsError(f"Port {port} needs special rights. Take one above 1023: CIRQUE_PORT=7860.") from error
+            raise SettingsError(f"Port {port} needs special rights. Use one above 1023: CIRQUE_PORT=7860.") from error
         raise SettingsError(f"Cannot listen on {host}:{port}: {error.strerror}. Check CIRQUE_HOST.") from error
     return listener
 

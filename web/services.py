@@ -87,8 +87,8 @@ def _make_home(settings: Settings) -> None:
     try:
         settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
-        raise StorageError(f"The home folder {settings.home} cannot be made: {error.strerror}. Point CIRQUE_HOME at a "
-                           "folder that you may write in.") from error
+        raise StorageError(f"The home folder {settings.home} cannot be created: {error.strerror}. Point CIRQUE_HOME at "
+                           "a writable folder.") from error
 
 
 def _meter(settings: Settings) -> Meter:
@@ -96,7 +96,7 @@ def _meter(settings: Settings) -> Meter:
     if not settings.metrics:
         return Meter()
     if not settings.metrics_from and not settings.metrics_token.get_secret_value():
-        raise SettingsError("CIRQUE_METRICS is on, and nobody may read them. Name the addresses that may in "
+        raise SettingsError("CIRQUE_METRICS is on, but nobody may read the metrics. List allowed addresses in "
                             "CIRQUE_METRICS_FROM, or set CIRQUE_METRICS_TOKEN.")
     from web.http.prometheus import PrometheusMeter
 

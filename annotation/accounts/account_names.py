@@ -59,7 +59,7 @@ def new_name(name: object) -> str:
 
 
 def _too_long(name: str) -> AccessError:
-    return AccessError(f"The name has {len(name)} characters; {MAX_NAME} is the most. Take a shorter one.")
+    return AccessError(f"The name has {len(name)} characters; the limit is {MAX_NAME}. Choose a shorter one.")
 
 
 def _unseen(character: str) -> bool:

@@ -38,7 +38,7 @@ class Passwords:
             raise AccessError(f"Take a password of at least {MIN_PASSWORD} characters. A few words are easy to keep "
                               "in mind.")
         if len(password) > MAX_PASSWORD:
-            raise AccessError(f"The password has {len(password)} characters; {MAX_PASSWORD} is the most.")
+            raise AccessError(f"The password has {len(password)} characters; the limit is {MAX_PASSWORD}.")
         return self._hasher.hash(_bytes(password))
 
     def check(self, password: object, stored: str) -> Checked:

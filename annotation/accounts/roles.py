@@ -22,10 +22,10 @@ _MAY: Mapping[Role, frozenset[Capability]] = {
 }
 
 SAYS: Mapping[Role, str] = {
-    "admin": "everything, and who may sign in",
-    "researcher": "search, make and run studies, judge, adjudicate, see results",
+    "admin": "do everything, including managing accounts",
+    "researcher": "search, create and run studies, judge, adjudicate, see results",
     "analyst": "see and export results",
-    "annotator": "judge the items given to them",
+    "annotator": "judge assigned items",
 }
 
 

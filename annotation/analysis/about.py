@@ -56,14 +56,14 @@ def unfinished(answers: StudyAnswers) -> tuple[str, ...]:
     if there >= wanted:
         return ()
     state = "The study is not finished" if answers.study.accepting else "The study was closed before its end"
-    return (f"{state}: {there:,} of {wanted:,} planned answers are there.",)
+    return (f"{state}: {there:,} of {wanted:,} planned answers are available.",)
 
 
 def _few(options: Options) -> tuple[str, ...]:
     if not 0 < options.draws < _FEW_DRAWS:
         return ()
-    return (f"Intervals and tests rest on {counted(options.draws, 'draw')}, too few for their bounds to be trusted. "
-            "Take 1,000.",)
+    return (f"Intervals and tests use {counted(options.draws, 'draw')}, too few for reliable bounds. "
+            "Use 1,000.",)
 
 
 def versions() -> dict[str, str]:

@@ -81,13 +81,13 @@ def _check(answers: StudyAnswers, selection: Selection) -> None:
         if number not in taken:
             raise StudyError(f"Nobody has seat {number} in {study.name}. "
                              + (f"Seats that somebody has: {_listed(map(str, taken))}." if taken
-                                else "Nobody has joined the study yet: leave this filter out."))
+                                else "Nobody has joined the study yet: remove this filter."))
     if selection.block_only and study.kind != "validity":
         raise StudyError(f"{study.name} is a {study.kind} study, which has no agreement block: its shared questions "
-                         "are spread over everybody. Leave this filter out.")
+                         "are distributed over all people. Remove this filter.")
     if selection.block_only and not any(item.in_block for item in answers.items):
-        raise StudyError(f"{study.name} has no agreement block: its plan gives no item to everybody. Leave this "
-                         "filter out.")
+        raise StudyError(f"{study.name} has no agreement block: no item goes to everyone. Remove this "
+                         "filter.")
 
 
 def _known(what: str, wanted: Iterable[str], there: Counter[str], study: Study) -> None:

@@ -24,9 +24,9 @@ _PERSON = (
     Column("joined_at", "time", "when they took the seat"),
     Column("consented_at", "time", "when they consented, last; empty where consent was not asked or not given"),
     Column("answers", "integer", "questions answered"),
-    Column("checks", "integer", "answers to checks; empty where nobody recorded them"),
+    Column("checks", "integer", "answers to checks; empty if not recorded"),
     Column("checks_failed", "integer", "wrong ones among them; empty likewise"),
-    Column("finished", "flag", "whether they came to the end; empty where nobody recorded it"),
+    Column("finished", "flag", "whether they came to the end; empty if not recorded"),
     Column("finished_at", "time", "when, the first time"),
     Column("code", "text", "completion code that they were given"),
 )

@@ -92,10 +92,10 @@ def _pair(first: str, second: str, met: Sequence[_Met]) -> PairResult:
     if sides[0].value is not None and sides[1].value is not None:
         adjusted = (sides[0].value + sides[1].value) / 2
     elif not leading and not following:
-        why = "nobody recorded which set stood first"
+        why = "which set was shown first was not recorded"
     else:
         lacking = first if sides[0].value is None else second
-        why = f"no answer that prefers one of the two was given where {lacking} stood first"
+        why = f"no answer prefers one of the two with {lacking} shown first"
     return PairResult(first, second, len(met), _share(won), won.count(None), fmean(one.difference for one in met),
                       len(leading), len(following), *sides, adjusted, why)
 

@@ -203,6 +203,6 @@ def _reason(reason: object) -> str:
     if len(text) < SHORTEST_REASON:
         raise IncompleteJudgement("Say in a few words why: the reason is kept with the decision.")
     if len(text) > LONGEST_REASON:
-        raise IncompleteJudgement(f"The reason has {len(text):,} characters; {LONGEST_REASON:,} is the most. "
+        raise IncompleteJudgement(f"The reason has {len(text):,} characters; the limit is {LONGEST_REASON:,}. "
                                   "Shorten it; nothing has been stored yet.")
     return text

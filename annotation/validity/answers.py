@@ -51,7 +51,7 @@ class Validity:
         _check_reasons(reasons, flags, rubric)
         unsure, validated, note = fields["unsure"], fields["validated"], tidy(checked_text(fields["note"], "note"))
         if len(note) > NOTE_LIMIT:
-            raise IncompleteJudgement(f"The note has {len(note):,} characters; {NOTE_LIMIT:,} is the most. Nothing was"
+            raise IncompleteJudgement(f"The note has {len(note):,} characters; the limit is {NOTE_LIMIT:,}. Nothing was"
                                       " saved yet: shorten it and save again.")
         if unsure:
             _check_no_verdict(validated)

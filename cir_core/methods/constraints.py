@@ -39,7 +39,7 @@ def checked_constraints(constraints: Constraints) -> Constraints:
         texts = [clean_text(text, required=False) for text in getattr(constraints, name)]
         sides[name] = tuple(dict.fromkeys(text for text in texts if text))
         if len(sides[name]) > MOST:
-            raise SearchError(f"There are {len(sides[name])} texts under “{name}”; {MOST} is the most.")
+            raise SearchError(f"There are {len(sides[name])} texts under “{name}”; the limit is {MOST}.")
     return replace(constraints, edited=True, **sides)
 
 

@@ -213,7 +213,7 @@ def _cell_dots(cells: Mapping[tuple[int, int], MatrixCell]) -> dict[str, Any]:
 
 
 def _unwritten(cells: Mapping[tuple[int, int], MatrixCell], under: str) -> str:
-    said = "There are too many for texts in the cells: values and numbers are in the table."
+    said = "Too many cells for labels: values and numbers are in the table."
     return f"{said} A dot marks {under}." if under and any(cell.under for cell in cells.values()) else said
 
 

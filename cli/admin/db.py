@@ -65,11 +65,11 @@ def restore(
         out.print(f"The previous content is in {done.before}.", soft_wrap=True)
     out.print(f"Restored {file}: {_said(done.contents)}.", soft_wrap=True)
     if "sign_ins" in done.contents.rows:
-        out.print("Accounts, passwords and invitations are again what they were then: see cirque user list. All "
-                  "sign-ins of then were ended, so everybody signs in again.", soft_wrap=True)
+        out.print("Accounts, passwords and invitations are those of the backup: see cirque user list. All its "
+                  "sign-ins were ended, so everyone has to sign in again.", soft_wrap=True)
     if closed and not people:
-        out.print("Nobody has an account in it, and people had accounts here: cirque does not start until there is one "
-                  "again. Make an admin's: cirque user add NAME --role admin", soft_wrap=True)
+        out.print("The backup has no accounts, but the replaced database had: cirque does not start until there is "
+                  "one. Create an admin: cirque user add NAME --role admin", soft_wrap=True)
     if done.contents.revision != done.latest:
         out.print(f"The next start of cirque migrates it to schema {done.latest}.", soft_wrap=True)
     _complain(done.faults)

@@ -49,7 +49,7 @@ def list_() -> None:
             out.print(table)
         elif people.is_open():   # or raises, where people had accounts
             out.print("No accounts: cirque needs no sign-in and is reachable from this machine only. "
-                      "Make one: cirque user add NAME --role admin", soft_wrap=True)
+                      "Create one: cirque user add NAME --role admin", soft_wrap=True)
         if found := people.invitations():
             out.print()
             _print_invitations(found)
@@ -134,7 +134,7 @@ def withdraw(
 def _tell_withdrawn(changed: Changed) -> None:
     if changed.withdrawn:
         which = "open invitation was" if changed.withdrawn == 1 else f"{changed.withdrawn:,} open invitations were"
-        out.print(f"Their {which} withdrawn. Make those anew that are still wanted: cirque user invite",
+        out.print(f"Their {which} withdrawn. Create new ones if needed: cirque user invite",
                   soft_wrap=True)
 
 
@@ -163,7 +163,7 @@ def _password(from_stdin: bool) -> str:
         return sys.stdin.readline().rstrip("\r\n")
     if not _at_a_terminal():
         raise AccessError("No terminal to ask for the password. Pipe it in with --password-stdin.")
-    entered: str = typer.prompt("Password", hide_input=True, confirmation_prompt="The password again")
+    entered: str = typer.prompt("Password", hide_input=True, confirmation_prompt="Repeat the password")
     return entered
 
 

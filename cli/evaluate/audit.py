@@ -94,8 +94,8 @@ def audit(
         check_targets(whole)
         specs, base = _chosen(retrievers or [], whole, gallery, settings)
         if min_support > len(specs):
-            raise DatasetError(f"--min-support asks for {min_support} retrievers, and {len(specs)} are named. "
-                               "Name more, or ask for fewer.")
+            raise DatasetError(f"--min-support is {min_support}, but only {len(specs)} retrievers are named. "
+                               "Name more, or lower it.")
         part = limited(whole, limit)
         benchmark = over_gallery(part, base) if base else part
         # Before the work: of a file that cannot be read one should not be told afterwards.
@@ -226,15 +226,15 @@ def _report(
         paths = write_files(folder, benchmark, report, whole=audited.whole, keep=sources)
     except OSError as error:
         raise SettingsError(f"{folder} cannot be written: {error.strerror or error}. Name another folder with --out; "
-                            "the ranks are stored, so that nothing has to be ranked again.") from error
+                            "the ranks are stored and will be reused.") from error
     if as_json:
         typer.echo((folder / "summary.json").read_text("utf-8"), nl=False)
     else:
         print_audit(benchmark, report)
         out.print(f"\n{len(paths)} files in {folder}", soft_wrap=True)
     if not report.aggregate.labels:
-        raise DatasetError("No query has a label: each had a problem with some retriever. Look at the reasons in "
-                           "summary.json, mend what they name, and run the same command with --retry.")
+        raise DatasetError("No query has a label: each failed with some retriever. Fix the causes listed in "
+                           "summary.json, and run the same command with --retry.")
 
 
 def _tell_failed(outcome: AuditOutcome) -> None:
@@ -242,9 +242,9 @@ def _tell_failed(outcome: AuditOutcome) -> None:
     if not outcome.failed:
         return
     for name, reason in outcome.failed.items():
-        err.print(f"{name} was left: {reason}", style="red", soft_wrap=True)
-    err.print("What they had ranked is stored: the same command goes on there. With --retry it also ranks the queries "
-              "that had a problem once more.", soft_wrap=True)
+        err.print(f"{name} stopped: {reason}", style="red", soft_wrap=True)
+    err.print("Finished rankings are stored: the same command continues. With --retry it also repeats the queries that "
+              "failed.", soft_wrap=True)
 
 
 def _list(stores: Stores, as_json: bool) -> None:

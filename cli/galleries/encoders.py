@@ -42,6 +42,6 @@ def _describe(spec: str, *, allow_downloads: bool) -> None:
     started = time.perf_counter()
     encoder = open_encoder(spec, allow_downloads=allow_downloads)
     identity = encoder.identity
-    composing = "composes image and text by itself, " if composes(encoder) else ""
+    composing = "composes image and text, " if composes(encoder) else ""
     out.print(f"{identity.spec}: revision {identity.revision}, {identity.dim} dimensions, {composing}"
               f"loaded in {time.perf_counter() - started:.1f} s")

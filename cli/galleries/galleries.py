@@ -102,4 +102,4 @@ def remove(
     if not yes:
         typer.confirm(f"Delete the index of gallery {name!r}?", abort=True)
     remove_gallery(name, home=get_settings().home)
-    err.print(f"Gallery {name} is gone; its photos are where they were.")
+    err.print(f"Deleted gallery {name}; its image files are unchanged.")

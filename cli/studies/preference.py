@@ -116,7 +116,7 @@ def create_preference(
         result = {"pairs": {"|".join(pair): count for pair, count in drawn.counts.items()}, "plan": asdict(forecast),
                   "notes": notes}
         if not dry_run:
-            with progress_bar("Freezing pictures") as bar:
+            with progress_bar("Copying images") as bar:
                 created = create_preference_study(
                     stores.studies, settings.home, name, found.queries, found.methods, found.find_picture, layout,
                     created_by=LOCAL, source=found.source, settings=survey,
@@ -133,7 +133,7 @@ def create_preference(
             out.print(f"Note: {note}", soft_wrap=True)
         counts = created.counts
         people = counted(counts["people"], "person", "people")
-        out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
+        out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')}, {counts['shared']:,} of them "
                   f"shared, for {people}. To answer them: cirque serve, then the page Annotate.", soft_wrap=True)
 
 
@@ -155,7 +155,7 @@ def print_survey(plan: SurveyForecast) -> None:
         (f"shared by {plan.shared_by} people", f"{plan.shared:,}" if plan.shared else "none"),
         ("answers", f"{plan.answers:,}"), ("questions per person", f"{plan.per_person:,}"),
         ("questions in a form", f"{plan.form_size:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in all", f"{plan.hours_total:.1f}"),
+        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
         ("pairs of answers to one question", f"{plan.pairs:,}"),
     ):
         table.add_row(*row)

@@ -46,16 +46,16 @@ def import_hp_fashioniq(
         out.print(f"Note: {note}", soft_wrap=True)
     counts = created.counts
     people = counted(counts["people"], "person", "people")
-    out.print(f"Made {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
+    out.print(f"Created {created.study.name}: {counted(counts['items'], 'question')} to {people}, "
               f"{counted(counts['rated_sets'], 'rated set')}. It takes no answers.", soft_wrap=True)
 
 
 def quality(
     name: Name,
     rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=
-        "What to leave out, may be repeated: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
+        "What to exclude, repeatable: irrelevant, failed-checks=2 (more wrong ones), median-seconds=5 (less), "
         "straight-lining=12 (so many in a row, or more), one-side=0.9 (of the answers, or more). none: nothing. "
-        "Without it the study's own rules.")] = None,
+        "Default: the study's own rules.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Store these rules with the study; exports apply them.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -78,4 +78,4 @@ def quality(
         return
     print_quality(found, pairs)
     if keep:
-        out.print(f"Kept with {study.name}: {', '.join(rule or ()) or 'its rules, as they were'}.")
+        out.print(f"Stored with {study.name}: {', '.join(rule or ()) or 'its rules, as they were'}.")

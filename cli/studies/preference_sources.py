@@ -47,14 +47,14 @@ class PreferenceSourceArgs:
         named = [name for name, value in (("--methods", self.methods), ("--from-runs", self.runs),
                                           ("--from-hp", self.hp)) if value]
         if len(named) != 1:
-            what = f"{' and '.join(named)} cannot go together" if named else "Say whose results are compared"
+            what = f"{' and '.join(named)} cannot go together" if named else "Specify whose results to compare"
             raise StudyError(f"{what}: --dataset D with --methods A,B or --from-runs A,B, or --from-hp FILE.")
         if self.hp and (self.dataset or self.annotations or self.split or self.pool):
             raise StudyError("--from-hp has its own queries: it takes no --dataset, --annotations, --split or --pool.")
         if not self.hp and not self.dataset:
             raise StudyError(f"Which queries are these? {named[0]} needs --dataset (`cirque datasets list`).")
         if self.methods and self.images:
-            raise StudyError("--images does not go with --methods: the pictures are those of the gallery they search.")
+            raise StudyError("--images does not go with --methods: images come from the searched gallery.")
 
 
 def open_source(asked: PreferenceSourceArgs, settings: Settings) -> SurveySource:
@@ -133,7 +133,7 @@ def _named(asked: PreferenceSourceArgs, settings: Settings) -> Gallery | None:
 
 
 def _where(settings: Settings) -> str:
-    return ("Where are the pictures? Name the folder they lie under with --images, or their gallery with --gallery. "
+    return ("Where are the images? Name their folder with --images, or their gallery with --gallery. "
             f"{_galleries(settings)}")
 
 

@@ -28,27 +28,27 @@ app = typer.Typer(help="Reports of studies: agreement, correlation, preference."
 report_scores.register(app)
 
 Name = Annotated[str, typer.Argument(metavar="STUDY", help="Name of the study.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 Out = Annotated[Path | None, typer.Option(
     "--out", "-o", metavar="DIR", help=(
-        "Write the report there, into a folder or a .zip file: Markdown, HTML, JSON, tables and figures."))]
-Force = Annotated[bool, typer.Option("--force", help="Write over an earlier report there.")]
+        "Output folder or .zip file: Markdown, HTML, JSON, tables and figures."))]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an earlier report.")]
 Datasets = Annotated[list[str] | None, typer.Option(
-    "--dataset", "-d", help="Items of this data set only; may be repeated.")]
+    "--dataset", "-d", help="Only items of this data set; repeatable.")]
 Categories = Annotated[list[str] | None, typer.Option(
-    "--category", "-c", help="Items of this category only; may be repeated.")]
+    "--category", "-c", help="Only items of this category; repeatable.")]
 People = Annotated[list[str] | None, typer.Option(
-    "--person", "-p", metavar="NAME", help="What this person said only; may be repeated.")]
+    "--person", "-p", metavar="NAME", help="Only answers of this person; repeatable.")]
 Draws = Annotated[int, typer.Option(min=0, max=100_000, help="Bootstrap draws for intervals; 0: none.")]
-Seed = Annotated[int | None, typer.Option(min=0, help="Of everything that is drawn (default: CIRQUE_SEED).")]
+Seed = Annotated[int | None, typer.Option(min=0, help="Random seed (default: CIRQUE_SEED).")]
 Scale = Annotated[Literal["nominal", "ordinal"] | None, typer.Option(
-    help="Of Krippendorff's alpha. The study's kind says which is right, and another is refused.")]
-HideNames = Annotated[bool, typer.Option("--hide-names", help="Codes in place of people's names, also in the files.")]
+    help="Scale of Krippendorff's alpha; must match the kind of study.")]
+HideNames = Annotated[bool, typer.Option("--hide-names", help="Replace people's names by codes, also in files.")]
 Width = Annotated[float | None, typer.Option(
-    min=0.005, max=1.0, help="Say how much more it takes until the 95 % interval is as narrow as this.")]
+    min=0.005, max=1.0, help="Estimate the size needed for a 95 % interval this narrow.")]
 Undefined = Annotated[Literal["null", "one"], typer.Option("--undefined-kappa", help=(
-    "Agreement where everybody used one and the same category: no number, or 1.0 as in CIRCUS's report."))]
-Block = Annotated[bool, typer.Option("--block", help="Items of the agreement block only.")]
+    "Agreement if all raters used a single category: none, or 1.0 as in CIRCUS's report."))]
+Block = Annotated[bool, typer.Option("--block", help="Only items of the agreement block.")]
 
 
 @app.command("validity")
@@ -86,15 +86,15 @@ def preference(
     category: Categories = None,
     person: People = None,
     rule: Annotated[list[str] | None, typer.Option(metavar="RULE", help=(
-        "Leave answers out, as in cirque study quality; may be repeated. none: nothing. Without it the study's own "
+        "Exclude answers, as in cirque study quality; repeatable. none: nothing. Default: the study's own "
         "rules."))] = None,
     k: Annotated[list[int] | None, typer.Option("--k", min=1, help=(
-        "Of recall@k; may be repeated (default: 5)."))] = None,
+        "Cutoff of recall@k; repeatable (default: 5)."))] = None,
     scores: Annotated[list[Path] | None, typer.Option(metavar="FILE.csv", help=(
         "Metrics of a CSV file, for this report only: a column item, a column set, and one of numbers for each metric; "
         "may be repeated."))] = None,
     resample: Annotated[Literal["items", "people"], typer.Option(
-        help="What bootstrap draws take whole: questions, or people.")] = "items",
+        help="Bootstrap unit: questions, or people.")] = "items",
     draws: Draws = 1000,
     seed: Seed = None,
     undefined: Undefined = "null",
@@ -129,7 +129,7 @@ def _report(
     from annotation.analysis.compose import compose
 
     if width is not None and not options.draws:
-        raise StudyError("Planning simulates: --width needs --draws above 0.")
+        raise StudyError("--width simulates and needs --draws above 0.")
     with _study(name, kind, scale) as (store, study, answers):
         selection = _selection(answers, choice, options)
         scores = report_scores.metrics(store, study, answers.items, files) if kind == "preference" else ()
@@ -238,7 +238,7 @@ def _write_files(folder: Path, files: Mapping[str, bytes], force: bool) -> None:
     there = [name for name in files if (folder / name).exists()]
     if there and not force:
         more = f" and {counted(len(there) - 1, 'more file')} of a report" if there[1:] else ""
-        raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or write over it "
+        raise SettingsError(f"{folder} has {there[0]}{more} already. Name another folder with --out, or overwrite it "
                             "with --force.")
     try:
         for name, content in files.items():

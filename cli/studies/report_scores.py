@@ -42,12 +42,12 @@ def scores(
     method: Annotated[str | None, typer.Option("--method", "-m", help=(
         "Score the sets by a method (cirque methods), in --gallery."))] = None,
     gallery: Annotated[str | None, typer.Option("--gallery", "-g", help="Gallery of the study's images.")] = None,
-    metric: Annotated[str | None, typer.Option("--name", help="What the method's scores are called.")] = None,
+    metric: Annotated[str | None, typer.Option("--name", help="Name of the method's scores.")] = None,
     remove: Annotated[list[str] | None, typer.Option(
         metavar="METRIC", help="Remove the scores of this name; may be repeated.")] = None,
     model: ModelOption = ModelChoice.built_in,
     domain: DomainOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
     """What metrics give the sets of a preference study; reports have all of them. Scores of the same name are
     replaced."""
@@ -83,7 +83,7 @@ def scores(
             "notes": list(one.notes)} for one in kept], indent=1, ensure_ascii=False))
         return
     for one in made:
-        out.print(f"Kept {one.name} with {study.name}: {counted(len(one.scores), 'set')} of {2 * len(items):,}.",
+        out.print(f"Stored {one.name} with {study.name}: {counted(len(one.scores), 'set')} of {2 * len(items):,}.",
                   soft_wrap=True)
         for note in one.notes:
             out.print(f"Note: {note}", soft_wrap=True)
@@ -118,7 +118,7 @@ def _by_method(
         raise StudyError("Which gallery holds the study's images? Name it with --gallery (cirque galleries).")
     chosen = chosen_methods(method, None, all_methods(settings.methods))
     if len(chosen) != 1:
-        raise StudyError("Scores are made by one method at a time. Name one with --method.")
+        raise StudyError("Only one method at a time. Name one with --method.")
     opened = open_gallery(gallery, home=settings.home)
     encoder = open_encoder(opened.encoder.spec)
     with language_model(model, encoder) as language, named_bar() as progress:

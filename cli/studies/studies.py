@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from storage.stores import Stores
 
 app = typer.Typer(help="Studies: people judge queries, or which of two result sets is better.", no_args_is_help=True)
-create_app = typer.Typer(help="Make a study.", no_args_is_help=True)
+create_app = typer.Typer(help="Create a study.", no_args_is_help=True)
 app.add_typer(create_app, name="create")
 study_files.register(app)
 preference.register(create_app)
@@ -31,10 +31,10 @@ preference_files.register(app)
 study_upkeep.register(app)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the study.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
 People = Annotated[int, typer.Option(min=1, max=1000, help="People it is planned for; more may join.")]
 Overlap = Annotated[int, typer.Option(min=1, max=1000, help="People who judge each item.")]
-Block = Annotated[int, typer.Option(min=0, help="Items that everybody judges, to measure agreement.")]
+Block = Annotated[int, typer.Option(min=0, help="Items for everyone, to measure agreement.")]
 Seconds = Annotated[float, typer.Option(help="Seconds that an item takes, for the forecast.")]
 
 
@@ -90,7 +90,7 @@ def create_validity(
                 out.print(f"Note: {note}", soft_wrap=True)
         result = {"queries": strata, "plan": asdict(forecast), "notes": list(found.notes)}
         if not dry_run:
-            with progress_bar("Freezing pictures") as bar:
+            with progress_bar("Copying images") as bar:
                 created = create_validity_study(
                     stores.studies, settings.home, name, queries, found.find_picture, plan, created_by=LOCAL,
                     source=source, max_megapixels=settings.max_image_megapixels, skip_missing=skip_missing,
@@ -106,8 +106,8 @@ def create_validity(
         for note in created.notes:
             out.print(f"Note: {note}", soft_wrap=True)
         counts = created.counts
-        out.print(f"Made {created.study.name}: {counted(counts['items'], 'item')}, "
-                  f"{counted(counts['pictures'], 'picture')}, panels of {counted(counts['panel'], 'image')}. "
+        out.print(f"Created {created.study.name}: {counted(counts['items'], 'item')}, "
+                  f"{counted(counts['pictures'], 'image file')}, panels of {counted(counts['panel'], 'image')}. "
                   "To judge them: cirque serve, then the page Annotate.")
 
 
@@ -196,14 +196,14 @@ def release(name: Name, person: Annotated[str, typer.Argument(metavar="PERSON", 
         released = lifecycle.release(stores.studies, study, person)
     items = counted(released.items, "open item")
     if released.freed:
-        out.print(f"{person} has answered nothing: the seat in {study.name} is free again, with its {items}.")
+        out.print(f"{person} has no answers: the seat in {study.name} is free again, with its {items}.")
     elif released.items:
         out.print(f"{items} of {person} can go to whoever joins {study.name} or asks for more.")
     else:
         out.print(f"{person} has no open item in {study.name} that others could take over.")
     if released.block:
-        out.print(f"{counted(released.block, 'open item')} of the agreement block, which everybody judges: no longer "
-                  "waited for.")
+        out.print(f"{counted(released.block, 'open item')} of the agreement block, which everyone judges: no longer "
+                  "expected.")
 
 
 def _accept(name: str, accepting: bool) -> None:
@@ -211,7 +211,7 @@ def _accept(name: str, accepting: bool) -> None:
 
     with _stores() as (stores, _):
         changed = set_accepting(stores.studies, stores.studies.study(name), accepting)
-    out.print(f"{changed.name} {'takes answers' if changed.accepting else 'takes no more answers'}.")
+    out.print(f"{changed.name} {'is open for answers' if changed.accepting else 'is closed for answers'}.")
 
 
 @contextmanager

@@ -67,7 +67,7 @@ def import_circus(
     for note in created.notes:
         out.print(f"Note: {note}", soft_wrap=True)
     counts = created.counts
-    out.print(f"Made {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
+    out.print(f"Created {created.study.name}: {counted(counts['judgements'], 'judgement')} of "
               f"{counted(counts['items'], 'item')} by {counted(counts['people'], 'person', 'people')}. It takes no "
               "answers.", soft_wrap=True)
 

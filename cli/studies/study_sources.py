@@ -39,12 +39,12 @@ class StudySourceArgs:
         named = [name for name, value in (("--from-audit", self.audit), ("--from-mbeir", self.mbeir),
                                           ("--from-circus", self.circus), ("--from-sessions", self.sessions)) if value]
         if len(named) != 1:
-            what = " and ".join(named) + " cannot go together. Name one" if named else "Say where the queries are from"
+            what = " and ".join(named) + " cannot go together. Name one" if named else "Specify the queries' source"
             raise StudyError(f"{what}: --from-audit DIR, --from-mbeir FILE, --from-circus FILE or --from-sessions.")
         if self.pool and not self.mbeir:
             raise StudyError("--pool goes with --from-mbeir only.")
         if self.images and self.sessions:
-            raise StudyError("--images does not go with --from-sessions: the pictures are those of the gallery.")
+            raise StudyError("--images does not go with --from-sessions: images come from the gallery.")
         return named[0]
 
 
@@ -93,7 +93,7 @@ def _gallery(asked: StudySourceArgs, settings: Settings, usual: str = "") -> Gal
     if usual and usual in names:
         return open_gallery(usual, home=settings.home)
     there = f"There are galleries: {', '.join(names)}." if names else "There is no gallery yet."
-    raise GalleryError(f"Where are the pictures? Name the folder they lie under with --images, or their gallery with "
+    raise GalleryError(f"Where are the images? Name their folder with --images, or their gallery with "
                        f"--gallery. {there}")
 
 

@@ -50,10 +50,10 @@ def remove(
         study = stores.studies.study(name)
         counts = stores.studies.counts(study.study_id)
         if not yes:
-            out.print(f"Of {study.name} would go: {_all(counts)}, and its pictures. There is no way back. To keep a "
+            out.print(f"This deletes {study.name}: {_all(counts)}, and its images. It cannot be undone. To keep a "
                       f"copy: cirque study export csv {study.name!r} --out FOLDER", soft_wrap=True)
-            if str(typer.prompt("The name of the study, to remove it", default="", show_default=False)) != study.name:
-                raise StudyError(f"That is not its name, so {study.name} stays.")
+            if str(typer.prompt("Type the study's name to delete it", default="", show_default=False)) != study.name:
+                raise StudyError(f"The name does not match: {study.name} was not deleted.")
             counts = stores.studies.counts(study.study_id)   # people may have gone on meanwhile
         remove_study(stores.studies, settings.home, study)
     out.print(f"Removed {study.name}: {_all(counts)}.", soft_wrap=True)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _LISTED = 10
 _NAMES = {
     "composition_required": "composition required", "unresolved": "unresolved",
-    "shortcut_solvable": "shortcut-solvable", "both_unimodal": "  by either input", "text_only": "  by the text alone",
-    "image_only": "  by the image alone",
+    "shortcut_solvable": "shortcut-solvable", "both_unimodal": "  by either input", "text_only": "  by text only",
+    "image_only": "  by image only",
 }
 _SUBSETS = {"full": "all queries", "shortcut_free": "shortcut-free", "validated": "validated"}
 
@@ -37,7 +37,7 @@ def print_audit(benchmark: Benchmark, report: AuditReport) -> None:
     for note in benchmark.notes:
         out.print(f"Note: {note}", soft_wrap=True)
     if len(summary.retrievers) == 1:
-        out.print("Note: labels of one retriever are weak evidence: they get stricter with every one that is added.")
+        out.print("Note: labels from one retriever are weak evidence: every further retriever makes them stricter.")
     out.print(_labels(report))
     out.print(_retrievers(report))
     out.print(_gaps(report))
@@ -51,7 +51,7 @@ def print_runs(runs: Sequence[StoredRun]) -> None:
     if not runs:
         out.print("No audit yet. A first one: cirque audit sample --retrievers text-only,image-only,slerp,cirevl")
         return
-    table = Table("data set", "retriever", "ablation", "ranked", "problems", "begun", "state", box=None)
+    table = Table("data set", "retriever", "ablation", "ranked", "problems", "started", "state", box=None)
     for run in runs:
         table.add_row(
             run.card.dataset, run.card.retriever, run.card.ablation, f"{run.done} of {run.total}",

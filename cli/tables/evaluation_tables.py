@@ -13,13 +13,13 @@ from cir_core.types.composition import Usage
 from cli.console import out
 
 _PERCENT = "in percent, 95 % bootstrap intervals over queries in brackets"
-_DIFFERENCE = "percentage points, 95 % paired bootstrap; * where the interval leaves out zero"
+_DIFFERENCE = "percentage points, 95 % paired bootstrap; * if the interval excludes zero"
 
 
 def print_report(report: SampleReport, max_turns: int) -> None:
     """Everything but the ranks, which only the JSON file holds."""
     total = sum(map(len, report.queries.values()))
-    out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked by itself, reference "
+    out.print(f"Sample benchmark, {total} queries, FashionIQ's protocol: each category ranked separately, reference "
               f"kept, two captions joined by “and”. Mean of the {len(report.queries)} categories, {_PERCENT}; "
               f"seed {report.seed}.")
     out.print(_measures(MEASURES, [(one.title, one.measures, one.protocol.digest) for one in report.single]))
@@ -44,7 +44,7 @@ def _print_sessions(report: SessionsReport, max_turns: int) -> None:
     out.print(_measures(fixed.measures, [(one.title, one.measures, one.protocol.digest) for one in report.scores]))
     if report.live is not None:
         hits = ", ".join(f"{100 * value:.2f}" for value in report.live.hits_at_10)
-        out.print(f"The search that made them, over all its {report.live.sessions} sessions: Hits@10 by turn {hits}; "
+        out.print(f"The search that built them, over all its {report.live.sessions} sessions: Hits@10 by turn {hits}; "
                   f"Final Recall@10 {100 * report.live.final_recall_at_10:.2f}, AUC {100 * report.live.auc:.2f}.")
     _print_differences(report.differences, fixed.measures)
 
@@ -71,7 +71,7 @@ def _print_times(rows: Sequence[SingleTurn]) -> None:
         return
     stages = [stage for stage in STAGES if any(stage in row.spent.stages for row in rows)]
     asked = any(row.spent.usage.calls or row.spent.usage.cached for row in rows)
-    out.print("Milliseconds a query, mean; “whole turn” includes what lies between the stages:")
+    out.print("Milliseconds a query, mean; “whole turn” includes the time between stages:")
     table = Table("method", *stages, "whole turn", *(("model calls", "from cache", "cost") if asked else ()), box=None)
     for row in rows:
         times = [f"{row.spent.stages[stage]:.1f}" if stage in row.spent.stages else "" for stage in stages]

@@ -27,7 +27,7 @@ def print_quality(found: Review, pairs: Sequence[PairResult]) -> None:
     _print_removed(found.rules, found.removed)
     kept = len(found.removed.kept)
     out.print("Sides" if kept == len(found.judgements) else f"Sides, of the {counted(kept, 'answer')} left")
-    for what, share in (("What stood first is preferred", found.bias.first),
+    for what, share in (("Shown first is preferred", found.bias.first),
                         ("  where both sets got the same rating", found.bias.first_when_equal),
                         ("Stored set 1 is preferred", found.bias.stored),
                         ("  where both sets got the same rating", found.bias.stored_when_equal)):
@@ -58,7 +58,7 @@ def print_pair_sides(pairs: Sequence[PairResult]) -> None:
     for one in pairs:
         if one.adjusted is None:
             out.print(f"{one.first} and {one.second}, not adjusted: {one.unadjusted}.", soft_wrap=True)
-    out.print("Led: answers in which the method stood first, and the share of these that prefer the first method of "
+    out.print("Led: answers with the method shown first, and the share of these that prefer the first method of "
               "the pair. Adjusted: the mean of both shares.", soft_wrap=True)
 
 
@@ -71,7 +71,7 @@ def _print_removed(rules: Rules, removed: Removed) -> None:
         return
     limits = rules.as_settings()
     typed = {name: shown(name) if limits[name] is True else f"{shown(name)}={limits[name]}" for name in removed.by_rule}
-    effect = Table("rule", "takes out answers", "all answers of", box=None)
+    effect = Table("rule", "excludes answers", "all answers of", box=None)
     effect.columns[1].justify = "right"
     for name, removal in removed.by_rule.items():
         effect.add_row(typed[name], f"{len(removal.judgements):,}" if removal.recorded else NOT_RECORDED,
@@ -114,8 +114,8 @@ def _led(stood: int, preferred: Proportion) -> str:
 
 def _side(share: Proportion) -> str:
     if share.p is None:
-        return "not known"
-    return f"{_percent(share.value)} of {share.n:,} (95 %: {_interval(share)}; p against one half {share.p:.2g})"
+        return "unknown"
+    return f"{_percent(share.value)} of {share.n:,} (95 %: {_interval(share)}; p vs. 50 % {share.p:.2g})"
 
 
 def _interval(share: Proportion) -> str:

@@ -43,7 +43,7 @@ def print_report(whole: WholeReport) -> None:
 def print_scores(study: str, scores: Sequence[MetricScores], sets: int) -> None:
     """Metrics that are kept with a study of so many ``sets``."""
     if not scores:
-        out.print(f"{study} keeps no scores. Recall of its sets is computed without any.\n"
+        out.print(f"{study} has no stored scores. Recall of its sets needs none.\n"
                   "  From a file: cirque report scores STUDY --add FILE.csv\n"
                   "  By a method: cirque report scores STUDY --method slerp --gallery GALLERY", soft_wrap=True)
         return

@@ -25,10 +25,10 @@ def print_plan(plan: Forecast) -> None:
     table.columns[1].justify = "right"
     rows = [
         ("people", f"{plan.people:,}"), ("items", f"{plan.items:,}"), ("people per item", f"{plan.overlap:,}"),
-        ("items that everybody judges", f"{plan.agreement_items:,}"),
+        ("items for everyone (agreement)", f"{plan.agreement_items:,}"),
         ("judgements", f"{plan.judgements:,}"),
         ("items per person", f"{plan.items_per_person:,}"),
-        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in all", f"{plan.hours_total:.1f}"),
+        ("hours per person", f"{plan.hours_per_person:.1f}"), ("hours in total", f"{plan.hours_total:.1f}"),
         ("items judged twice or more", f"{plan.doubly_judged:,}"),
         ("share of valid items, 95 % interval", f"± {50 * plan.rate_width:.1f} points"),
         ("Cohen's kappa, 95 % interval",
@@ -61,7 +61,7 @@ def print_studies(rows: Iterable[tuple[Study, Mapping[str, int]]]) -> None:
                       f"{counts['unsure']:,}" if study.kind == "validity" else "", _state(study),
                       f"{study.created_at:%Y-%m-%d %H:%M}")
     out.print(table if table.row_count else
-              "No study yet. Make one.\n"
+              "No study yet. Create one.\n"
               "  Are queries valid? cirque study create validity NAME --from-audit DIR\n"
               "  Whose results are better? cirque study create preference NAME --dataset sample --methods A,B",
               soft_wrap=not table.row_count)
@@ -71,11 +71,11 @@ def print_study(
     study: Study, counts: Mapping[str, int], people: Sequence[SeatProgress], survey: SurveyOverview | None = None
 ) -> None:
     """``survey``: of a preference study."""
-    plan, state = study.plan, "answers are taken" if study.accepting else "closed"
+    plan, state = study.plan, "open" if study.accepting else "closed"
     asked = "item" if survey is None else "question"
     out.print(f"{study.name}: {counted(counts['items'], asked)}, {study.protocol}, {state}", soft_wrap=True)
     planned = f"Planned for {counted(plan.seats, 'person', 'people')}"
-    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, 'item')} for everybody, seed "
+    out.print(f"{planned}, {plan.overlap:,} per item, {counted(plan.agreement_items, 'item')} for everyone, seed "
               f"{plan.seed}." if survey is None else f"{planned}: {_laid_out(survey)}, seed {plan.seed}.",
               soft_wrap=True)
     heads = ("seat", "person", "done", "unsure", "median", "last seen", "")
@@ -90,7 +90,7 @@ def print_study(
             str(one.seat), one.annotator or "(free)", f"{one.done:,} of {one.total:,}",
             *((f"{one.unsure:,}",) if survey is None else ()),
             "" if one.median_seconds is None else f"{one.median_seconds:.0f} s",
-            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "away" if one.away else "",
+            f"{one.seen_at:%Y-%m-%d %H:%M}" if one.seen_at else "", "inactive" if one.away else "",
             *((one.code or ("yes, no code" if one.finished_at else ""),) if survey is not None else ()))
     out.print(table)
 
@@ -128,7 +128,7 @@ def print_results(subset: Subset, rubric: Rubric, rule: str) -> None:
     reasons += [(f"{code}: reasons differ", count) for code, count in total.reasons_differ.items()]
     if any(count for _, count in reasons):
         print_rows(("reason", "items"), ((name, f"{count:,}") for name, count in reasons if count))
-    out.print(f"Rule: {rule}. An adjudicator's decision comes first.", soft_wrap=True)
+    out.print(f"Rule: {rule}. An adjudicator's decision takes precedence.", soft_wrap=True)
 
 
 def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -144,4 +144,4 @@ def print_rows(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
 
 
 def _state(study: Study) -> str:
-    return "taken" if study.accepting else "closed"
+    return "open" if study.accepting else "closed"

@@ -43,7 +43,7 @@ def about_of(kind="validity", **changes):
 def two_way(key, label, kappa=0.5):
     """ann and BOB share 12 items, ann and cleo 4, on which κ is undefined; BOB and cleo share none."""
     defined = Estimate(kappa, 12, kappa - 0.2, kappa + 0.2)
-    constant = Estimate(None, 4, reason="both used one and the same category throughout")
+    constant = Estimate(None, 4, reason="both raters used a single category")
     apart = Estimate(None, 0, reason="no item was judged by both")
     return TwoWay(
         key, label, Estimate(0.25, 20, 0.1, 0.4), Estimate(0.41, 12, 0.2, 0.6, "12 items with 2 answers"),
@@ -125,7 +125,7 @@ def empty_preference():
         ratings_shapiro=Normality(None, None, 0, "fewer than three ratings"), rated_equal=0, contradictions=0, ties=0,
         identical_sets=0, first_side=share(0, 0), first_side_when_equal=share(0, 0), stored_one=share(0, 0),
         stored_one_when_equal=share(0, 0), metrics=(), tests=(), methods=(), pairs=(),
-        no_methods="there are no answers", shared_questions=0, ratings_alpha=NONE, preference_alpha=NONE)
+        no_methods="no answers", shared_questions=0, ratings_alpha=NONE, preference_alpha=NONE)
 
 
 PLAN = (

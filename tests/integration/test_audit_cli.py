@@ -199,7 +199,7 @@ def test_a_failure_is_told_though_the_report_fails_too(sample, tmp_path, monkeyp
     monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
     result = sample("--retrievers", "cirevl,slerp", "--model", "settings", "--min-support", 2)
     assert isinstance(result.exception, DatasetError) and "of 1" in str(result.exception)
-    assert "cirevl was left" in result.stderr
+    assert "cirevl stopped" in result.stderr
 
 
 def test_ranks_of_another_ablation_are_found_before_the_work(sample, tmp_path):
@@ -240,7 +240,7 @@ def test_a_retriever_that_fails_leaves_the_others_their_files(sample, tmp_path, 
     monkeypatch.setenv("CIRQUE_LLM_RETRIES", "0")
     result = sample("--retrievers", "cirevl,slerp", "--model", "settings", "--out", tmp_path / "out")
     assert result.exit_code == 1
-    assert "cirevl was left" in result.stderr and "the same command goes on there" in result.stderr
+    assert "cirevl stopped" in result.stderr and "the same command continues" in result.stderr
     summary = json.loads((tmp_path / "out/summary.json").read_text())["summary"]
     assert [row["retriever"] for row in summary["retrievers"]] == ["slerp"] and summary["labelled"] == QUERIES
     for name in ("CIRQUE_LLM_BASE_URL", "CIRQUE_LLM_MODEL", "CIRQUE_LLM_RETRIES"):

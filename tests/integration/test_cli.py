@@ -134,7 +134,7 @@ def test_ctrl_c_stops_without_a_traceback(tmp_path, number):
     )
     assert process.stdout is not None
     assert "cirque is at http://" in process.stdout.readline()
-    assert "Open without a sign-in, on this machine only" in process.stdout.readline()
+    assert "No sign-in needed; reachable from this machine only" in process.stdout.readline()
     process.send_signal(number)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 0

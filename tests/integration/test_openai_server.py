@@ -287,7 +287,7 @@ def test_an_image_too_large_is_sent_smaller_once(refused):
 
 def test_a_text_too_large():
     with ChatServer([refusal(413, "Payload Too Large")]) as server, connected(server) as model:
-        assert "request too large" in fails(model)
+        assert "request as too large" in fails(model)
         assert len(server.requests) == 1
 
 

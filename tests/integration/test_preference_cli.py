@@ -76,7 +76,7 @@ def test_a_study_of_methods(create, stores, prepared, tmp_path):
     assert stores.studies.studies() == () and not (tmp_path / "home/studies").exists()
 
     made = create("shops", *options)
-    assert "Made shops: 12 questions, 2 of them shared, for 3 people." in made.output
+    assert "Created shops: 12 questions, 2 of them shared, for 3 people." in made.output
     study = stores.studies.study("shops")
     assert study.settings.items() >= {
         "set_names": ["Shopping Mall 1", "Shopping Mall 2"], "allow_tie": True, "consent": "I agree.",
@@ -138,14 +138,14 @@ def test_a_study_of_hp_fashioniqs_form(create, stores, prepared, tmp_path):
     with pytest.raises(StudyError, match="gone is not at hand"):
         create("hp", "--from-hp", file, "--images", prepared / "drawn")
     made = create("hp", "--from-hp", file, "--images", prepared / "drawn", "--skip-missing", "--shared-every", 0)
-    assert "Made hp: 1 question, 0 of them shared, for 1 person." in made.output
+    assert "Created hp: 1 question, 0 of them shared, for 1 person." in made.output
     assert "cannot be read: 1." in made.output
     [item] = stores.studies.items(stores.studies.study("hp").study_id)
     assert item.shown["text"] == "is blue." and sorted(item.hidden["set_ids"]) == sorted([pool[2:7], pool[5:10]])
 
 
 @pytest.mark.parametrize(("arguments", "error", "says"), [
-    ((), StudyError, "Say whose results are compared"),
+    ((), StudyError, "Specify whose results to compare"),
     (("--methods", "slerp,cirevl"), StudyError, "--methods needs --dataset"),
     (("--methods", "slerp,cirevl", "--from-hp", "x.json"), StudyError, "--methods and --from-hp cannot go together"),
     (("--from-hp", "x.json", "--dataset", "sample"), StudyError, "has its own queries"),

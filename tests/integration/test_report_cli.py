@@ -169,7 +169,7 @@ def test_hidden_names_are_nowhere(validity, tmp_path):
 def test_the_terminal_shows_headlines_and_tables(validity):
     shown = run("validity", "Well formed?", "--draws", 20)
     assert shown.startswith("Well formed?: 10 of 12 answers\n")
-    assert "κ of every two people" in shown and "Çağla" in shown and "0.500" in shown
+    assert "Pairwise Cohen’s κ" in shown and "Çağla" in shown and "0.500" in shown
     assert max(map(len, shown.splitlines())) > 100   # wider than the terminal rather than cut
     assert "…" not in shown.replace("… and", "")
 
@@ -181,7 +181,7 @@ def test_the_wrong_kind_and_the_wrong_scale_are_refused(validity, preference):
     refused(StudyError, "alpha of a preference study is ordinal", "preference", "shops", "--scale", "nominal")
     run("validity", "Well formed?", "--scale", "nominal", "--draws", 0)
     refused(UnknownStudy, "No study 'nothing'", "validity", "nothing")
-    refused(StudyError, "--width needs --draws", "validity", "Well formed?", "--width", 0.1, "--draws", 0)
+    refused(StudyError, "needs --draws above 0", "validity", "Well formed?", "--width", 0.1, "--draws", 0)
 
 
 def test_a_plan_is_part_of_report_and_json(validity):
@@ -208,7 +208,7 @@ def test_files_are_written_and_never_over_others_by_accident(validity, tmp_path)
     assert not [name for name in names if name.endswith(".part")]
     assert json.loads((made / "report.json").read_text("utf-8"))["n_items"] == 4
     (made / "report.md").write_text("mine")
-    refused(SettingsError, "already. Name another folder with --out, or write over it with --force", *keys)
+    refused(SettingsError, "already. Name another folder with --out, or overwrite it with --force", *keys)
     assert (made / "report.md").read_text() == "mine"
     found = json.loads(run(*keys, "--force", "--json"))
     assert found["n_items"] == 4 and "Well formed?" in (made / "report.md").read_text("utf-8")
@@ -225,7 +225,7 @@ def test_a_zip_holds_what_a_folder_would(validity, tmp_path):
         assert {name: found.read(name) for name in found.namelist()} == {
             path.relative_to(tmp_path / "folder").as_posix(): path.read_bytes()
             for path in (tmp_path / "folder").rglob("*") if path.is_file()}
-    refused(SettingsError, "already. Name another folder with --out, or write over it with --force", *keys, archive)
+    refused(SettingsError, "already. Name another folder with --out, or overwrite it with --force", *keys, archive)
     run(*keys, archive, "--force")
     (tmp_path / "folder.zip").mkdir()
     refused(SettingsError, "folder.zip is a folder", *keys, tmp_path / "folder.zip")
@@ -287,7 +287,7 @@ def test_a_preference_report_in_the_terminal_and_as_files(preference, tmp_path):
 
 
 def test_scores_are_added_listed_and_removed(preference, stores, tmp_path):
-    assert "keeps no scores" in run("scores", "shops")
+    assert "has no stored scores" in run("scores", "shops")
     file = scores_file(stores, preference, tmp_path, mine=liking, other=lambda number, which: number * which)
     assert "Kept mine with Shops: 24 sets of 24." in run("scores", "shops", "--add", file)
     assert [(one["name"], one["sets"], one["of"]) for one in json.loads(run("scores", "shops", "--json"))] == [

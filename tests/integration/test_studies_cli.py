@@ -101,7 +101,7 @@ def test_from_an_audit_to_a_study_its_results_and_its_files(study, stores, prepa
     assert stores.studies.studies() == () and not (home / "studies").exists()
 
     made = study("create", "validity", "first", *options)
-    assert "Made first: 6 items" in made.output and "Cohen's kappa" in made.output and "± " in made.output
+    assert "Created first: 6 items" in made.output and "Cohen's kappa" in made.output and "± " in made.output
     found = stores.studies.study("first")
     items = stores.studies.items(found.study_id)
     assert {item.key: item.hidden["hidden_category"] for item in items}.items() <= categories.items()
@@ -148,16 +148,16 @@ def test_a_study_is_closed_opened_and_work_released(study, stores, prepared):
     study("create", "validity", "one", "--from-audit", prepared / "audit", "--people", 2)
     judge(stores, "one", "Ada", valid())
     open_items = stores.studies.counts(stores.studies.study("one").study_id)["assignments"]
-    assert "takes no more answers" in study("close", "ONE").output and not stores.studies.study("one").accepting
+    assert "is closed for answers" in study("close", "ONE").output and not stores.studies.study("one").accepting
     assert "closed" in study("list").output
     assert ", circus/1, closed" in study("show", "one").output
-    assert "one takes answers" in study("open", "one").output and stores.studies.study("one").accepting
-    assert ", circus/1, answers are taken" in study("show", "one").output
+    assert "one is open for answers" in study("open", "one").output and stores.studies.study("one").accepting
+    assert ", circus/1, open" in study("show", "one").output
     [listed] = json.loads(study("list", "--json").output)
     assert listed["study"] == "one" and listed["counts"]["done"] == 1 and listed["counts"]["assignments"] == open_items
     assert "of Ada can go to whoever joins one or asks for more" in study("release", "one", "Ada").output
     StudyService(stores.studies, {"validity": Validity()}).join("one", "Cy")
-    assert re.search(r"Cy has answered nothing: the seat in one is free again, with its \d+ open items?\.",
+    assert re.search(r"Cy has no answers: the seat in one is free again, with its \d+ open items?\.",
                      " ".join(study("release", "one", "Cy").output.split()))
     with pytest.raises(StudyError, match="Bob"):
         study("release", "one", "Bob")
@@ -189,7 +189,7 @@ def test_a_study_is_removed_by_who_types_its_name(study, stores, prepared, home)
 
     for typed in ("first\n", "y\n", "\n"):
         refused = remove("first", typed=typed)
-        assert "Of First would go: 2 items, 1 judgement by 1 person, 0 decisions, and its pictures." in refused.output
+        assert "This deletes First: 2 items, 1 judgement by 1 person, 0 decisions, and its images." in refused.output
         assert isinstance(refused.exception, StudyError) and "so First stays" in str(refused.exception)
     assert remove("first").exit_code == 1, "nobody typed anything"
     assert stores.studies.counts(stores.studies.study("First").study_id)["done"] == 1
@@ -218,7 +218,7 @@ def test_annotator_files_are_imported_and_given_back(study, stores, tmp_path):
     paths = [annotator_file(tmp_path, "a", an_assignment(0), an_assignment(1, annotation=None)),
              annotator_file(tmp_path, "b", an_assignment(0, annotation={"validated": False, "QUERY_TOO_BROAD": True}))]
     result = study("import", "circus", "released", *paths)
-    assert "Made released: 2 judgements of 2 items by 2 people. It takes no answers." in result.output
+    assert "Created released: 2 judgements of 2 items by 2 people. It takes no answers." in result.output
     assert "1 assignment has no annotation." in result.output
     study("export", "circus", "released", "--out", tmp_path / "out")
     assert {path.name: json.loads(path.read_text()) for path in (tmp_path / "out").iterdir()} == {
@@ -272,11 +272,11 @@ def test_the_plan_alone_is_forecast(study):
 
 
 def test_sources_are_one_at_a_time_and_pictures_must_be_somewhere(study, prepared, tmp_path):
-    with pytest.raises(StudyError, match="Say where the queries are from"):
+    with pytest.raises(StudyError, match="Specify the source of the queries"):
         study("create", "validity", "x")
     with pytest.raises(StudyError, match="--from-audit and --from-sessions cannot go together"):
         study("create", "validity", "x", "--from-audit", prepared / "audit", "--from-sessions")
-    with pytest.raises(GalleryError, match=r"Where are the pictures.*atelier"):
+    with pytest.raises(GalleryError, match=r"Where are the images.*atelier"):
         study("create", "validity", "x", "--from-mbeir", tmp_path / "queries.jsonl")
     with pytest.raises(StudyError, match="No search session is stored"):
         study("create", "validity", "x", "--from-sessions")
@@ -293,7 +293,7 @@ def test_turns_of_searches_are_a_source(study, stores, home):
         stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
     result = study("create", "validity", "asked", "--from-sessions")
-    assert "Made asked: 3 items" in result.output and "1 turn does not tell what was wanted" in result.output
+    assert "Created asked: 3 items" in result.output and "1 turn does not tell what was wanted" in result.output
     items = stores.studies.items(stores.studies.study("asked").study_id)
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [

@@ -44,7 +44,7 @@ def test_a_start_on_what_an_earlier_version_left(tmp_path: Path, revision: str) 
     finally:
         app.end()
     assert "Traceback" not in app.said, app.said
-    assert ("Open without a sign-in" in app.said) == (revision < WITH_ACCOUNTS)
+    assert ("No sign-in needed" in app.said) == (revision < WITH_ACCOUNTS)
     assert json.loads((home / "database.json").read_text())["accounts"] == (revision >= WITH_ACCOUNTS)
     copies = list(home.glob("cirque.db.before-*.bak"))
     assert len(copies) == (ON_SQLITE and revision != latest_revision())

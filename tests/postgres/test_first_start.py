@@ -30,7 +30,7 @@ def test_the_home_folder_is_made_and_it_is_ready(tmp_path: Path) -> None:
 
 def test_a_home_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StorageError, match=r"home folder .*file/home cannot be made.*CIRQUE_HOME"):
+    with pytest.raises(StorageError, match=r"home folder .*file/home cannot be created.*CIRQUE_HOME"):
         open_services(settings_of(tmp_path / "file" / "home"))
 
 

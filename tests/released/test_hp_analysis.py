@@ -50,16 +50,16 @@ def test_recall_at_5(report):
              for name, rate in (("ge", recall.ge), ("gt", recall.gt), ("symmetric", recall.symmetric))}
     assert rates == {"ge": (0.58878, 2585), "gt": (0.81069, 449), "symmetric": (0.77681, 914)}
     assert recall.given_equal_recall.share.n == 0, "recall does not differ where it is equal"
-    assert recall.symmetric.adjusted.reason == "nobody recorded which set stood first"
+    assert recall.symmetric.adjusted.reason == "which set was shown first was not recorded"
 
 
 def test_what_the_release_does_not_say(report):
     said = " ".join(report.about.notes)
-    assert "307 of 3,050" in said and "which set stood first" in said
+    assert "307 of 3,050" in said and "hich set was shown first" in said
     assert "No question of this study was answered by two people" in said
-    assert "Each of 61 people answered about 50: drawing people (--resample people)" in said
+    assert "Each of 61 people answered about 50: resampling people (--resample people)" in said
     assert report.identical_sets == 11 and "the same images in 11 questions" in said
-    assert report.methods == () and report.no_methods == "nobody recorded which methods made the sets"
+    assert report.methods == () and report.no_methods == "the methods of the sets were not recorded"
     assert preference_json(report)["metrics"]["recall@5"]["spearman"]["rho"] == pytest.approx(0.15349, abs=5e-6)
 
 

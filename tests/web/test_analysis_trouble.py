@@ -63,7 +63,7 @@ def test_a_bad_value_in_the_address_is_left_out_and_said(meet: Meet, server: Ser
 def test_fields_are_checked_where_they_stand(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, compared(server, "Fields"))
     asked = asked_of(page)
-    page.get_by_role("search").locator("summary").filter(has_text="How numbers are made").click()
+    page.get_by_role("search").locator("summary").filter(has_text="How numbers are computed").click()
     for label, wrong in (("Recall at", "9"), ("Seed", "-3"), ("95 % interval no wider than", "7")):
         field = page.get_by_label(label)
         field.fill(wrong)
@@ -202,7 +202,7 @@ def test_a_file_is_read_as_it_is_or_refused(meet: Meet, server: Server) -> None:
 def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(meet: Meet, server: Server) -> None:
     study = judged(server, "Columns", SAID[:4])
     look(page := meet("Nina"), server, study)
-    box = table(page, "κ of every two people")
+    box = table(page, "Pairwise Cohen’s κ")
     box.get_by_role("button", name="κ", exact=True).click()
 
     def without_kappa(route: Route) -> None:

@@ -63,7 +63,7 @@ def test_with_an_image(client: Client, tmp_path: Path) -> None:
     ({"text": "in red"}, "Give a reference"),
     ({"text": "in red", "session_id": "nosuchsession000"}, "session"),
     ({"text": "  "}, "Say what should be different"),
-    ({"text": "x" * 1001}, "1000 is the most"),
+    ({"text": "x" * 1001}, "the limit is 1,000"),
     ({"reference": "any", "text": "in red", "k": 0}, "1 to 1000"),
     ({"reference": "any", "text": "in red", "k": 1000.5}, "k is 1000.5; it must be a whole number"),
 ])
@@ -120,7 +120,7 @@ def test_pictures_are_cached_and_typed(app: App, some_id: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "status", "sentence"), [
-    (b"not an image at all, just words", 422, "not an image"),
+    (b"not an image at all, just words", 422, "readable image format"),
     (b"", 422, "0 bytes"),
     (b"\xff\xd8\xff" + b"\x00" * (26 * 2**20), 413, "larger than 25 MB"),
 ])

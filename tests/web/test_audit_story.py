@@ -24,14 +24,14 @@ def test_each_input_alone_beside_the_results(open_page: Open) -> None:
     start_from(page, "a plain red dress")
     screen.search(page, "with long sleeves", 1)
     expect(panel(page).locator(".cq-verdict")).to_have_text(re.compile("alone"))
-    same = r" \d+ of 10 the same"
+    same = r" \d+ of 10 shared"
     expect(panel(page).get_by_role("rowheader")).to_have_text(
-        [re.compile("^Both$"), re.compile(f"^Text alone{same}"), re.compile(f"^Image alone{same}")])
+        [re.compile("^Both$"), re.compile(f"^Text only{same}"), re.compile(f"^Image only{same}")])
     expect(panel(page).locator("li.both")).not_to_have_count(0)
 
     # What it says of the selected result changes with the selection.
     line = page.locator("#how .cq-alonerank")
-    expect(line).to_have_text(re.compile(r"By the text alone rank [\d,]+, by the image alone rank [\d,]+\."))
+    expect(line).to_have_text(re.compile(r"Rank [\d,]+ with the text only, rank [\d,]+ with the image only\."))
     said = set()
     for rank in (0, 3, 7):
         screen.tiles(page).nth(rank).click()
@@ -43,7 +43,7 @@ def test_each_input_alone_beside_the_results(open_page: Open) -> None:
     screen.refine_from(page, 2)
     screen.search(page, "in navy", 2)
     expect(panel(page).get_by_role("rowheader").first).to_have_text("This turn")
-    expect(panel(page)).to_contain_text("among this turn's first 10 too")
+    expect(panel(page)).to_contain_text("also in this turn's top 10")
 
 
 def test_a_method_that_reads_the_text_only(open_page: Open) -> None:
@@ -56,8 +56,8 @@ def test_a_method_that_reads_the_text_only(open_page: Open) -> None:
 
 def test_a_hidden_target_stays_hidden(open_page: Open) -> None:
     page = open_page()
-    page.get_by_role("button", name="Find a target Be dealt a").click()
-    page.get_by_role("button", name="Deal me one").click()
+    page.get_by_role("button", name="Find a target Get a random").click()
+    page.get_by_role("button", name="Give me a target").click()
     screen.settled(page)
     with page.expect_response("**/audit/**") as hidden:
         screen.search(page, "in navy", 1)

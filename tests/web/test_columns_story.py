@@ -14,7 +14,7 @@ def choose(page, *names, blind=False, text="in red"):
     page.locator("button[data-drawer=columns]:visible").first.click()
     drawer = page.locator("#drawer-columns")
     expect(drawer).to_be_visible()
-    drawer.get_by_label("The words for all of them").fill(text)
+    drawer.get_by_label("Request (same for every method)").fill(text)
     for box in drawer.locator("[name=methods]").all():
         box.set_checked(box.get_attribute("value") in names)
     drawer.locator("[name=blind]").set_checked(blind)
@@ -61,12 +61,12 @@ def test_open_columns_go_on_from_a_turn_and_lead_back(open_page):
     columns = page.locator(".cq-column")
     expect(columns).to_have_count(2, timeout=60_000)
     settled(page)
-    expect(page.locator("#results")).to_contain_text("going on from your turn")
+    expect(page.locator("#results")).to_contain_text("continuing from your turn")
     expect(columns.nth(1).locator("h2")).to_contain_text("CIReVL + CoRR")
     columns.nth(1).get_by_text("How it searched").click()
     expect(columns.nth(1)).to_contain_text("Round 1")
     expect(page.locator("#results")).to_contain_text(re.compile(r"overlap@10|identical"))
-    columns.nth(1).get_by_role("button", name="Search on with this").click()
+    columns.nth(1).get_by_role("button", name="Continue with this method").click()
     settled(page)
     expect(page.locator("#results")).to_contain_text("Your next search uses “CIReVL + CoRR”")
 

@@ -82,14 +82,14 @@ def test_soft_filter_chips_dials_moves_undo_keep(open_page: Open) -> None:
     screen.settled(page)
 
     # What moved: against the same turn without the filter.
-    page.get_by_label("Show what moved").check()
+    page.get_by_label("Show rank changes").check()
     expect(page.locator(".meta .move").first).to_be_visible()
     screen.settled(page)
     assert {move.inner_text()[0] for move in page.locator(".meta .move").all()} <= set("↑↓=n")
     expect(page.locator(".cq-gone")).to_contain_text(re.compile("left the top 20", re.IGNORECASE))
 
     # Dragged fast: the last value counts, and all of it is one step to undo.
-    slider = page.get_by_role("slider", name="λ, how strict the filter is")
+    slider = page.get_by_role("slider", name="λ, strictness of the filter")
     box = slider.bounding_box()
     assert box
     page.mouse.move(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
@@ -169,14 +169,14 @@ def test_a_chip_is_typed_while_the_one_before_is_ranked_by(open_page: Open, hold
             side(page, name).locator(".text").first.focus()
             page.keyboard.press("Delete")
             screen.settled(page)
-    expect(page.locator("[data-filter]")).to_contain_text("There is nothing to filter by")
+    expect(page.locator("[data-filter]")).to_contain_text("Nothing to filter by")
 
 
 def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     page = open_page()
     screen.search(page, "in red", 1)
     before = screen.shown_ids(page)
-    page.get_by_role("button", name="Filter softly").click()
+    page.get_by_role("button", name="Add a soft filter").click()
     expect(side(page, "Must show").get_by_role("button")).to_be_focused()
     screen.settled(page)
     page.keyboard.press("Enter")
@@ -188,7 +188,7 @@ def test_a_filter_by_hand_on_a_turn_without_one(open_page: Open) -> None:
     leaving = "!window.dispatchEvent(new Event('beforeunload', { cancelable: true }))"
     assert page.evaluate(leaving)  # changes that nobody kept would be lost
     page.get_by_role("button", name="Reset").click()
-    expect(page.locator(".cq-changes")).to_contain_text("As it was found")
+    expect(page.locator(".cq-changes")).to_contain_text("Original turn")
     screen.settled(page)
     assert screen.shown_ids(page) == before
     assert not page.evaluate(leaving)
@@ -215,7 +215,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     page.keyboard.type("a blue and white striped dress")
     page.keyboard.press("Enter")
     expect(first).to_contain_text("edited by you")
-    expect(rounds.get_by_role("region", name="Round 2")).to_contain_text("not counted")
+    expect(rounds.get_by_role("region", name="Round 2")).to_contain_text("not used")
     screen.settled(page)
     edited = screen.shown_ids(page)
     assert edited != found
@@ -225,7 +225,7 @@ def test_rounds_of_reflection(open_page: Open) -> None:
     screen.settled(page)
     assert screen.shown_ids(page) not in (found, edited)
     rounds.get_by_role("button", name="Count round 2 again").click()
-    expect(page.locator(".cq-changes")).to_contain_text("As it was found")
+    expect(page.locator(".cq-changes")).to_contain_text("Original turn")
     screen.settled(page)
     assert screen.shown_ids(page) == found
 
@@ -288,7 +288,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     expect(drawer.get_by_role("slider", name=re.compile("^beta"))).to_be_visible()
     expect(drawer.get_by_role("slider", name=re.compile("^rounds"))).to_be_hidden()
     expect(drawer.locator("[value=joint]")).to_be_disabled()
-    expect(drawer).to_contain_text("does not compose image and text by itself")
+    expect(drawer).to_contain_text("cannot compose image and text")
     drawer.locator("[name=method][value=corr-soft]").check()
     drawer.get_by_role("slider", name=re.compile("^rounds")).fill("1")
     drawer.get_by_role("slider", name=re.compile("^lambda")).fill("0.5")
@@ -298,7 +298,7 @@ def test_the_settings_show_what_applies(open_page: Open) -> None:
     expect(page.locator(".cq-method")).to_contain_text("1 round · λ 0.5")
     page.get_by_role("button", name="Settings", exact=True).click()
     expect(drawer.locator("[name=method][value=custom]")).to_be_checked()
-    drawer.get_by_role("button", name="Reset to the method's own numbers").click()
+    drawer.get_by_role("button", name="Reset to the method's defaults").click()
     expect(drawer.get_by_role("slider", name=re.compile("^lambda"))).to_have_value("0.5")
 
 
@@ -420,7 +420,7 @@ def test_a_search_is_seen_while_it_runs_and_stopped(
     screen.text_field(page).fill("in red")
     screen.text_field(page).press("Enter")
     running = page.locator(".cq-live")
-    expect(running).to_contain_text("Looking at the best five…")
+    expect(running).to_contain_text("Examining the top five…")
     expect(running).to_contain_text("Round 1 of 2")
     writing = page.get_by_role("region", name="Round 1, being written")
     expect(writing).to_contain_text("The same shirt, but red.")

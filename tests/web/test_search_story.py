@@ -19,8 +19,8 @@ Open = Callable[..., Page]
 
 def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     page = open_page()
-    expect(page.get_by_role("heading", name="Search with a picture and a few words")).to_be_visible()
-    expect(page.get_by_role("group", name="Pictures of the gallery").get_by_role("button").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Search with an image and a few words")).to_be_visible()
+    expect(page.get_by_role("group", name="Gallery images").get_by_role("button").first).to_be_visible()
     first = screen.reference(page)
 
     screen.search(page, "in red", 1)
@@ -35,7 +35,7 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
     screen.search(page, "striped", 3)
     turns = page.get_by_role("region", name="Turns so far").get_by_role("listitem")
     expect(turns).to_have_count(3)
-    expect(page.locator(".cq-how")).to_contain_text("Searched for")
+    expect(page.locator(".cq-how")).to_contain_text("Query used")
     _ledger_adds_up(page)
     third_results = screen.shown_ids(page)
 
@@ -72,7 +72,7 @@ def test_three_turns_back_branch_reload_export(open_page: Open) -> None:
 
     page.locator("summary", has_text="Export").click()
     with page.expect_download() as waiting:
-        page.get_by_role("link", name="All branches, JSON").click()
+        page.get_by_role("link", name="All branches (JSON)").click()
     records = json.loads(Path(waiting.value.path()).read_text("utf-8"))
     assert [record["num_turns"] for record in records] == [3, 2]
     assert [turn["reference_image_id"] for turn in records[0]["turns"]] == [first, second, third]
@@ -198,9 +198,9 @@ def test_two_browsers_do_not_see_each_other(open_page: Open) -> None:
 def test_find_a_target(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name=re.compile("^Find a target Be dealt")).click()
-    page.get_by_role("button", name="Deal me one").click()
+    page.get_by_role("button", name="Give me a target").click()
     target = page.get_by_role("region", name="Target")
-    expect(target).to_contain_text("Reach this picture")
+    expect(target).to_contain_text("Find this image")
     screen.settled(page)
     screen.search(page, "in red", 1)
     expect(page.get_by_text("target at rank")).to_have_count(0)
@@ -213,7 +213,7 @@ def test_find_a_target(open_page: Open) -> None:
     screen.settled(page)
     target.get_by_role("button", name="Give up").click()
     expect(target).to_contain_text("Over your 1 finished target session")
-    expect(target).to_contain_text("Turn 2 says much the same as turn 1")
+    expect(target).to_contain_text("Turn 2 repeats turn 1")
     expect(target.get_by_role("img", name=re.compile(r"Rank of the target by turn: \d+, \d+"))).to_be_visible()
 
 
@@ -221,7 +221,7 @@ def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     page = open_page()
     page.get_by_role("button", name="Find a target").locator("visible=true").click()
     page.get_by_role("button", name="Choose from the gallery").click()
-    page.get_by_role("group", name="Gallery pictures").get_by_role("button").first.click()
+    page.get_by_role("group", name="Gallery images").get_by_role("button").first.click()
     target = page.get_by_role("region", name="Target")
     wanted = re.search(r"image=([^&]+)", target.locator("img").first.get_attribute("src") or "")
     assert wanted
@@ -234,7 +234,7 @@ def test_the_selected_tile_can_be_the_target(open_page: Open) -> None:
     screen.settled(page)
     # The gallery has 90 images and 60 are shown, so the target may be further down: ask for all.
     screen.in_page(page, "results/selection.js", "it.found(given)", wanted[1])
-    expect(page.locator(".cq-banner")).to_contain_text("That is it.")
+    expect(page.locator(".cq-banner")).to_contain_text("Correct.")
 
 
 def test_settings_begin_a_new_session(open_page: Open) -> None:

@@ -40,7 +40,7 @@ def test_somebody_else_signs_in_while_a_page_is_open(meet: Meet, server: Server)
     hal.press("4")
     page.wait_for_timeout(400)
     hal.press("Enter")
-    expect(page.get_by_role("alert").filter(has_text="This page was opened by Hal, and you are signed in as Ivy now")
+    expect(page.get_by_role("alert").filter(has_text="This page was opened by Hal, but you are now signed in as Ivy")
            ).to_be_visible()
     item(page, 1)
     page.wait_for_timeout(700)   # the draft is not taken as Ivy's either

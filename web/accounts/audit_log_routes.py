@@ -36,7 +36,7 @@ def log_routes(services: Services) -> APIRouter:
         check(visitor, "people")
         which, form = _filter(query), next((one for one in LOG_FORMS if one == query.get("form", "csv")), None)
         if form is None:
-            raise LogError(f"The log is written as one of: {', '.join(LOG_FORMS)}.")
+            raise LogError(f"The format of the log must be one of: {', '.join(LOG_FORMS)}.")
         content = log_file(every_act(log, which), form)
         log.note(AuditEvent("log.exported", visitor.name, details={"form": form}))
         return Response(content, media_type=_TYPES[form], headers={
@@ -58,5 +58,5 @@ def _before(query: Mapping[str, str]) -> int | None:
     if not text:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise LogError("“before” is the number of an act.")
+        raise LogError("“before” must be the number of an event.")
     return int(text)

@@ -42,7 +42,7 @@ def people_routes(services: Services) -> APIRouter:
     def active(visitor: Visitor, fields: Fields) -> dict[str, Any]:
         name, wanted = _text(fields, "name"), fields["active"]
         if not isinstance(wanted, bool):
-            raise AccessError("“active” is true or false.")
+            raise AccessError("“active” must be true or false.")
         if wanted:
             people.reactivate(name, by=visitor.name)
             return _list(people)
@@ -52,7 +52,7 @@ def people_routes(services: Services) -> APIRouter:
         """``path``: of the link, below the app's root. It is told this once; only its digest is kept."""
         days, uses = _number(fields, "days", 7), _number(fields, "uses", 1)
         if not uses.is_integer():
-            raise AccessError("“uses” is a whole number of people.")
+            raise AccessError("“uses” must be a whole number.")
         secret = people.invite(as_role(fields["role"]), days, int(uses), visitor.name)
         return {"path": link_path(secret), **_list(people)}
 
@@ -74,7 +74,7 @@ def _admin(work: Callable[[Visitor, _Given], dict[str, Any]]) -> Callable[[Visit
     def checked(visitor: Visitor, given: _Given) -> dict[str, Any]:
         # The guard has asked already; this holds should the routes ever be mounted elsewhere.
         if "people" not in visitor.may:
-            raise AccessError("Only an admin changes who may sign in.")
+            raise AccessError("Only an admin may manage accounts.")
         try:
             return work(visitor, given)
         except AccessError as error:   # of what was asked for, not of who asks
@@ -100,12 +100,12 @@ def _shown(person: Person) -> dict[str, Any]:
 
 def _text(fields: Fields, name: str) -> str:
     if not isinstance(fields[name], str):
-        raise AccessError(f"“{name}” is a text.")
+        raise AccessError(f"“{name}” must be a text.")
     return str(fields[name])
 
 
 def _number(fields: Fields, name: str, otherwise: float) -> float:
     value = fields.get(name, otherwise)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise AccessError(f"“{name}” is a number.")
+        raise AccessError(f"“{name}” must be a number.")
     return float(value)

@@ -25,8 +25,8 @@ from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice, page
 
 _T = TypeVar("_T")
 _COOKIE_SECONDS = 400 * 86400   # the most browsers keep; when a sign-in ends, the server decides
-_LEFT_HERE = ("This browser has forgotten your sign-in, but the server could not end it. Nobody can go on with it "
-              "here. If somebody may have a copy of it, ask an admin to set a new password for you: that ends it.")
+_LEFT_HERE = ("This browser has deleted your sign-in, but the server could not end it. It cannot be used again from "
+              "here. If somebody may have copied it, ask an admin to set a new password for you, which ends it.")
 
 
 def sign_in_routes(services: Services) -> APIRouter:
@@ -109,7 +109,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             answer = (JSONResponse({"left": True}, headers=FRESH) if as_json
                       else RedirectResponse(f"{root}/sign-in", 303, headers=FRESH))
         except CirqueError as error:
-            problem = f"{_LEFT_HERE} What kept it from it: {public_message(error)}"
+            problem = f"{_LEFT_HERE} The cause: {public_message(error)}"
             answer = (JSONResponse({"problem": problem, "kind": "left-here"}, 503, headers=FRESH) if as_json
                       else HTMLResponse(notice(problem, None, root, title="Signed out here only"), 503,
                                         headers=OWN_PAGE))
@@ -128,7 +128,7 @@ def sign_in_routes(services: Services) -> APIRouter:
             fields = await form(request)
             name, password = fields.get("name", ""), fields.get("password", "")
             if password != fields.get("again", password):
-                raise AccessError("The two passwords are not the same. Type both again.")
+                raise AccessError("The passwords do not match. Type both again.")
             entered = await in_thread(lambda: people.accept(secret, name, password, _address(request)), hashing)
         except CirqueError as error:
             return await joining(secret, name, public_message(error), 422 if isinstance(error,

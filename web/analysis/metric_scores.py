@@ -24,7 +24,7 @@ from web.http.visitor import Visitor, check
 from web.services import Services
 
 _MOST_BYTES = 8 * 2**20
-_TOO_LARGE = ("This file is larger than 8 MB. Leave out the columns that are no scores, or add it with the command: "
+_TOO_LARGE = ("This file is larger than 8 MB. Remove columns without scores, or add it with the command: "
               "cirque report scores STUDY --add FILE.csv")
 _LONGEST_NAME = 200
 
@@ -74,8 +74,8 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
         check(visitor, "results")
         state = runs.state(query.get("id", ""))
         if state is None:
-            raise StudyError("Nothing is known of this computation (any more): the server was started anew, or it is "
-                             "long over. Look whether its scores are there, else begin again.")
+            raise StudyError("Unknown computation: the server was restarted, or it ended long ago. "
+                             "Check whether its scores exist; otherwise start again.")
         return {"text": state.text, "done": state.done, "total": state.total, "finished": state.finished,
                 "problem": state.problem}
 
@@ -108,7 +108,7 @@ def scores_routes(services: Services, analyses: ReportCache) -> APIRouter:
 def _text(sent: Fields, name: str, most: int) -> str:
     value = sent.get(name, "")
     if not isinstance(value, str) or len(value) > most:
-        raise StudyError(f"“{name}” is a text of at most {most:,} characters.")
+        raise StudyError(f"“{name}” must be a text of at most {most:,} characters.")
     return value
 
 

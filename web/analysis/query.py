@@ -38,7 +38,7 @@ def read_query(query: Mapping[str, str], more: Collection[str] = (), usual: Opti
     Raises ``StudyError``."""
     known = (*_NAMES, *more)
     if unknown := sorted(set(query) - set(known)):
-        raise StudyError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
+        raise StudyError(f"Unknown in this call: {shortened(', '.join(unknown), 200)}. It takes {', '.join(known)}.")
     plan, rules = query.get("plan"), query.get("rules")
     options = Options(
         draws=whole(query, "draws", usual.draws, most=_MOST_DRAWS), seed=whole(query, "seed", usual.seed),
@@ -71,21 +71,21 @@ def one_of(query: Mapping[str, str], name: str, choices: Collection[str], usual:
 
 def _selection(text: str) -> Selection:
     if len(text) > _LONGEST_SELECT:
-        raise StudyError(f"“select” has {len(text):,} characters; {_LONGEST_SELECT:,} is the most. Choose less.")
+        raise StudyError(f"“select” has {len(text):,} characters; the limit is {_LONGEST_SELECT:,}. Choose less.")
     try:
         given = orjson.loads(text)
     except orjson.JSONDecodeError:
-        raise StudyError("“select” is no JSON that can be read. Reload the page.") from None
+        raise StudyError("“select” is not valid JSON. Reload the page.") from None
     fields = ("datasets", "categories", "people", "block_only")
     if not isinstance(given, dict) or (unknown := sorted(given.keys() - set(fields))):
-        wrong = "it is no object" if not isinstance(given, dict) else f"it has {shortened(', '.join(unknown), 200)}"
-        raise StudyError(f"“select” is an object with {', '.join(fields)}; {wrong}. Reload the page.")
+        wrong = "it is not an object" if not isinstance(given, dict) else f"it has {shortened(', '.join(unknown), 200)}"
+        raise StudyError(f"“select” must be an object with {', '.join(fields)}; {wrong}. Reload the page.")
     block = given.get("block_only", False)
     if not isinstance(block, bool):
-        raise StudyError("“block_only” is true or false.")
+        raise StudyError("“block_only” must be true or false.")
     return Selection(
         tuple(_chosen(given, "datasets", str, "texts")), tuple(_chosen(given, "categories", str, "texts")),
-        tuple(_chosen(given, "people", int, "numbers of seats")), block,
+        tuple(_chosen(given, "people", int, "seat numbers")), block,
     )
 
 
@@ -93,7 +93,7 @@ def _chosen(given: Mapping[str, Any], name: str, kind: type, words: str) -> list
     """Each once and in order, so that the same choice is the same report."""
     values = given.get(name, [])
     if not isinstance(values, list) or len(values) > _MOST_CHOSEN or not all(type(one) is kind for one in values):
-        raise StudyError(f"“{name}” is a list of at most {_MOST_CHOSEN} {words}.")
+        raise StudyError(f"“{name}” must be a list of at most {_MOST_CHOSEN} {words}.")
     if any(isinstance(one, str) and len(one) > _LONGEST_NAME for one in values):
         raise StudyError(f"“{name}” has a text of more than {_LONGEST_NAME} characters.")
     return sorted(set(values))
@@ -102,7 +102,7 @@ def _chosen(given: Mapping[str, Any], name: str, kind: type, words: str) -> list
 def _cutoffs(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isascii() and part.isdigit() and len(part) == 1 and 1 <= int(part) <= _LARGEST_K for part in parts):
-        raise StudyError(f"“k” is one or more whole numbers from 1 to {_LARGEST_K}, with commas between, not "
+        raise StudyError(f"“k” must be whole numbers from 1 to {_LARGEST_K}, separated by commas, not "
                          f"{quoted(text)}.")
     return tuple(dict.fromkeys(int(part) for part in parts))
 
@@ -113,5 +113,5 @@ def _width(text: str) -> float:
     except ValueError:
         width = -1.0
     if not _NARROWEST <= width <= _WIDEST:   # nan is outside too
-        raise StudyError(f"“plan” is the width of an interval from {_NARROWEST} to {_WIDEST:g}, not {quoted(text)}.")
+        raise StudyError(f"“plan” must be an interval width from {_NARROWEST} to {_WIDEST:g}, not {quoted(text)}.")
     return width

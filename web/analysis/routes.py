@@ -67,7 +67,7 @@ def analysis_routes(services: Services, analyses: ReportCache | None = None) -> 
         offset, limit = whole(query, "offset", 0), whole(query, "limit", 20, least=1, most=_MOST_DISPUTED)
         a, b = (whole(query, seat, 0, least=1) if seat in query else None for seat in ("a", "b"))
         if (a is None) != (b is None) or (a is not None and a == b):
-            raise StudyError("“a” and “b” are the seats of two people. Give both, or neither for all that judged.")
+            raise StudyError("“a” and “b” are the seats of two people. Give both, or neither for all judges.")
         key = query.get("key", "signature")[:80]
 
         def page() -> object:

@@ -73,7 +73,7 @@ class ScoreRuns:
                 if there.of.key == wanted.key:
                     return there.run_id
                 raise StudyError(f"“{there.of.name}” is being computed for this study ({self._how_far(there.run_id)}). "
-                                 "Wait until that is done, or stop it, and begin again.")
+                                 "Wait until it is done, or stop it and start again.")
             watch = LiveWatch(wanted.text)
             run_id = watch.progress.run_id
             self._at_work[study_id] = _AtWork(run_id, wanted)
@@ -86,7 +86,7 @@ class ScoreRuns:
         except RuntimeError as error:
             watch.stop()   # a pool that finds no thread for it may find one later
             stoppable.close()
-            problem = f"No computation can be begun now ({error}). Try again later."
+            problem = f"No computation can be started now ({error}). Try again later."
             self._over(study_id, run_id, problem)
             raise StudyError(problem) from error
         return run_id
@@ -97,11 +97,11 @@ class ScoreRuns:
 
     def _run(self, study_id: str, watch: LiveWatch, wanted: Computation, stoppable: ExitStack) -> None:
         run_id = watch.progress.run_id
-        problem = "The computation was broken off."
+        problem = "The computation was interrupted."
         try:
             with stoppable:
                 if watch.stopped:
-                    problem = "It was stopped before it had begun."
+                    problem = "It was stopped before it started."
                     return
                 self._tell(run_id, wanted.text)
                 wanted.work(watch, lambda text, done, total: self._tell(run_id, text, done, total))
@@ -110,7 +110,7 @@ class ScoreRuns:
             problem = public_message(error)
         except Exception as error:
             _log.exception("Scores could not be computed.")
-            problem = f"The scores could not be computed ({type(error).__name__}). The server's log says more."
+            problem = f"The scores could not be computed ({type(error).__name__}). See the server's log."
         finally:
             self._over(study_id, run_id, problem)
 

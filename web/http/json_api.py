@@ -121,8 +121,9 @@ def check_opener(visitor: Visitor, opener: object) -> None:
     Raises ``AccessError``.
     """
     if opener is not None and (not isinstance(opener, str) or not same_person(opener, visitor.name)):
-        raise AccessError(f"This page was opened by {shortened(opener, 80)}, and you are signed in as {visitor.name} "
-                          "now. Nothing was saved. Reload the page to go on with your own work, or sign in as before.")
+        raise AccessError(f"This page was opened by {shortened(opener, 80)}, but you are now signed in as "
+                          f"{visitor.name}. Nothing was saved. Reload the page to continue with your own work, "
+                          "or sign in as before.")
 
 
 async def in_thread(work: Callable[[], Any], *, slow: bool = False) -> Any:
@@ -190,8 +191,8 @@ def _answered(work: Callable[[], object]) -> Response | Deferred:
 
 def _checked(found: Fields, required: Collection[str], optional: Collection[str]) -> Fields:
     if missing := [name for name in required if name not in found]:
-        raise CirqueError(f"This call lacks {', '.join(missing)}. Reload the page.")
+        raise CirqueError(f"Missing in this call: {', '.join(missing)}. Reload the page.")
     if unknown := sorted(found.keys() - {*required, *optional}):
         known = ", ".join([*required, *optional])
-        raise CirqueError(f"This call does not know {shortened(', '.join(unknown), 200)}. It takes {known}.")
+        raise CirqueError(f"Unknown in this call: {shortened(', '.join(unknown), 200)}. It takes {known}.")
     return found

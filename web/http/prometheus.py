@@ -24,19 +24,19 @@ class PrometheusMeter(Meter):
     def __init__(self) -> None:
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        build = Info("cirque_build", "The version that runs.", registry=registry)
+        build = Info("cirque_build", "The running version.", registry=registry)
         build.info({"version": __version__, "python": platform.python_version()})
-        self._requests = Counter("cirque_requests", "Requests that were answered.", ["route", "method", "status"],
+        self._requests = Counter("cirque_requests", "Answered requests.", ["route", "method", "status"],
                                  registry=registry)
-        self._seconds = Histogram("cirque_request_seconds", "From a request to the end of its answer.",
+        self._seconds = Histogram("cirque_request_seconds", "Time from request to end of response.",
                                   ["route", "method"], buckets=_QUICK, registry=registry)
         self._judgements = Counter("cirque_judgements_saved", "Judgements and ratings that were kept; a repeated call "
                                    "counts once.", ["protocol"], registry=registry)
         self._models = Counter("cirque_language_model_calls", "Requests to the language model's server.",
                                ["role", "outcome"], registry=registry)
-        wait = Histogram("cirque_write_wait_seconds", "Until a transaction could write to the database.",
+        wait = Histogram("cirque_write_wait_seconds", "Waiting time for the database write lock.",
                          buckets=_QUICK, registry=registry)
-        self._running = Gauge("cirque_running_searches", "Searches and other long actions that are running.",
+        self._running = Gauge("cirque_running_searches", "Running searches and other long actions.",
                               registry=registry)
         self._unfinished = Gauge("cirque_unfinished_requests", "Requests, with the one that asks, and accepted calls "
                                  "that a stop would wait for.", registry=registry)

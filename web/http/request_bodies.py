@@ -38,7 +38,7 @@ async def json_object(request: Request, most_bytes: int = _MOST_BYTES) -> dict[s
     try:
         value = orjson.loads(await whole_body(request, most_bytes))
     except orjson.JSONDecodeError:
-        raise Unreadable("This call has no JSON that can be read. Reload the page.") from None
+        raise Unreadable("The body of this call is not valid JSON. Reload the page.") from None
     if not isinstance(value, dict):
         raise Unreadable("This call must be a JSON object. Reload the page.")
     return value
@@ -50,7 +50,7 @@ async def form(request: Request) -> dict[str, str]:
         body = await whole_body(request, _MOST_BYTES)
         return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20))
     except ValueError as error:
-        raise Unreadable("This is no form that can be read. Open the page again.") from error
+        raise Unreadable("The form could not be read. Open the page again.") from error
 
 
 def is_json(request: Request) -> bool:
@@ -69,9 +69,9 @@ async def whole_body(request: Request, most_bytes: int) -> bytes:
                 if len(body) > most_bytes:
                     raise _too_large(most_bytes)
     except ClientDisconnect:   # nobody hears this; what came is a part of something
-        raise Unreadable("Not all of this call came. Send it again.") from None
+        raise Unreadable("The request was incomplete. Send it again.") from None
     except TimeoutError:
-        raise Unreadable("This call came too slowly, so it was not waited for. Send it again.") from None
+        raise Unreadable("The request was sent too slowly. Send it again.") from None
     return bytes(body)
 
 
@@ -82,4 +82,4 @@ def says_more_than(request: Request, most_bytes: int) -> bool:
 
 
 def _too_large(most_bytes: int) -> TooLarge:
-    return TooLarge(f"More than {most_bytes // 1024:,} kB came. Send less.")
+    return TooLarge(f"The request is larger than {most_bytes // 1024:,} kB. Send less.")

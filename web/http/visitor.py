@@ -12,7 +12,7 @@ from cir_core.errors import AccessError
 
 _DOING = {
     "search": "search", "annotate": "judge", "adjudicate": "adjudicate", "manage": "run studies",
-    "results": "see results", "people": "change who may sign in",
+    "results": "see results", "people": "manage accounts",
 }
 
 
@@ -39,7 +39,7 @@ def visitor_of(request: Any) -> Visitor:
     inner = getattr(request, "request", None) or request
     visitor = getattr(getattr(inner, "state", None), "visitor", None)
     if not isinstance(visitor, Visitor):
-        raise AccessError("Nobody is signed in here. Open the start page and sign in.")
+        raise AccessError("You are not signed in. Open the start page and sign in.")
     return visitor
 
 

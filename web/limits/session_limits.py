@@ -87,8 +87,8 @@ class SessionTable:
         if len(begun) >= self._limits.begun:
             wait = math.ceil(begun[0] + _WINDOW - now)
             raise TooManyRequests(
-                f"You began {self._limits.begun} sessions within a minute. Use one session_hash for all your calls, "
-                f"or leave it out; a new one can be begun in {wait} s.", wait)
+                f"You started {self._limits.begun} sessions within a minute. Use one session_hash for all your calls, "
+                f"or leave it out; a new one can be started in {wait} s.", wait)
         begun.append(now)
 
     def _forget(self, session: str) -> None:

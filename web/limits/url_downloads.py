@@ -42,7 +42,7 @@ class ImageRefused(CirqueError):
     """An image that cannot be taken from its address, or does not come as it should."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(f"A value of this call cannot be taken: {reason}")
+        super().__init__(f"Invalid value: {reason}")
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ class ImageFetcher:
         if response.status_code != 200:
             raise ImageRefused(f"the server of the image's URL answered with status {response.status_code}.")
         if response.headers.get("content-encoding", "identity").strip().lower() not in ("identity", ""):
-            raise ImageRefused("the image came compressed, and is taken only as it is.")
+            raise ImageRefused("the image was sent with a content encoding, which is not supported.")
         said = response.headers.get("content-length", "")
         if said.isascii() and said.isdigit() and int(said[:20]) > self._most:
             raise self._too_large()
@@ -165,7 +165,7 @@ class ImageFetcher:
                 raise ValueError
             content = base64.b64decode(encoded)
         except ValueError:
-            raise ImageRefused("an image that comes as a data: URL is written “data:image/png;base64,” and then its "
+            raise ImageRefused("an image in a data: URL is written as “data:image/png;base64,” followed by its "
                                "bytes in base64.") from None
 
         async def whole() -> AsyncIterator[bytes]:

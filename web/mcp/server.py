@@ -104,7 +104,7 @@ class McpServer:
         except CirqueError as error:
             return _failed(public_message(error))
         except Exception:
-            _log.error("The tool of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
+            _log.error("The tool of request %s ended in an unexpected error.", request_id(), exc_info=True)
             return _failed(unexpected(request_id()))
         return types.CallToolResult(content=[_text(orjson.dumps(answer).decode())], structuredContent=answer)
 

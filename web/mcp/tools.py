@@ -170,7 +170,7 @@ def _sentence(tool: str, error: ValidationError) -> str:
     first = found[0]
     where = shortened(str(first["loc"][0]))
     if first["type"] == "missing":
-        return f"“{where}” is missing. The tool {tool} cannot do without it."
+        return f"“{where}” is missing. The tool {tool} requires it."
     if first["type"] == "extra_forbidden":
         return f"The tool {tool} takes no “{where}”. Look at its input schema."
     reasons = dict.fromkeys(one["msg"] for one in found if one["loc"][0] == first["loc"][0])   # one for each type

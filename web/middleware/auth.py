@@ -24,10 +24,10 @@ from web.middleware.cross_site import from_elsewhere
 from web.ui.plain_pages import FRESH, OWN_PAGE, cookie_of, notice
 
 MOST_ADDRESS = 16 * 1024    # bytes of path and query; what an analysis is asked for, 500 people by number, is 3 kB
-_TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send what is long in the body of a "
+_TOO_LONG = (f"This address is longer than {MOST_ADDRESS // 1024} kB. Shorten it: send long values in the body of a "
              "call, or choose less.")
 _OTHER_NAME = ("Nobody has an account yet, so cirque only answers under this machine's own names: open it as "
-               "http://localhost, with its port. To use another name, make an account: cirque user add NAME "
+               "http://localhost, with its port. To use another name, create an account: cirque user add NAME "
                "--role admin.")
 
 
@@ -60,7 +60,7 @@ class AuthMiddleware:
         """None to go on, or the answer to who may not."""
         path = path_of(asked.scope)
         if from_elsewhere(asked):
-            return refuse(asked, 403, "This came from another site. Open cirque's own page and do it there.",
+            return refuse(asked, 403, "This request came from another site. Use cirque's own page instead.",
                           "forbidden")
         served = is_served(path)
         if served and is_open(path):
@@ -71,7 +71,7 @@ class AuthMiddleware:
         if visitor.open and not self._is_ours(asked.headers.get("host", "")):
             return refuse(asked, 403, _OTHER_NAME, "forbidden")
         if not served:   # said after the sign-in, so that strangers learn nothing of what there is
-            return refuse(asked, 404, "There is nothing at this address. Check it, or begin at the start page.",
+            return refuse(asked, 404, "There is nothing at this address. Check it, or open the start page.",
                           "unknown", visitor)
         asked.scope["state"] = {**asked.scope.get("state", {}), "visitor": visitor}
         needs = needed(path)
@@ -103,14 +103,14 @@ def check_open(settings: Settings, people: PeopleService) -> None:
     """Raises ``SettingsError`` where nobody has an account and others could come in."""
     if people.is_open() and not is_loopback(settings.host):
         raise SettingsError(
-            "Nobody has an account yet, so cirque only opens on this machine. Make one: cirque user add NAME "
+            "Nobody has an account yet, so cirque only opens on this machine. Create one: cirque user add NAME "
             "--role admin. Or leave CIRQUE_HOST at 127.0.0.1."
         )
 
 
 def greeting(people: PeopleService) -> str:
     """What to say at the start of a server that asks nobody to sign in; empty otherwise."""
-    return ("Open without a sign-in, on this machine only. The first account closes it: "
+    return ("No sign-in needed; reachable from this machine only. Creating the first account turns sign-in on: "
             "cirque user add NAME --role admin") if people.is_open() else ""
 
 
@@ -142,7 +142,7 @@ def _is_page(asked: HTTPConnection, path: str) -> bool:
 
 def _ask_to_sign_in(asked: HTTPConnection, path: str) -> Response:
     if not _is_page(asked, path):
-        return JSONResponse({"problem": "You are not signed in, or no longer. Sign in and try again.",
+        return JSONResponse({"problem": "You are not signed in, or your session has ended. Sign in and try again.",
                              "kind": "signed-out"}, 401, headers=FRESH)
     query = asked.url.query
     wanted = quote(path + (f"?{query}" if query else ""), safe="/")

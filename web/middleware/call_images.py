@@ -27,7 +27,7 @@ async def with_local_images(body: Any, visitor: Visitor, images: ImageFetcher) -
         return None
     check(visitor, "search")
     if len(remote) > 1:
-        raise ImageRefused("a call takes one image by URL, and this one has more.")
+        raise ImageRefused("a call can have only one image by URL.")
     [file] = remote
     path = await images.fetch_image(file["path"], visitor.name)
     file["path"] = str(path)

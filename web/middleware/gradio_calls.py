@@ -34,7 +34,7 @@ from web.middleware.gradio_sessions import Sessions
 _log = logging.getLogger("cirque.events")
 _MOST_LISTS = 30_000      # and objects: Gradio takes a second for 200,000, in which nothing else is done
 _AROUND_A_FILE = 2**20    # bytes of a form beside its file
-_GONE = "There is nothing under this name here, or no longer, or it is somebody else's. Reload the page, or call again."
+_GONE = "Unknown session or event: it may have ended or belong to another user. Reload the page, or call again."
 
 
 class GradioCalls:
@@ -142,13 +142,13 @@ class GradioCalls:
             if not isinstance(error.__cause__, HTTPException):
                 raise
             # The stream says already that it has nothing of this session; Gradio then says so a second time.
-            _log.info("Request %s asked for the stream of a session that is not here.", request_id())
+            _log.info("Request %s asked for the stream of an unknown session.", request_id())
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _upload(self, person: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Gradio has a limit for each file and none for their number, nor for a person's in a day."""
         most, came = self._max_upload_mb * 2**20 + _AROUND_A_FILE, 0
-        refusal = _refusal(f"What is uploaded is larger than {self._max_upload_mb} MB. Make it smaller.", 413)
+        refusal = _refusal(f"The upload is larger than {self._max_upload_mb} MB. Make it smaller.", 413)
         if says_more_than(Request(scope), most):
             await refusal(scope, receive, send)
             return

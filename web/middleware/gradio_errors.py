@@ -35,7 +35,7 @@ class Screens(gr.Blocks):
             error.print_exception = False
             raise
         except Exception as error:
-            _log.error("An event of request %s ended in an error that nobody foresaw.", request_id(), exc_info=True)
+            _log.error("An event of request %s ended in an unexpected error.", request_id(), exc_info=True)
             raise gr.Error(unexpected(request_id()), print_exception=False, title="That did not work") from error
 
     async def preprocess_data(self, block_fn: Any, inputs: Any, *given: Any, **named: Any) -> Any:
@@ -44,7 +44,7 @@ class Screens(gr.Blocks):
         if block_fn.fn is None:
             raise _mistake("There is no such call.", "no function")
         if len(inputs) < wanted:
-            raise _mistake(f"This call takes {wanted} values, and {len(inputs)} came.", "too few values")
+            raise _mistake(f"This call takes {wanted} values, but {len(inputs)} were sent.", "too few values")
         try:
             return await super().preprocess_data(block_fn, inputs, *given, **named)
         except gr.Error:
@@ -53,7 +53,7 @@ class Screens(gr.Blocks):
             cause = error.__cause__ if isinstance(error, gr.exceptions.ComponentProcessingError) else error
             if not isinstance(cause, _REFUSED):
                 raise
-            raise _mistake("A value of this call cannot be taken: it has another form, or is a file that was not "
+            raise _mistake("A value of this call is invalid: it has the wrong type, or is a file that was not "
                            "uploaded here, or an address that cannot be opened.", type(cause).__name__) from error
 
 

@@ -67,7 +67,7 @@ class Sessions:
             return
         events = self._events.get(person, ())
         if len(events) >= _MOST and all(map(self.memory.is_running, events)):
-            raise TooManyRequests(f"{_MOST:,} of your calls wait for their turn or are being worked on. Fetch their "
+            raise TooManyRequests(f"{_MOST:,} of your calls are waiting or running. Fetch their "
                                   "results before you make more.", _AGAIN)
         if len(self._unfetched) >= _MOST_UNFETCHED and all(map(self.memory.is_running, self._unfetched)):
             raise TooManyRequests(f"{_MOST_UNFETCHED:,} calls of all people are waiting or running. Call again in "

@@ -49,7 +49,7 @@ class RequestLog:
         except ClientDisconnect:
             status = _LEFT
         except Exception:
-            _log.error("Request %s ended in an error that nobody foresaw.", identity, exc_info=True)
+            _log.error("Request %s ended in an unexpected error.", identity, exc_info=True)
             if not status:   # what has begun cannot be taken back, and the server cuts it off
                 await problem(scope, identity)(scope, receive, answer)
         finally:

@@ -118,7 +118,7 @@ def _checks(settings: Settings, database: Readiness) -> Mapping[str, Check]:
     return {
         "database": _logged(schema, "the database does not answer"),
         "home": _logged(lambda: _write_into(settings.home), "the home folder cannot be written"),
-        "disk": _logged(lambda: _room_in(folders, settings.min_free_mb), "the disk cannot be looked at"),
+        "disk": _logged(lambda: _room_in(folders, settings.min_free_mb), "the disk cannot be checked"),
     }
 
 

@@ -103,9 +103,9 @@ class Warming:
 
     def _failed(self, reason: str, error: Exception) -> ModelState:
         if (kind := f"{type(error).__name__}: {error}") != self._logged:
-            _log.warning("The model could not be loaded ahead of the first search (%s). It will be tried again, at the "
-                         "first search too, which will say what is wrong.", kind)
-            _log.debug("What went wrong while it was loaded:", exc_info=True)
+            _log.warning("The model could not be loaded ahead of the first search (%s). It will be retried, also by "
+                         "the first search, which will report the cause.", kind)
+            _log.debug("Error while loading it:", exc_info=True)
             self._logged = kind
         return self._change("failed", reason)
 
@@ -118,7 +118,7 @@ def _first_search(settings: Settings) -> MethodSettings:
 
 def _told(error: CirqueError) -> str:
     if isinstance(error, EncoderMismatch):
-        return "the model's weights are not those that the default gallery was indexed with"
+        return "the model's weights differ from those the default gallery was indexed with"
     if isinstance(error, EncoderUnavailable):
         return "the model of the default gallery is not available"
     if isinstance(error, GalleryError):

@@ -138,8 +138,8 @@ def _method(services: Services, name: str, session: SearchSession | None) -> Met
         return session.method if session else MethodSettings()
     wanted = find_method(name, services.methods).settings
     if session is not None and replace(wanted, exclude=session.method.exclude) != session.method:
-        raise SearchError(f"A session keeps its method, and this one was not begun with {quoted(name)}. Leave the "
-                          "method out, or begin a new session.")
+        raise SearchError(f"A session keeps its method, and this one was not started with {quoted(name)}. Leave out "
+                          "the method, or start a new session.")
     return wanted
 
 
@@ -151,5 +151,5 @@ def _whole(k: object) -> int:
     if isinstance(k, bool) or (isinstance(k, float) and k != number):
         raise SearchError(f"k is {k}; it must be a whole number, 1 to 1000.")
     if not 1 <= number <= 1000:
-        raise SearchError(f"k is {number}; ask for 1 to 1000 results.")
+        raise SearchError(f"k is {number}; it must be from 1 to 1000.")
     return int(number)

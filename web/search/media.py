@@ -75,7 +75,7 @@ def media_routes(services: Services) -> APIRouter:
                 await _received(request, content, limit, lambda count: services.quota.add_bytes(person, count))
                 reference_id = await in_decoding_thread(partial(_kept, person, content, name), PATIENCE)
             except TooLarge:
-                return _refused(f"The picture is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
+                return _refused(f"The image is larger than {settings.max_upload_mb} MB. Make it smaller.", 413)
             except CirqueError as error:
                 return _refused(error, status_of(error, 422))
             finally:
@@ -119,7 +119,7 @@ def _format_of(path: Path) -> str:
         with open(path, "rb") as stream:
             head = stream.read(16)
     except OSError as error:
-        raise ImageUnreadable("The picture's file is not there (any more).") from error
+        raise ImageUnreadable("The image file no longer exists.") from error
     if head.startswith(b"\xff\xd8\xff"):
         return "JPEG"
     if head.startswith(b"\x89PNG"):
@@ -135,7 +135,7 @@ def _converted(path: Path, max_megapixels: float) -> Response:
         image.thumbnail((_FULL_EDGE, _FULL_EDGE), Image.Resampling.LANCZOS)
         return image
 
-    image = process_image(path, shown, max_megapixels=max_megapixels, name="The picture")
+    image = process_image(path, shown, max_megapixels=max_megapixels, name="The image")
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=90)
     return Response(buffer.getvalue(), media_type="image/jpeg", headers=_HEADERS)

@@ -40,7 +40,7 @@ def study_routes(services: Services) -> APIRouter:
         check_opener(visitor, sent.get("by"))
         then = sent.get("then", "next")
         if then not in ("next", "stay"):
-            raise StudyError("“then” is “next” or “stay”.")
+            raise StudyError("“then” must be “next” or “stay”.")
         saved, workspace = studies.save(
             sent["study"], visitor.name, sent["item"], sent["answer"], sent["token"], seconds=sent.get("seconds", 0),
             seen_revision=sent.get("seen_revision"), stay=then == "stay",
@@ -92,5 +92,5 @@ def _position(text: str | None) -> int | None:
     if text is None:
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise StudyError("A position is a whole number from 0.")
+        raise StudyError("A position must be a whole number from 0.")
     return int(text)

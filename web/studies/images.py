@@ -42,7 +42,7 @@ def study_image(home: Path, members: StudyMembers) -> Callable[[Request], Awaita
 
     async def endpoint(request: Request) -> Response:
         study_id, name = request.path_params["study_id"], request.path_params["name"]
-        missing = reply({"problem": "This picture is not here (any more).", "kind": "unknown"}, 404)
+        missing = reply({"problem": "This image does not exist (any more).", "kind": "unknown"}, 404)
         if not (_STUDY.fullmatch(study_id) and _NAME.fullmatch(name)):
             return missing
         try:

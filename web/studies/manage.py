@@ -120,13 +120,13 @@ def studies_routes(services: Services) -> APIRouter:
 def rule_of(query: Mapping[str, str]) -> LabelRule:
     rule = query.get("rule") or "majority"
     if rule not in get_args(LabelRule):
-        raise StudyError(f"There is no rule {quoted(rule)}. Take one of: {', '.join(get_args(LabelRule))}.")
+        raise StudyError(f"There is no rule {quoted(rule)}. Choose one of: {', '.join(get_args(LabelRule))}.")
     return cast(LabelRule, rule)
 
 
 def _validity(study: Study) -> Study:
     if study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. Its results are its methods'.")
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no labels. See its methods instead.")
     return study
 
 

@@ -41,7 +41,7 @@ def quality_routes(services: Services) -> APIRouter:
         study = _preference(store.study(input_limits.checked_study(sent["study"])))
         given = sent["rules"]
         if not isinstance(given, list) or len(given) > _MOST_RULES or not all(isinstance(one, str) for one in given):
-            raise StudyError("“rules” is a list of texts, such as failed-checks=2.")
+            raise StudyError("“rules” must be a list of texts, such as failed-checks=2.")
         kept = parse_rules(given)
         store.change_settings(study.study_id, {**study.settings, "exclude": kept.as_settings()},
                               by=visitor.name)

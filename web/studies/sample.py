@@ -23,7 +23,7 @@ def sample_routes(services: Services) -> APIRouter:
 
         check(visitor, "manage")
         if not at_work.acquire(blocking=False):
-            raise StudyError("The sample study is being made already. It will stand here in a moment.")
+            raise StudyError("The sample study is already being created. It will appear here in a moment.")
         try:
             created = make_sample_study(
                 services.study_store, services.audits, services.settings.home, _free(services),

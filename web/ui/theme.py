@@ -54,6 +54,6 @@ def head() -> str:
              "import(new URL(scripts[page] ?? scripts[''], document.baseURI).href);")
     return (
         '<meta name="color-scheme" content="light dark">'
-        '<meta name="description" content="Search with a picture and a few words, turn by turn.">'
+        '<meta name="description" content="Search with an image and a few words, turn by turn.">'
         f'<style>{styles}</style><script type="module">{early}</script>'
     )

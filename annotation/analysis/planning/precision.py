@@ -34,7 +34,7 @@ from cir_core.errors import StudyError
 from cir_core.support.texts import quoted
 
 FLEISS_NAME, ALPHA_NAME, RATE = "Fleiss' kappa", "Krippendorff's alpha", "preference rate"
-_AS_NOW = "supposing that what is still to come is like what is there"
+_AS_NOW = "assuming that further answers are like the existing ones"
 
 
 def kappa_precision(
@@ -91,7 +91,7 @@ def _of_items(least: int, most: int, items: int, of: int) -> str:
     has = f"{least} answers each" if least == most else "two answers or more"
     others = (f" The {of - items:,} other{'' if of - items == 1 else 's'} of the study, with fewer than two answers, "
               "are not among them." if of > items else "")
-    return f"Items are drawn from the {items:,} with {has}, each with all its answers, {_AS_NOW}.{others}"
+    return f"Items are resampled from the {items:,} with {has}, each with all its answers, {_AS_NOW}.{others}"
 
 
 def _of_answers(least: int, most: int, items: int, everybody: bool) -> str:
@@ -132,19 +132,19 @@ def _rate_plan(rows: AnswerRows, metric: MetricScores, wanted: float, options: O
     what = "questions" if questions else "people"
     plan = Precision(
         RATE, what, have, None, wanted, None, (),
-        f"{what.capitalize()} are drawn from the {have:,} there are, each with all answers, {_AS_NOW}. The rate is "
-        f"the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of draws, or "
-        "Wilson’s of as many answers where that one is wider.")
+        f"{what.capitalize()} are resampled from the {have:,} existing ones, each with all answers, {_AS_NOW}. The "
+        f"rate is the symmetric one of {metric.name}, over answers whose two scores differ. The interval is that of "
+        "draws, or Wilson’s of as many answers where that one is wider.")
     answers = compared(rows, metric, None, options)
     differ = (answers.one > answers.two) | (answers.one < answers.two)
     if not differ.any():
-        return replace(plan, reason="there is no answer in which the two scores differ")
+        return replace(plan, reason="no answer in which the two scores differ")
     there = len(np.unique(answers.unit[differ]))
     if not questions and there < LEAST_PEOPLE:
-        return replace(plan, reason=f"draws of people need {LEAST_PEOPLE} of them; the answers whose scores differ are "
-                                    f"of {there}")
+        return replace(plan, reason=f"resampling people needs at least {LEAST_PEOPLE}; answers with different scores "
+                                    f"come from {there}")
     if there < 2:
-        return replace(plan, reason="all answers whose scores differ are of one question")
+        return replace(plan, reason="all answers with different scores are of one question")
     follows = (answers.preferred == np.where(answers.one > answers.two, 1, 2)) & differ
     of_unit = np.stack([np.bincount(answers.unit, follows, have), np.bincount(answers.unit, differ, have)], axis=1)
     kinds, counts = np.unique(of_unit, axis=0, return_counts=True)

@@ -48,8 +48,8 @@ class DrawnStudies:
 def check_width(wanted: float) -> None:
     """Raises ``StudyError`` for a width that no interval can be planned for."""
     if not isfinite(wanted) or not 0 < wanted < 2:
-        raise StudyError(f"An interval of width {wanted:g} cannot be planned for. Take a width above 0 and below 2, "
-                         "such as 0.1, which reads as ± 0.05.")
+        raise StudyError(f"An interval of width {wanted:g} cannot be planned. Choose a width above 0 and below 2, "
+                         "such as 0.1, which means ± 0.05.")
 
 
 def planned(plan: Precision, width_of: Width, now: float | None = None) -> Precision:
@@ -59,8 +59,7 @@ def planned(plan: Precision, width_of: Width, now: float | None = None) -> Preci
     enough that the report shows to be wider."""
     simulated = width_of(plan.have)
     if simulated is None:
-        return replace(plan, reason="drawn again, these answers always give the same number or none: there are too few "
-                                    "to say how far it would move")
+        return replace(plan, reason="too few answers: resampling them always gives the same number, or none")
     now = simulated if now is None else now
     scale = now / simulated
 
@@ -72,10 +71,10 @@ def planned(plan: Precision, width_of: Width, now: float | None = None) -> Preci
     points = tuple(PlanPoint(size, width) for size in sizes if (width := scaled(size)) is not None)
     plan = replace(plan, width=now, points=points)
     if now <= plan.wanted:
-        return _said(replace(plan, needed=plan.have), "it is as narrow already")
+        return _said(replace(plan, needed=plan.have), "already as narrow")
     narrow = next((place for place, point in enumerate(points) if place and point.width <= plan.wanted), None)
     if narrow is None:
-        return _said(plan, f"with {points[-1].size:,} {plan.more_of} it is still {points[-1].width:.3f} wide")
+        return _said(plan, f"with {points[-1].size:,} {plan.more_of} the interval is still {points[-1].width:.3f} wide")
     return replace(plan, needed=_about(_smallest(points[narrow - 1], points[narrow], plan.wanted, scaled)))
 
 

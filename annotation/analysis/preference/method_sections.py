@@ -12,7 +12,7 @@ from cir_core.reports.figures import MatrixCell, Series, dots, matrix
 def methods_section(report: PreferenceReport) -> Section:
     names = [one.method for one in report.methods]
     plain, adjusted = (tuple(getattr(one, field) for one in report.methods) for field in ("value", "adjusted"))
-    reason = report.no_methods or "which method made which set is not known"
+    reason = report.no_methods or "the methods of the sets are unknown"
     empty = f"{reason[0].upper()}{reason[1:]}."
     strengths = ReportTable(
         "methods", "Strengths",
@@ -24,11 +24,11 @@ def methods_section(report: PreferenceReport) -> Section:
                one.win_rate.n, *values(one.mean_rating), one.mean_rating.n,
                reasons({"Strength": one.value, "Adjusted": one.adjusted, "Mean rating": one.mean_rating}))
               for one in report.methods),
-        "Strengths are natural logarithms around a mean of 0: e to the power of the difference of two is the odds that "
-        "the first is preferred." if report.methods else "", empty,
+        "Strengths are natural logarithms with mean 0: exp(difference of two) is the odds that the first is preferred."
+        if report.methods else "", empty,
     )
     pairs = ReportTable(
-        "method-pairs", "Every two methods",
+        "method-pairs", "Methods by pair",
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
          *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"),
          *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
@@ -46,8 +46,8 @@ def methods_section(report: PreferenceReport) -> Section:
                   f"{each(names, plain, 'number')}.", names, series, axis="strength (natural logarithm)", at=0.0)
     return Section(
         "methods", "Methods",
-        "Bradley–Terry strengths put all methods on one scale, also those that seldom met. Ties count half there; "
-        "rates leave them out.",
+        "Bradley–Terry strengths put all methods on one scale, even methods that were rarely compared. Ties count "
+        "half there; rates leave them out.",
         figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report),
         tables=(strengths, pairs),
     )

@@ -16,7 +16,7 @@ from annotation.analysis.rendering.report_parts import each, of_share, reasons, 
 from cir_core.reports.columns import count, number, p_value, ranged, text
 from cir_core.reports.figures import Series, dots
 
-_NO_METRIC = "There is no metric: the sets have no scores."
+_NO_METRIC = "No metric: the sets have no scores."
 FORMS = (
     ("symmetric", "symmetric (the default)"), ("ge", "≥, one-sided (as published)"), ("gt", ">, one-sided"),
     ("given_equal_recall", "symmetric, equal recall"), ("gt_given_equal_recall", ">, one-sided, equal recall"),
@@ -40,8 +40,8 @@ def metrics_section(report: PreferenceReport) -> Section:
                   names, (Series("", rhos),), axis="Spearman’s ρ", at=0.0)
     return Section(
         "metrics", "Metrics",
-        "How a metric’s value of a set goes with the rating the set got. Correlation is by ranks, for where "
-        "Shapiro–Wilk’s p is small values are not normal. p of ρ and of τ takes rated sets as independent.",
+        "How a metric’s value of a set tracks its rating. Correlation is by ranks: a small Shapiro–Wilk p means that "
+        "values are not normal. p of ρ and τ treats rated sets as independent.",
         figures=(figure,) if _any(rhos) else (), tables=(table,),
     )
 
@@ -62,7 +62,7 @@ def rates_section(report: PreferenceReport) -> Section:
     by_draws = f"by draws of {drawn_whole(report.about.options.resample)}"
     bounds = tuple(ReportColumn(f"drawn_{bound}", f"Rate {bound}, {by_draws}", "share")
                    for bound in ("low", "high")) if drawn else ()
-    more = f"Wilson’s take answers as independent; those {by_draws} do not: go by these. " if drawn else ""
+    more = f"Wilson’s treat answers as independent; those {by_draws} do not: prefer these. " if drawn else ""
     table = ReportTable(
         "rates", "Preference rates",
         (text("metric", "Metric"), text("form", "Form"), *ranged("rate", "Rate", "share"), *bounds,
@@ -71,8 +71,8 @@ def rates_section(report: PreferenceReport) -> Section:
          text("reason", "Remark")),
         tuple((metric.name, form, *_rate(getattr(metric, field), drawn=drawn))
               for metric in report.metrics for field, form in FORMS),
-        f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often what stood "
-        "first was preferred among the same answers.", _NO_METRIC,
+        f"Intervals are 95 %: Wilson’s for rates, by draws for adjusted ones. {more}First side: how often the set "
+        "shown first was preferred among the same answers.", _NO_METRIC,
     )
     rates = {metric.name: tuple(rate_estimate(report, getattr(metric, field)) for field, _ in FORMS)
              for metric in report.metrics}
@@ -84,7 +84,7 @@ def rates_section(report: PreferenceReport) -> Section:
                   at=0.5)
     return Section(
         "rates", "Preference rates",
-        "How often people prefer the set that a metric prefers; 50 % is a coin. The one-sided forms look only at "
+        "How often people prefer the set that a metric prefers; 50 % is chance. The one-sided forms use only "
         "answers where set 1 is ahead, and ≥ counts ties of the metric for it, so they differ from the symmetric form.",
         figures=(figure,) if any(_any(found) for found in rates.values()) else (), tables=(table,),
     )
@@ -97,15 +97,15 @@ def tests_section(report: PreferenceReport) -> Section:
          p_value("p_holm", "p (Holm)"), count("n", "Questions"), count("draws", "Permutations"),
          text("how", "Permutations are"), text("reason", "Remark")),
         tuple((test.a, test.b, test.difference, test.low, test.high, test.p, test.p_holm, test.n, test.draws,
-               None if test.p is None else "all there are" if test.exact else "drawn", test.reason)
+               None if test.p is None else "exhaustive" if test.exact else "sampled", test.reason)
               for test in report.tests),
-        empty="There is only one metric." if len(report.metrics) == 1 else
+        empty="Only one metric." if len(report.metrics) == 1 else
         "No metrics were compared." if report.metrics else _NO_METRIC,
     )
     return Section(
         "metric-tests", "Comparing metrics",
-        "Whether two metrics go equally well with ratings: a small p says that they do not. p (Holm) allows for how "
-        "many pairs were compared.", tables=(table,),
+        "Whether two metrics track ratings equally well: a small p says that they do not. p (Holm) corrects for the "
+        "number of pairs.", tables=(table,),
     )
 
 

@@ -31,9 +31,10 @@ def preference_notes(
     notes += _flags(selected, valid)
     unsided = sum(one.answer["first"] is None for one in valid)
     if unsided == len(valid):
-        notes.append("Nobody recorded which set stood first, so nothing can be said of sides or adjusted for them.")
+        notes.append("Which set was shown first was not recorded, so position bias can be neither "
+                     "measured nor adjusted for.")
     elif unsided:
-        notes.append(f"Nobody recorded which set stood first in {unsided:,} of {len(valid):,} answers.")
+        notes.append(f"Which set was shown first was not recorded for {unsided:,} of {len(valid):,} answers.")
     notes += _shared(answers, rows)
     if options.draws:
         notes += _people(rows, options)
@@ -41,16 +42,16 @@ def preference_notes(
         notes.append(f"Both sets hold the same images in {counted(identical, 'question')}. Where scores of the two are "
                      "equal, the one-sided rate ≥ counts the answer; the symmetric rate does not.")
     if recall.name != "recall@5":
-        notes.append(f"Where recall is said to be equal, it is {recall.name}.")
+        notes.append(f"“Equal recall” means {recall.name}.")
     return tuple(notes)
 
 
 def _left(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
     given = len(selected.judgements)
     if not selected.items:
-        return ["No question is left by these filters. Take one of them away."]
+        return ["These filters leave no question. Remove one of them."]
     if not given:
-        return ["There is no answer yet to any of these questions."]
+        return ["No answers yet to these questions."]
     if given > len(valid):
         return [f"The rules leave out {given - len(valid):,} of {counted(given, 'answer')}."]
     return []
@@ -64,7 +65,7 @@ def _flags(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
                 "did."]
     if marks.count(None) < len(marks):
         return []
-    note = "Nobody recorded which results were flagged as irrelevant, so no answer can be left out for it."
+    note = "Flags for irrelevant results were not recorded, so no answer can be excluded for them."
     if selected.study.source.get("form") == HP_ANSWERS:
         note += " CIRQRS leaves out 307 of 3,050 questions and counts 2,743; the release does not say which they are."
     return [note]
@@ -73,24 +74,25 @@ def _flags(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
 def _shared(answers: StudyAnswers, rows: AnswerRows) -> list[str]:
     if shared := shared_questions(rows):
         return [f"Several people answered {shared:,} of {counted(len(rows.item_ids), 'question')}. Wilson’s intervals "
-                "and the p of shares, of ρ and of τ take answers as independent and are too sure: go by the intervals "
-                "that are drawn."]
+                "and the p of shares, of ρ and of τ treat answers as independent and are too narrow: prefer the "
+                "bootstrap intervals."]
     most = max(Counter(one.item_id for one in answers.judgements).values())
     which = "of this study" if most < 2 else "that counts here"
-    return [f"No question {which} was answered by two people, so nothing can be said of how far people agree."]
+    return [f"No question {which} was answered by two people, so agreement cannot be measured."]
 
 
 def _people(rows: AnswerRows, options: Options) -> list[str]:
     people = rows.people
     if options.resample == "people":
         if people < LEAST_PEOPLE:
-            return [f"Intervals draw people, of whom there {'is' if people == 1 else 'are'} only {people}. Fewer than "
-                    f"{LEAST_PEOPLE} give none: draw questions instead (--resample items)."]
-        return [f"Intervals draw people, and {people} are few: read them with care."] if people < _MANY_PEOPLE else []
+            return [f"Intervals resample people, and there {'is' if people == 1 else 'are'} only {people}. At least "
+                    f"{LEAST_PEOPLE} are needed: resample questions instead (--resample items)."]
+        few = f"Intervals resample people, and {people} are few: interpret them with care."
+        return [few] if people < _MANY_PEOPLE else []
     each = len(rows.question) / max(1, people)
     if people < 2 or each < _MANY:
         return []
-    said = f"Intervals draw questions. Each of {people:,} people answered about {each:,.0f}: "
+    said = f"Intervals resample questions. Each of {people:,} people answered about {each:,.0f}: "
     if people < LEAST_PEOPLE:
-        return [f"{said}what they have in common is in no interval, for so few people cannot be drawn."]
-    return [f"{said}drawing people (--resample people) allows for what they have in common."]
+        return [f"{said}intervals ignore differences between people, as so few cannot be resampled."]
+    return [f"{said}resampling people (--resample people) accounts for differences between them."]

@@ -105,8 +105,8 @@ def answers_that_count(
     """
     study = answers.study
     if study.kind != "preference":
-        raise StudyError(f"{study.name} is a {study.kind} study, in which nobody says which of two sets is better. Its "
-                         "report is there: cirque report validity")
+        raise StudyError(f"{study.name} is a {study.kind} study, which compares no sets. For its "
+                         "report: cirque report validity")
     rules = rules_of(study.settings) if rules is None else rules
     people = people_quality(answers.seats, answers.assignments, answers.judgements, answers.checks)
     removed = apply_rules(rules, answers.judgements, people)
@@ -122,7 +122,7 @@ def _distribution(rows: AnswerRows) -> tuple[int, int, int, int, int]:
 
 def _mean_rating(rows: AnswerRows, options: Options) -> Estimate:
     if not rows.ratings.size:
-        return Estimate(None, 0, reason="there are no ratings")
+        return Estimate(None, 0, reason="no ratings")
     estimate = Estimate(float(rows.ratings.mean()), rows.ratings.size)
     if not options.draws:
         return estimate
@@ -135,9 +135,9 @@ def _mean_rating(rows: AnswerRows, options: Options) -> Estimate:
 
 def _no_methods(items: Iterable[Item], valid: Sequence[Judgement]) -> str:
     if not valid:
-        return "there are no answers"
+        return "no answers"
     answered = {one.item_id for one in valid}
     pairs = [item.hidden["methods"] for item in items if item.item_id in answered]
     if all(None in pair for pair in pairs):
-        return "nobody recorded which methods made the sets"
-    return "no question shows sets of two different methods that are both known"
+        return "the methods of the sets were not recorded"
+    return "no question compares two known, different methods"

@@ -34,7 +34,7 @@ from annotation.preference.exclusion import shown as rule_name
 from cir_core.reports.columns import count, number, p_value, ranged, text
 from cir_core.reports.figures import Series, bars, dots
 
-_NO_SIDES = "nobody recorded what stood first"
+_NO_SIDES = "which set was shown first was not recorded"
 
 
 def preference_sections(report: PreferenceReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
@@ -57,15 +57,15 @@ def _glance(report: PreferenceReport) -> Section:
         )
     return Section(
         "glance", "At a glance",
-        "What counts is what the rules leave. ρ is 0 and the preference rate 50 % where a metric tells nothing about "
-        "what people think.",
+        "Answers removed by exclusion rules are not counted. ρ is 0 and the preference rate 50 % for a metric that "
+        "says nothing about preferences.",
         (
             counted("Questions answered", report.n_questions, report.n_answers, "answers"),
             counted("People", report.n_people, report.n_answers, "answers"),
             counted("Answers that count", report.n_valid, report.n_answers, "answers"),
             headline("Mean rating", report.mean_rating, "number", "rated sets"),
             headline("First side preferred", of_share(report.first_side, _side_reason(report)), "share",
-                     "preferences", "50 % where sides do not matter" if report.first_side.n else ""),
+                     "preferences", "50 % without position bias" if report.first_side.n else ""),
             *metric,
         ),
         tables=notes_table(report),
@@ -97,11 +97,11 @@ def _ratings(report: PreferenceReport) -> Section:
         "rating-tests", "Normality of the ratings",
         (text("test", "Test"), number("w", "W"), p_value(), count("n", "Rated sets"), text("reason", "Remark")),
         (("Shapiro–Wilk", normal.w, normal.p, normal.n, normal.reason),),
-        "A small p: ratings are not normal, which is why correlations go by ranks.",
+        "A small p means that ratings are not normal, which is why correlations are by ranks.",
     )
     return Section(
         "ratings", "Ratings",
-        "Each answer rates both sets from 1 to 5. How far people agree shows on the questions that several answered.",
+        "Each answer rates both sets from 1 to 5. Agreement is measured on the questions that several people answered.",
         (
             headline("Mean rating", report.mean_rating, "number", "rated sets"),
             headline("Krippendorff’s α of ratings (ordinal)", report.ratings_alpha, "number", "sets"),
@@ -115,8 +115,8 @@ def _ratings(report: PreferenceReport) -> Section:
 
 def _sides(report: PreferenceReport) -> Section:
     rows = (
-        ("what stood first", report.first_side, _side_reason(report)),
-        ("what stood first, both rated the same", report.first_side_when_equal, _side_reason(report)),
+        ("shown first", report.first_side, _side_reason(report)),
+        ("shown first, both rated the same", report.first_side_when_equal, _side_reason(report)),
         ("stored set 1", report.stored_one, ""),
         ("stored set 1, both rated the same", report.stored_one_when_equal, ""),
     )
@@ -134,8 +134,8 @@ def _sides(report: PreferenceReport) -> Section:
                   (Series("", estimates),), axis="share of preferences", share=True, at=0.5)
     return Section(
         "sides", "Sides",
-        "Where both sets got the same rating, only its side tells one from the other. A share away from 50 % there is "
-        "a liking for a side. Answers that call both sets equal are left out.",
+        "If both sets got the same rating, a share other than 50 % indicates position bias. Answers that call both "
+        "sets equal are left out.",
         figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,),
     )
 
@@ -148,12 +148,12 @@ def _left_out(report: PreferenceReport) -> Section:
                            count("n", "Of answers")),
         tuple(rules),
         f"Together they remove {report.n_answers - report.n_valid:,} of {report.n_answers:,} answers." if rules else "",
-        "No rule is in force: every answer counts.",
+        "No rule is active: every answer counts.",
     )
     flags = ReportTable(
         "flagged", "Answers flagged as irrelevant",
         (count("flagged", "Flagged"), count("n", "Of answers"), text("reason", "Remark")),
-        ((report.flagged, report.n_answers, "nobody recorded it" if report.flagged is None else ""),),
+        ((report.flagged, report.n_answers, "not recorded" if report.flagged is None else ""),),
     )
     people = ReportTable(
         "people", "Answers that count, by person", (text("person", "Person"), count("answers", "Answers")),
@@ -161,7 +161,7 @@ def _left_out(report: PreferenceReport) -> Section:
     )
     return Section(
         "left-out", "What was left out",
-        "A rule removes answers, or all answers of a person. What nobody recorded is held against nobody.",
+        "A rule removes answers, or all answers of a person. Missing metadata never excludes anyone.",
         (counted("Answers that count", report.n_valid, report.n_answers, "answers"),), (), (out, flags, people),
     )
 
@@ -171,28 +171,28 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
     unit = "questions" if options.resample == "items" else "people"
     drawn = interval_sentence(options, unit)
     return [
-        ("What counts", "Answers that the rules leave. Answers that call both sets equal are in no rate; they are "
+        ("What counts", "Answers not removed by rules. Answers that call both sets equal enter no rate; they are "
                         "counted."),
         ("Spearman’s ρ", "scipy, with p, between a metric’s value and the rating, over all rated sets that have both. "
                          f"Interval: {drawn}"),
         ("Kendall’s τ", "scipy, τ-b, which allows for ties."),
         ("Shapiro–Wilk", "scipy, of ratings and of each metric’s values."),
-        ("Rate, symmetric", "P(the preferred set has the higher value), over all preferences where values differ."),
-        ("Rate ≥, one-sided", "P(set 1 preferred | value of set 1 ≥ value of set 2): CIRQRS, equation 8. Where values "
-                              "are equal, a preference for set 1 counts for the metric."),
+        ("Rate, symmetric", "P(the preferred set has the higher value), over all preferences with different values."),
+        ("Rate ≥, one-sided", "P(set 1 preferred | value of set 1 ≥ value of set 2): CIRQRS, equation 8. With equal "
+                              "values, a preference for set 1 counts for the metric."),
         ("Rate >, one-sided", "The same with > in place of ≥."),
         ("Rate, equal recall", "As symmetric, or one-sided with >, over the answers whose two sets have the same "
                                "recall: CIRQRS, equation 9."),
-        ("Intervals of shares", "95 %, Wilson’s, which take answers as independent. Where several people answered a "
-                                f"question, or people are drawn, rates have a second one. Interval: {drawn}"),
-        ("p", "Of ρ, τ and shares: answers and rated sets are taken as independent. One-sided rates have none, for set "
-              "1 may be preferred more often than not whatever a metric says."),
-        ("Adjusted for sides", "The mean of the rate where the favoured set stood first and where it stood second. "
+        ("Intervals of shares", "95 %, Wilson’s, which treat answers as independent. If several people answered a "
+                                f"question, or people are resampled, rates have a second one. Interval: {drawn}"),
+        ("p", "Of ρ, τ and shares: answers and rated sets are treated as independent. One-sided rates have none, as "
+              "set 1 may be preferred more often regardless of the metric."),
+        ("Adjusted for sides", "The mean of the rate with the favoured set shown first and with it shown second. "
                                f"Interval: {drawn}"),
-        ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped question by "
+        ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped by "
                         "question. Holm’s correction (statsmodels) over all pairs of metrics."),
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
-                          "methods that all won and lost among each other. Adjusted: with a term for what stood first. "
+                          "methods that all won and lost against each other. Adjusted: with a term for the position. "
                           f"Interval: {drawn}"),
         ("Krippendorff’s α", "evalica; ordinal for ratings, nominal for preferences, over questions that two people or "
                              f"more answered. Interval: {drawn}"),

@@ -13,7 +13,7 @@ from annotation.analysis.statistics.matrix import Codes, Ratings
 
 _RATINGS = ("1", "2", "3", "4", "5")
 _PREFERRED = ("tie", "set 1", "set 2")
-NOT_SHARED = "no question here was answered by two people"
+NOT_SHARED = "no question was answered by two people"
 
 
 def shared_questions(rows: AnswerRows) -> int:

@@ -35,7 +35,7 @@ def values(estimate: Estimate | Proportion) -> tuple[float | None, float | None,
 
 def of_share(share: Proportion, reason: str = "") -> Estimate:
     return Estimate(share.value, share.n, share.low, share.high,
-                    reason or ("" if share.value is not None else "there is nothing to count"))
+                    reason or ("" if share.value is not None else "nothing to count"))
 
 
 def reasons(found: Mapping[str, Estimate | Normality | Rate], *more: str) -> str:
@@ -70,9 +70,9 @@ def counted(label: str, value: int, of: int, unit: str, note: str = "") -> Headl
 def notes_table(report: ValidityReport | PreferenceReport) -> tuple[ReportTable, ...]:
     """What a reader must know first; nothing where there is nothing to say."""
     chosen = selected(report)
-    first = (f"This report is of a part of the study: {chosen}.",) if chosen else ()
+    first = (f"This report covers part of the study: {chosen}.",) if chosen else ()
     rows = tuple((note,) for note in (*first, *report.about.notes))
-    return (ReportTable("notes", "To know first", (text("note", "Note"),), rows),) if rows else ()
+    return (ReportTable("notes", "Notes", (text("note", "Note"),), rows),) if rows else ()
 
 
 def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
@@ -85,30 +85,30 @@ def planning_section(plan: Sequence[Precision]) -> tuple[Section, ...]:
     table = ReportTable(
         "precision", "Needed for a narrower interval",
         (text("what", "Number"), text("more_of", "More"), count("have", "Now"), number("width", "Width now"),
-         number("wanted", "Wanted width"), count("needed", "About, in all"), text("reason", "Remark"),
+         number("wanted", "Wanted width"), count("needed", "About, in total"), text("reason", "Remark"),
          text("assumption", "Assumption")),
         tuple((one.what, one.more_of, one.have, one.width, one.wanted, one.needed, one.reason, one.assumption)
               for one in plan),
-        "A width is the upper less the lower bound of a 95 % interval: 0.1 reads as ± 0.05. What is needed is rough "
-        "and rounded up to two digits: other answers of the same people could have asked for half as much, or twice.",
+        "Width: upper minus lower bound of a 95 % interval; 0.1 means ± 0.05. Sizes are rough estimates, rounded up to "
+        "two digits: with other answers of the same people they could be half or twice as large.",
     )
     points = ReportTable(
         "precision-points", "Width by size",
         (text("what", "Number"), text("more_of", "More"), count("size", "Size"), number("width", "Width")),
         tuple((one.what, one.more_of, point.size, point.width) for one in plan for point in one.points),
-        empty="Nothing could be simulated; the remarks above say why.",
+        empty="No simulation was possible; see the remarks above.",
     )
     figure = figures.lines(
         "precision", "Width of the interval with more answers",
-        "Lines that fall: the width of the 95 % interval against how many times as much there is as now. "
+        "Falling lines: the width of the 95 % interval against the size relative to now. "
         + " ".join(_plan_sentence(one) for one in plan),
-        drawn, across="times as many as now", axis="width of the 95 % interval",
+        drawn, across="size relative to now", axis="width of the 95 % interval",
         at=next(iter(wanted)) if len(wanted) == 1 else None,
     )
     return (Section(
-        "precision", "How sure",
-        "How many items, questions, people or answers make the 95 % interval as narrow as wished. Simulated "
-        "from the answers there are, so it holds as far as further ones are like them.",
+        "precision", "Precision",
+        "How many items, questions, people or answers give the wanted width of the 95 % interval. Simulated from the "
+        "existing answers, assuming that new ones are similar.",
         figures=(figure,) if drawn else (), tables=(table, points),
     ),)
 
@@ -123,15 +123,15 @@ def method_section(
         ("Answers", _answered(about)), ("Latest answer", about.latest or "none"),
         ("Selection", selection_sentence(about.selection, raters)), *more,
         ("Bootstrap draws", shown(options.draws, "count") if options.draws else "none"), ("Seed", str(options.seed)),
-        ("Draws take whole", options.resample), ("Agreement where everybody used one category", _undefined(options)),
+        ("Bootstrap unit", options.resample), ("Agreement if all raters used a single category", _undefined(options)),
         ("Names", "hidden" if options.hide_names else "shown"),
         *((f"Version of {name}", version) for name, version in about.versions.items()),
     ]
     return Section(
-        "method", "Method", "How each number is made, and what is needed to make it again.",
-        tables=(ReportTable("method", "How numbers are made", (text("number", "Number"), text("how", "How")),
+        "method", "Method", "How each number is computed, and how to reproduce it.",
+        tables=(ReportTable("method", "How numbers are computed", (text("number", "Number"), text("how", "How")),
                             tuple(how)),
-                ReportTable("settings", "Of what, and with what", (text("what", "What"), text("value", "Value")),
+                ReportTable("settings", "Data and versions", (text("what", "What"), text("value", "Value")),
                             tuple(settings))),
     )
 
@@ -143,7 +143,7 @@ def selection_sentence(selection: Selection, raters: Sequence[Rater], most: int 
         ("data set", selection.datasets), ("category", selection.categories),
         ("people", [names.get(seat, f"seat {seat}") for seat in selection.people])) if which]
     if selection.block_only:
-        parts.append("the agreement block alone")
+        parts.append("the agreement block only")
     return "; ".join(parts) or "all answers"
 
 
@@ -167,13 +167,13 @@ def selected(report: ValidityReport | PreferenceReport) -> str:
 def interval_sentence(options: Options, unit: str) -> str:
     """How intervals by draws were made. ``unit``: what is drawn, "items"."""
     if not options.draws:
-        return "Not computed: no draws were asked for."
-    return (f"95 %, percentile bootstrap over {unit}, {options.draws:,} draws, seed {options.seed}. What is drawn is "
-            "drawn with all its answers.")
+        return "Not computed: no bootstrap requested."
+    return (f"95 %, percentile bootstrap over {unit}, {options.draws:,} draws, seed {options.seed}. Each "
+            "resampled unit keeps all its answers.")
 
 
 def _undefined(options: Options) -> str:
-    return "counts as 1" if options.undefined == "one" else "no number"
+    return "counts as 1" if options.undefined == "one" else "left out"
 
 
 def _answered(about: About) -> str:
@@ -183,6 +183,6 @@ def _answered(about: About) -> str:
 
 def _plan_sentence(one: Precision) -> str:
     if one.needed is None:
-        return f"{one.what}: {one.reason or f'not within the sizes that were tried for more {one.more_of}'}."
+        return f"{one.what}: {one.reason or f'not reached within the simulated sizes for more {one.more_of}'}."
     about = "about " if one.needed > one.have else ""
-    return f"{one.what}: {about}{one.needed:,} {one.more_of} in all for a width of {shown(one.wanted, 'number')}."
+    return f"{one.what}: {about}{one.needed:,} {one.more_of} in total for a width of {shown(one.wanted, 'number')}."

@@ -28,7 +28,7 @@ LEAST_RARER = 10
 Drawn studies (beta-binomial items, 300 of each size) say when: nominal 95 % intervals of alpha held the truth in 80
 to 85 % where there were fewer than 20 items or the rarer answer had the weight of fewer than ten, and in 89 to 95 %
 elsewhere. They missed by being too low."""
-_TOO_LOW = "the interval is probably too narrow and too low"
+_TOO_LOW = "interval unreliable"
 _MANY_PEOPLE = 30        # from whom on nothing is remarked
 _MOST_UNDEFINED = 0.1    # of the draws
 _AT_ONCE = 2**21         # numbers of one batch; 16 MiB
@@ -79,9 +79,9 @@ def interval(
         what: what they are, in the plural. Of "people" :data:`LEAST_PEOPLE` are needed.
     """
     if not len(values):
-        return None, None, "no draws were made"
+        return None, None, "no bootstrap requested"
     if what == PEOPLE and units is not None and units < LEAST_PEOPLE:
-        return None, None, f"no interval: draws of people need {LEAST_PEOPLE} of them, not {units}"
+        return None, None, f"no interval: resampling people needs at least {LEAST_PEOPLE}, not {units}"
     defined = values[~np.isnan(values)]
     missing = len(values) - len(defined)
     if missing > _MOST_UNDEFINED * len(values):
@@ -90,7 +90,7 @@ def interval(
         return None, None, "no interval: all draws give the same number"
     edge = 100 * (1 - CONFIDENCE) / 2
     low, high = np.percentile(defined, (edge, 100 - edge))
-    said = f"undefined in {missing:,} of {len(values):,} draws, which the interval leaves out" if missing else ""
+    said = f"undefined in {missing:,} of {len(values):,} draws, excluded from the interval" if missing else ""
     return float(low), float(high), "; ".join(filter(None, (said, _few(units, what))))
 
 
@@ -129,7 +129,7 @@ def kappa_with_interval(estimate: Estimate, values: Values, codes: Codes, of: Ra
         said = f"only {units} {of.unit}s: {_TOO_LOW}"
     elif rarer < LEAST_RARER:
         # Not the units with a rare answer among theirs: of nine people one slip is enough for that.
-        said = f"the rarer answer has the weight of only {rarer:.1f} of {units:,} {of.unit}s: {_TOO_LOW}"
+        said = f"rarer answer on only ≈ {rarer:.1f} of {units:,} {of.unit}s: {_TOO_LOW}"
     else:
         return found
     return replace(found, reason="; ".join(filter(None, (found.reason, said))))
@@ -137,4 +137,4 @@ def kappa_with_interval(estimate: Estimate, values: Values, codes: Codes, of: Ra
 
 def _few(units: int | None, what: str) -> str:
     few = units is not None and units < (_MANY_PEOPLE if what == PEOPLE else LEAST_UNITS)
-    return f"drawn from {units} {what}: read the interval with care" if few else ""
+    return f"resampled from {units} {what}: interpret the interval with care" if few else ""

@@ -20,7 +20,7 @@ _TOLERANCE = 1e-14
 _LIMIT = 100_000
 _NAMED = 5      # of the methods left out
 _NO_FIT = ("too lopsided to fit",
-           "no finite strength: what people prefer goes with the side throughout, or a method always stood on the same "
+           "no finite strength: preferences always follow the position, or a method was always shown at the same "
            "one")      # without and with a term for the side
 
 
@@ -90,7 +90,7 @@ def _estimates(met: Meetings, options: Options, *, sides: bool) -> list[Estimate
     known = side < 2
     count = len(met.methods)
     if sides and not known.any():
-        return [Estimate(None, 0, reason="nobody recorded which set stood first")] * count
+        return [Estimate(None, 0, reason="which set was shown first was not recorded")] * count
     wins = np.zeros((3, count, count))
     np.add.at(wins, (side, winner, loser), value)
     core, reasons = _linked(wins[:2].sum(axis=0) if sides else wins.sum(axis=0))
@@ -141,13 +141,13 @@ def _linked(wins: Values) -> tuple[NDArray[np.int64], list[str]]:
     for method in range(count):
         won, lost = wins[method].sum(), wins[:, method].sum()
         if not won + lost:
-            reasons.append("nobody recorded which set stood first where it met others")
+            reasons.append("which set was shown first was not recorded for its comparisons")
         elif not lost:
-            reasons.append("it never lost, so its strength has no bound")
+            reasons.append("never lost: strength unbounded")
         elif not won:
-            reasons.append("it never won, so its strength has no bound")
+            reasons.append("never won: strength unbounded")
         elif parts > 1 and (alone or met_group[method] != met_group[core[0]]):
-            reasons.append("some methods never met, not even through others, so their strengths cannot be compared")
+            reasons.append("some methods are not connected by comparisons, so their strengths cannot be compared")
         else:
             reasons.append("some methods never lost to the others, so the strengths of neither can be compared")
     return core, reasons

@@ -17,7 +17,7 @@ NOT_SHARED = "no item was judged by both"
 def cohen(a: Codes, b: Codes, categories: int, undefined: Undefined = "null") -> Estimate:
     """Cohen's kappa (1960) of two people, ``[units]`` each, -1 where one gave no answer; ``n``: units both judged.
 
-    Where both used one and the same category throughout, chance alone agrees as well: None, or 1.0 if
+    Where both raters used a single category, chance alone agrees as well: None, or 1.0 if
     ``undefined`` says so.
     """
     both = (a >= 0) & (b >= 0)
@@ -25,7 +25,7 @@ def cohen(a: Codes, b: Codes, categories: int, undefined: Undefined = "null") ->
         return Estimate(None, 0, reason=NOT_SHARED)
     table = np.bincount(a[both].astype(np.int64) * categories + b[both], minlength=categories**2)
     if table.reshape(categories, categories).diagonal().max() == n:
-        return constant_estimate("both used one and the same category throughout", n, undefined)
+        return constant_estimate("both raters used a single category", n, undefined)
     # scikit-learn gives the same number (a test) in thirty times the time, which counts with many pairs.
     from statsmodels.stats.inter_rater import cohens_kappa
 

@@ -125,7 +125,7 @@ def shapiro(values: NDArray[np.float64]) -> Normality:
         warnings.simplefilter("ignore", UserWarning)     # what it warns of, the reason says
         found = stats.shapiro(values)
     if not isfinite(found.statistic):
-        return Normality(None, None, len(values), "the values lie too close together for the test")
+        return Normality(None, None, len(values), "values too close together for the test")
     many = len(values) > _SHAPIRO_LIMIT
     return Normality(float(found.statistic), float(found.pvalue), len(values),
                      f"p is approximate for more than {_SHAPIRO_LIMIT:,} values" if many else "")

@@ -31,7 +31,7 @@ def fleiss(ratings: Ratings, undefined: Undefined = "null") -> Estimate:
     said = f"{_count(n, ratings.unit)} with {each} answers each; {left:,} with another number left out" if left else ""
     codes = ratings.codes[chosen]
     if one_category(codes):
-        return constant_estimate("all used one and the same category throughout", n, undefined, said)
+        return constant_estimate("all raters used a single category", n, undefined, said)
     from statsmodels.stats.inter_rater import fleiss_kappa
 
     return Estimate(float(fleiss_kappa(counts(codes, len(ratings.categories)))), n, reason=said)

@@ -47,7 +47,7 @@ def krippendorff(ratings: Ratings, scale: Scale, undefined: Undefined = "null") 
     if not len(paired):
         return Estimate(None, 0, reason=too_few(ratings))
     if one_category(paired):
-        return constant_estimate("all used one and the same category throughout", len(paired), undefined)
+        return constant_estimate("all raters used a single category", len(paired), undefined)
     import evalica
     import pandas as pd
 

@@ -60,7 +60,7 @@ def constant_estimate(why: str, n: int, undefined: Undefined, also: str = "") ->
 
 
 def too_few(ratings: Ratings) -> str:
-    return f"no {ratings.unit} has answers of two people"
+    return f"no {ratings.unit} has answers from two people"
 
 
 def uses_of(ratings: Ratings) -> Any:

@@ -70,7 +70,7 @@ def _test(
     difference = _correlation(*_sums(ranks[0], ranks[2])) - _correlation(*_sums(ranks[1], ranks[2]))
     test = replace(nothing, difference=float(difference))
     if not options.draws:
-        return replace(test, reason="a test and an interval need draws, and none were asked for")
+        return replace(test, reason="a test and an interval need a bootstrap, and none was requested")
     p, draws, exact = _p(ranks[0], ranks[1], ranks[2], question, len(questions), float(difference), options)
     test = replace(test, p=p, draws=draws, exact=exact)
     units = int(clusters.max()) + 1

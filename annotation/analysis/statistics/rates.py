@@ -122,8 +122,8 @@ def _why_none(compared: Compared, condition: str) -> str:
     if not len(compared.preferred):
         return "no answer prefers one of its two sets"
     if np.isnan(compared.one + compared.two).all():
-        return "there is no answer both of whose sets have a score"
-    return f"there is no answer in which {condition}"
+        return "no answer has scores for both sets"
+    return f"no answer in which {condition}"
 
 
 def _adjusted(follows: NDArray[np.bool_], leads: NDArray[np.bool_], trails: NDArray[np.bool_]) -> Estimate:
@@ -131,11 +131,11 @@ def _adjusted(follows: NDArray[np.bool_], leads: NDArray[np.bool_], trails: NDAr
     nobody recorded the sides. Each (rows,)."""
     answers, n = len(follows), int((leads | trails).sum())
     if not n:
-        return Estimate(None, 0, reason="nobody recorded which set stood first" if answers else "there are no answers")
+        return Estimate(None, 0, reason="which set was shown first was not recorded" if answers else "no answers")
     if not leads.any() or not trails.any():
         where = "first" if trails.any() else "second"
-        return Estimate(None, n, reason=f"there is no answer in which the favoured set stood {where}")
+        return Estimate(None, n, reason=f"no answer in which the favoured set was shown {where}")
     left_out = ""
     if n < answers:
-        left_out = f"left out, for nobody recorded the sides: {answers - n:,} of {answers:,} answers"
+        left_out = f"positions not recorded, left out: {answers - n:,} of {answers:,} answers"
     return Estimate(float(follows[leads].mean() + follows[trails].mean()) / 2, n, reason=left_out)

@@ -23,7 +23,7 @@ def positive_rate(ratings: Ratings) -> Estimate:
     if len(ratings.categories) != 2:
         raise ValueError("a positive rate needs two categories")
     if not (n := int((ratings.codes >= 0).sum())):
-        return Estimate(None, 0, reason="there are no answers")
+        return Estimate(None, 0, reason="no answers")
     return Estimate(float((ratings.codes == 1).sum() / n), n)
 
 

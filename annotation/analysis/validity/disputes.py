@@ -37,7 +37,7 @@ def disputed(
     selected = select(answers, selection)
     found = verdicts(selected, hide_names=options.hide_names)
     if key not in found.keys:
-        raise StudyError(f"There is nothing called “{shortened(key)}” that people agree or differ on. Choose one of "
+        raise StudyError(f"“{shortened(key)}” is not something people can disagree on. Choose one of "
                          f"{', '.join(found.keys)}.")
     ratings = found.ratings(key)
     codes = ratings.codes
@@ -56,7 +56,7 @@ def disputed(
 def _columns(answers: StudyAnswers, found: Verdicts, a: int | None, b: int | None) -> list[int | None]:
     """Places of two seats; None for somebody who gave no verdict in this selection."""
     if a is None or b is None or a == b:
-        raise StudyError("Two different people can differ. Give the seats of two, or of nobody for all.")
+        raise StudyError("Disagreement needs two different people. Give two seats, or none for everyone.")
     taken = [seat.number for seat in answers.seats if seat.annotator is not None]
     for seat in (a, b):
         if seat not in taken:

@@ -42,8 +42,8 @@ def flags_section(report: ValidityReport) -> Section:
                   if any(pair.n for pair in flag.pairs))
     return Section(
         "flags", "Flags",
-        "Each flag is a yes or no of its own: an answer that says valid sets none. κ and α of a rare flag rest on few "
-        "items, and can be low although nearly all answers are the same.",
+        "Each flag is a separate yes-or-no answer; a valid item has none. κ and α of a rare flag depend on few items, "
+        "and can be low although nearly all answers agree.",
         figures=(_plots(report) if report.judgements else ()) + matrices,
         tables=(table, summary_table("flag-kappa-summary", flags), *pairs),
     )
@@ -52,13 +52,13 @@ def flags_section(report: ValidityReport) -> Section:
 def signature_section(report: ValidityReport) -> Section:
     found = report.signature
     matrix = pair_matrix(
-        "pairwise-signature", "The same flags, every two people",
+        "pairwise-signature", "Identical flags by pair",
         "Share of items on which two people set the same flags, for "
         f"{described([pair.agreement for pair in found.pairs if pair.n])}.",
         report.raters, [(pair, pair.agreement) for pair in found.pairs], "signature", scale="agreement", kind="share",
     )
     pairs = ReportTable(
-        "pairwise-signature", "The same flags, every two people",
+        "pairwise-signature", "Identical flags by pair",
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("agreement", "Agreement", "share"),
          text("reason", "Remark")),
         tuple((pair.a, pair.b, pair.n, *values(pair.agreement), reasons({"Agreement": pair.agreement}))
@@ -70,8 +70,8 @@ def signature_section(report: ValidityReport) -> Section:
         "A signature is the set of flags of an answer: two people agree if they set exactly the same ones.",
         (
             headline("Krippendorff’s α", found.krippendorff_alpha, "number", "items"),
-            headline("All people exactly the same", found.exact_agreement, "share", "items"),
-            headline("Two people the same, mean over pairs", found.pairwise_agreement, "share", "pairs"),
+            headline("All people identical", found.exact_agreement, "share", "items"),
+            headline("Identical by pair, mean", found.pairwise_agreement, "share", "pairs"),
         ),
         matrix, (pairs, _frequency(found), _disagreements(found)),
     )
@@ -114,11 +114,11 @@ def _disagreements(found: Signatures) -> ReportTable:
                 differing[min(a, b), max(a, b)] += items
     # Not most_common(), which leaves equal ones in the order in which pairs of people met them.
     common = sorted(differing.items(), key=lambda one: (-one[1], one[0]))
-    note = "Each item counts once for every two people who differ on it."
+    note = "Each item counts once for each pair of people who disagree on it."
     return ReportTable(
-        "disagreements", "Commonest disagreements",
-        (text("one", "One says"), text("other", "The other says"), count("times", "Times")),
+        "disagreements", "Most common disagreements",
+        (text("one", "Label A"), text("other", "Label B"), count("times", "Pairs")),
         tuple((*names, times) for names, times in common[:_COMMON]),
-        note + (f" The {_COMMON} commonest of {len(common):,}." if len(common) > _COMMON else ""),
-        "No two people differ on any item." if any(pair.n for pair in found.pairs) else NO_PAIR,
+        note + (f" The {_COMMON} most common of {len(common):,}." if len(common) > _COMMON else ""),
+        "No pair of people disagrees on any item." if any(pair.n for pair in found.pairs) else NO_PAIR,
     )

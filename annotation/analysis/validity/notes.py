@@ -19,21 +19,21 @@ def validity_notes(
 ) -> list[str]:
     """``shared``: ``[people, people]``, items that both judged. ``listed``: pairs that the report has."""
     if not selected.items:
-        return ["No item is left by these filters. Take one of them away."]
+        return ["These filters leave no item. Remove one of them."]
     notes = [_unlabelled(found)] if found.unlabelled else []
     if not found.items:
-        return [*notes, f"Nobody has given a verdict on any of the {_of(len(selected.items), 'item')} yet."]
+        return [*notes, f"No verdict yet on any of the {_of(len(selected.items), 'item')}."]
     notes += _items(selected, found)
     notes += _people(found.raters, shared, listed)
     if options.undefined == "one" and len(found.raters) > 1:
-        notes.append("Where everybody used one and the same category throughout, agreement beyond chance is not "
-                     "defined; as asked for, it counts as 1.")
+        notes.append("If all raters used a single category, agreement beyond chance is undefined; as requested, it "
+                     "counts as 1.")
     return notes
 
 
 def _unlabelled(found: Verdicts) -> str:
     return (f"{_of(found.unlabelled, 'answer')} without a verdict (unsure, or never labelled) "
-            f"{'counts' if found.unlabelled == 1 else 'count'} in no number.")
+            f"{'enters' if found.unlabelled == 1 else 'enter'} no number.")
 
 
 def _items(selected: StudyAnswers, found: Verdicts) -> list[str]:
@@ -41,7 +41,7 @@ def _items(selected: StudyAnswers, found: Verdicts) -> list[str]:
     if missing := len(selected.items) - len(found.items):
         notes.append(f"{missing:,} of {_of(len(selected.items), 'item')} {_have(missing)} no verdict yet.")
     if alone := int((np.count_nonzero(found.codes >= 0, axis=1) == 1).sum()):
-        notes.append(f"{_of(alone, 'item')} {_have(alone)} one verdict only: shares of answers count "
+        notes.append(f"{_of(alone, 'item')} {_have(alone)} only one verdict: shares of answers count "
                      f"{'it' if alone == 1 else 'them'}, agreement does not.")
     return notes
 
@@ -55,14 +55,14 @@ def _people(raters: Sequence[Rater], shared: NDArray[np.int64], listed: int) -> 
     upper = shared[np.triu_indices(len(raters), 1)]
     notes = []
     if apart := int((upper == 0).sum()):
-        text = ("No two people have judged the same item, so there is no agreement to count." if apart == pairs
+        text = ("No two people have judged the same item, so there is no agreement to measure." if apart == pairs
                 else f"{apart:,} of {pairs:,} pairs of people {_have(apart)} no item in common.")
         notes.append(text if listed == pairs else f"{text} The report does not list them.")
     most = others.max(axis=1, initial=0).tolist()
     if few := [f"{rater.name} ({count})" for rater, count in zip(raters, most, strict=True) if 0 < count < FEW]:
         more = f" and {len(few) - _NAMED:,} more" if len(few) > _NAMED else ""
-        notes.append(f"People who share fewer than {FEW} items with anybody, with the most they share: "
-                     f"{', '.join(few[:_NAMED])}{more}. Their kappas say little.")
+        notes.append(f"People who share fewer than {FEW} items with everyone else (most shared items): "
+                     f"{', '.join(few[:_NAMED])}{more}. Their kappas are unreliable.")
     return notes
 
 

@@ -28,8 +28,8 @@ Pair = PairAgreement | SignaturePair
 
 
 def kappa_matrix(key: str, raters: Sequence[Rater], two: TwoWay) -> tuple[Figure, ...]:
-    title = "κ of every two people" + ("" if two.key == "binary" else f": {two.label}")
-    alt = f"Cohen’s κ of two people, {two.label}, for {described([pair.kappa for pair in two.pairs if pair.n])}."
+    title = "Pairwise Cohen’s κ" + ("" if two.key == "binary" else f": {two.label}")
+    alt = f"Pairwise Cohen’s κ, {two.label}, for {described([pair.kappa for pair in two.pairs if pair.n])}."
     return pair_matrix(key, title, alt, raters, [(pair, pair.kappa) for pair in two.pairs], two.key, scale="κ",
                        kind="number")
 
@@ -60,7 +60,7 @@ def pair_matrix(
 
 
 def kappa_table(key: str, two: TwoWay) -> ReportTable:
-    title = "κ of every two people" + ("" if two.key == "binary" else f": {two.label}")
+    title = "Pairwise Cohen’s κ" + ("" if two.key == "binary" else f": {two.label}")
     return ReportTable(
         key, title,
         (text("a", "A"), text("b", "B"), count("n", "n"), *ranged("kappa", "κ"),
@@ -88,7 +88,7 @@ def summary_table(key: str, of: Sequence[TwoWay]) -> ReportTable:
         tuple((two.label, two.pairwise.count, two.pairwise.undefined, *values(two.pairwise.mean), two.pairwise.median,
                two.pairwise.min, two.pairwise.max, reasons({"Mean": two.pairwise.mean}, two.pairwise.reason))
               for two in of),
-        "Pairs counts those for which κ is defined; undefined ones are in no other number.",
+        "Pairs: those with a defined κ; undefined ones enter no other number.",
     )
 
 

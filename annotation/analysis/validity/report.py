@@ -82,8 +82,8 @@ def validity_report(
 
 def _check(options: Options) -> None:
     if options.resample != "items":
-        raise StudyError("Intervals of agreement come from draws of items. With people drawn instead somebody drawn "
-                         "twice would agree with themselves. Choose items.")
+        raise StudyError("Intervals of agreement resample items. With resampled people, a person drawn twice would "
+                         "agree with themselves. Choose items.")
     if options.draws < 0:
         raise StudyError(f"{options.draws:,} draws cannot be made. Choose 0 for no intervals, or 1,000.")
 

@@ -33,7 +33,7 @@ def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) ->
 
 def _glance(report: ValidityReport) -> Section:
     binary = report.binary
-    counts = ReportTable("counts", "What there is", (text("what", "What"), count("count", "Count")), (
+    counts = ReportTable("counts", "Data summary", (text("what", "What"), count("count", "Count")), (
         ("people", len(report.raters)), ("answers with a verdict", report.judgements),
         ("answers without a verdict (unsure)", report.unlabelled), ("items with a verdict", report.judged),
         ("items that two people or more judged", report.n_items),
@@ -44,13 +44,13 @@ def _glance(report: ValidityReport) -> Section:
     )
     return Section(
         "glance", "At a glance",
-        "Agreement rests on the items that two people or more judged. 1 is full agreement; for κ and α, 0 is what "
-        "chance alone would give.",
+        "Agreement is computed over the items that two people or more judged. 1 is full agreement; for κ and α, 0 is "
+        "chance level.",
         (
             headline("Judged valid", binary.positive_rate, "share", "answers"),
             headline("Krippendorff’s α, valid or not", binary.krippendorff_alpha, "number", "items"),
             headline("Fleiss’ κ, valid or not", binary.fleiss_kappa, "number", "items"),
-            headline("Mean Cohen’s κ of two people", binary.pairwise.mean, "number", "pairs", binary.pairwise.reason),
+            headline("Mean pairwise Cohen’s κ", binary.pairwise.mean, "number", "pairs", binary.pairwise.reason),
             headline("Unanimous, valid or not", report.unanimous, "share", "items"),
             headline("Exactly the same flags", report.signature.exact_agreement, "share", "items"),
         ),
@@ -61,7 +61,7 @@ def _glance(report: ValidityReport) -> Section:
 def _binary(report: ValidityReport) -> Section:
     two = report.binary
     confusion = ReportTable(
-        "confusion", "What two people said of the items both judged",
+        "confusion", "Pairwise confusion counts",
         (text("a", "A"), text("b", "B"), count("n", "n"), count("both_valid", "Both valid"),
          count("only_a_valid", "Only A valid"), count("only_b_valid", "Only B valid"),
          count("both_invalid", "Both not valid")),
@@ -71,8 +71,8 @@ def _binary(report: ValidityReport) -> Section:
     )
     return Section(
         "binary", "Valid or not",
-        "Cohen’s κ of every two people over the items both judged. A pair for which κ is undefined has a dash and the "
-        "reason, and is left out of the mean.",
+        "Pairwise Cohen’s κ over the items both people judged. A pair with an undefined κ shows a dash and the reason, "
+        "and is left out of the mean.",
         figures=kappa_matrix("pairwise-kappa", report.raters, two),
         tables=(summary_table("kappa-summary", (two,)), kappa_table("pairwise-kappa", two), confusion),
     )
@@ -85,11 +85,11 @@ def _people(report: ValidityReport) -> Section:
          ReportColumn("valid_share", "Share valid", "share"), number("mean_kappa", "Mean κ with others"),
          count("pairs", "Pairs with a κ"), count("others", "People with shared items"),
          count("fewest", "Fewest shared"), count("most", "Most shared"), text("reason", "Remark")),
-        tuple(_person(report, rater) for rater in report.raters), empty="Nobody has given a verdict yet.",
+        tuple(_person(report, rater) for rater in report.raters), empty="No verdicts yet.",
     )
     return Section(
         "people", "People",
-        "Cohen’s κ on valid or not, mean over the others with whom it is defined. It says little where few items are "
+        "Cohen’s κ on valid or not, mean over the others with whom it is defined. It is unreliable when few items are "
         "shared.", tables=(table,),
     )
 
@@ -108,21 +108,21 @@ def _person(report: ValidityReport, rater: Rater) -> tuple[object, ...]:
 
 def _how(report: ValidityReport) -> list[tuple[str, str]]:
     options = report.about.options
-    constant = "Where everybody used one and the same category throughout, κ and α"
+    constant = "If all raters used a single category, κ and α"
     undefined = f"{constant} count as 1." if options.undefined == "one" else (
-        f"{constant} have no value: chance alone would agree as well. Such pairs are left out of the mean and counted.")
+        f"{constant} are undefined, as chance agreement is complete. Such pairs are left out of the mean and counted.")
     return [
-        ("What counts", "Answers that say valid or not valid. Unsure answers are counted and in no other number."),
+        ("What counts", "Answers that say valid or not valid. Unsure answers are counted, but enter no other number."),
         ("Cohen’s κ", "statsmodels, over the items that both judged."),
-        ("Fleiss’ κ", "statsmodels. It needs the same number of answers for each item: where numbers differ, over the "
-                      "items with the commonest number."),
+        ("Fleiss’ κ", "statsmodels. It needs the same number of answers for each item: if numbers differ, over the "
+                      "items with the most common number."),
         ("Krippendorff’s α", "evalica, nominal, over the items with two answers or more."),
         ("Unanimous", "Share of these items on which all say valid, or all say not valid."),
         ("Exactly the same flags", "Share of these items on which all set exactly the same flags."),
         ("Undefined", undefined),
         ("Intervals", interval_sentence(options, options.resample) + (
-            " Agreement is drawn from the items that two people or more judged, shares of answers from all items. "
-            "Where fewer than 20 items stand behind a κ or an α of a yes or no, or the rarer answer has the weight of "
-            "fewer than 10, such an interval tends to be too narrow and too low; a remark says where." if options.draws
+            " Agreement is resampled from the items that two people or more judged, shares of answers from all items. "
+            "If a κ or an α of a yes-or-no answer has fewer than 20 items, or the rarer answer fewer than about 10, "
+            "its interval tends to be too narrow and too low; a remark says so." if options.draws
             else "")),
     ]

@@ -54,8 +54,8 @@ def verdicts(selected: StudyAnswers, *, hide_names: bool = False) -> Verdicts:
     """Of what a selection left. Raises ``StudyError`` for a study of another kind."""
     study = selected.study
     if study.kind != "validity":
-        raise StudyError(f"{study.name} is a {study.kind} study, in which nobody says what is valid. Its report is "
-                         "there: cirque report preference")
+        raise StudyError(f"{study.name} is a {study.kind} study, which has no validity judgements. For its "
+                         "report: cirque report preference")
     rubric = load_rubric(study.protocol)
     known: dict[tuple[bool | None, tuple[str, ...]], str] = {}   # few differ, and there may be many judgements
 

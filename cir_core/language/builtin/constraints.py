@@ -15,8 +15,8 @@ from cir_core.language.tasks import ConstraintsAnswer
 # too little weight; the change alone would lose the garment.
 SAID_OF_KEPT = frozenset({"category", "colour", "second_colour", "neckline", "trim"})
 _NOT_A_GARMENT = (
-    "the caption does not speak of a garment, which is all the built-in model can take apart, so the text "
-    "alone is required and nothing is avoided; connect a language model for other images"
+    "The caption describes no garment, and the built-in model handles nothing else: the text alone must show, and "
+    "nothing is avoided. Connect a language model for other images"
 )
 _ORDER = tuple(group.key for group in GROUPS)
 

@@ -9,11 +9,11 @@ from cir_core.language.builtin.reading.edits import Edits, apply_with_notes
 from cir_core.language.builtin.reading.parse import parse_edits
 from cir_core.language.tasks import MergeAnswer
 
-_ONLY_TEXT = "there was no caption of the reference, so the query is the modification text alone"
-_ONLY_CAPTION = "there was no modification text, so the caption is the query"
+_ONLY_TEXT = "No caption of the reference: the query is the modification text only"
+_ONLY_CAPTION = "No modification text: the query is the caption"
 _NOT_A_GARMENT = (
-    "the caption does not speak of a garment, which is all the built-in model can edit, so the "
-    "modification was added as typed; connect a language model for other images"
+    "The caption describes no garment, and the built-in model edits nothing else: the modification was added as "
+    "typed. Connect a language model for other images"
 )
 
 
@@ -25,7 +25,7 @@ def merge(caption: str, modification_text: str) -> MergeAnswer:
     """
     caption, modification_text = " ".join(caption.split()), " ".join(modification_text.split())
     if not caption and not modification_text:
-        return MergeAnswer(query="a photo", notes=("neither a caption nor a modification text was given",))
+        return MergeAnswer(query="a photo", notes=("No caption and no modification text",))
     if not caption:
         return MergeAnswer(query=modification_text, notes=(_ONLY_TEXT,))
     if not modification_text:

@@ -77,8 +77,8 @@ class BuiltinLanguageModel:
         role = self._roles.get(type(task))
         if role is None:
             raise UnsupportedTask(
-                f"The built-in language model cannot fill the role '{task.role}': it knows words and counts, and "
-                f"this takes judgement. {_CONNECT} for it."
+                f"The built-in language model cannot fill the role '{task.role}': it is "
+                f"rule-based, and this role needs judgement. {_CONNECT} for it."
             )
         return cast(A, role(task))
 

@@ -25,11 +25,11 @@ OTHER_THINGS = (
     "a photo of a street", "a page of text", "a chart", "an empty picture",
 )
 NOT_A_GARMENT = (
-    "the built-in model only describes garments, and this image does not look like one; add captions to the "
+    "The built-in model only describes garments, and this image does not look like one. Add captions to the "
     "gallery's manifest or connect a language model"
 )
 NO_FEATURES = (
-    "the built-in model describes images by their features, and there were none; index the gallery, add "
+    "The built-in model describes images by their features, and this one has none. Index the gallery, add "
     "captions to its manifest or connect a language model"
 )
 # Softmax temperature of sampled captions, in units of cosine. With the bundled encoder

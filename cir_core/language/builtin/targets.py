@@ -15,8 +15,8 @@ from cir_core.language.tasks import ConfidenceAnswer, RewriteAnswer, TwoSentence
 EDITED, KEPT = 3.0, 1.0  # weights: groups mentioned by the text, groups that stay
 UNKNOWN = 0.5            # credit for an attribute that a caption does not mention
 _ATTRIBUTES_ONLY = (
-    "the built-in model compares attributes of garments and sees nothing else; connect a language model that "
-    "sees for a confidence that does"
+    "The built-in model compares garment attributes only. Connect a language model with vision for a confidence "
+    "that considers the whole image"
 )
 _AS_TYPED = "no change of an attribute was understood, so the text is used unchanged"
 _SAME = "some distractors have every attribute of the target, as far as the built-in model can tell"
@@ -108,7 +108,7 @@ def rewrite(
     # "Longer" may be repeated as "long", but something new is better.
     order = sorted(SALIENCE, key=lambda group: group in wanted.edited)
     against = [group for group in wanted.edited if group in shown and not wanted.accepts(group, shown[group])]
-    notes = [f"the target's {name(group)} is not what the text asks for" for group in against]
+    notes = [f"The target's {name(group)} is not what the text asks for" for group in against]
     tells = {
         group: frozenset(place for place, slots in enumerate(others) if group in slots and slots[group] != shown[group])
         for group in order if group in shown and group not in absolute and group not in against

@@ -140,8 +140,8 @@ def out_of_time(error: Fault | None, server: Server, seconds: float) -> Language
 
 def refused_size(said: str, server: Server) -> LanguageModelError:
     return LanguageModelError(
-        f"{server.host} finds the request too large: {_cut(server.redacted(said))} Shorten what you typed, or raise "
-        "the limit of the server."
+        f"{server.host} rejects the request as too large: {_cut(server.redacted(said))} Shorten what you typed, or "
+        "raise the limit of the server."
     )
 
 

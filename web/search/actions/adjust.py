@@ -28,7 +28,7 @@ def _ids(value: object, name: str) -> tuple[str, ...]:
         raise SearchError(f"“{name}” must be a list of image ids.")
     ids = tuple(dict.fromkeys(value))
     if len(ids) > MOST_MARKS:
-        raise SearchError(f"{len(ids)} images are marked “{name} like this”; {MOST_MARKS} is the most.")
+        raise SearchError(f"{len(ids)} images are marked “{name} like this”; the limit is {MOST_MARKS}.")
     return ids
 
 
@@ -58,7 +58,7 @@ def keep(service: SearchService, view: UiState, data: Data) -> UiState:
     view, place = kept(service, view)
     if not place:
         return view
-    return replace(view, notice=f"Kept as {place}. The turn it was made from stays as it was.")
+    return replace(view, notice=f"Kept as {place}. The original turn is unchanged.")
 
 
 def kept(service: SearchService, view: UiState) -> tuple[UiState, str]:
@@ -80,8 +80,8 @@ def _made(service: SearchService, view: UiState) -> Composition:
     if turn is None:
         raise UnknownSession("That turn is not part of this session. Reload the page.")
     if turn.composition is None:
-        raise SearchError("This turn was made by an earlier version, which kept too little to change it. "
-                          "Search once more to get one that can be changed.")
+        raise SearchError("This turn was made by an earlier version and lacks the data needed to change it. "
+                          "Search again to get one that can be changed.")
     return turn.composition
 
 

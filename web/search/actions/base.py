@@ -35,7 +35,7 @@ def arrive(service: SearchService, view: UiState, session_id: str, mine: Sequenc
         try:
             return open_session(service, view, {"session": session_id})
         except UnknownSession:
-            view = replace(view, notice="There is no session at this address (any more). Here is a fresh start; "
+            view = replace(view, notice="There is no session at this address. A new one was started; "
                                         "your own sessions are under “Sessions”.")
         except CirqueError as error:
             view = replace(view, notice=public_message(error))
@@ -99,13 +99,13 @@ def search(service: SearchService, view: UiState, text: str, marks: Marks, watch
             watch=watch,
         )
     except Stopped:
-        return replace(view if place else before, notice="Stopped before there was a query to search with.")
+        return replace(view if place else before, notice="Stopped before the query was ready.")
     except CirqueError as error:
         if not place:
             raise
         return replace(view, problem=public_message(error))  # a second try must not keep the changes twice
     if place:
-        view = replace(view, notice=f"Your changes became {place} first; this search goes on from there.")
+        view = replace(view, notice=f"Your changes became {place} first; this search continues from it.")
     return shown(view, turn)
 
 
@@ -141,7 +141,7 @@ def back(service: SearchService, view: UiState, data: Data) -> UiState:
     session = session_of(service, view)
     turn = session.turn(view.turn_id or "")
     if turn is None or turn.parent_id is None:
-        return replace(view, notice="This is the first turn; there is nothing before it.")
+        return replace(view, notice="This is the first turn.")
     return open_turn(service, view, {"turn": turn.parent_id})
 
 
@@ -163,7 +163,7 @@ def compare(service: SearchService, view: UiState, data: Data) -> UiState:
     session = session_of(service, view)
     ids = [branch.branch_id for branch in session.branches]
     if len(ids) < 2:
-        raise SearchError("There is one branch so far. Go back to an earlier turn and search from there.")
+        raise SearchError("There is only one branch so far. Go back to an earlier turn and search from there.")
     current = view.branch_id if view.branch_id in ids else ids[0]
     other = next(item for item in reversed(ids) if item != current)
     left, right = sorted((current, other), key=ids.index)

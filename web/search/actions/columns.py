@@ -35,7 +35,7 @@ def begin_columns(services: Services, view: UiState, data: Data) -> tuple[LiveWa
         now = view
         if view.adjustment and not fresh_start:
             # The methods go on from what the person sees, so it becomes a turn first.
-            now = replace(keep(services.search, view, {}), notice="Your changes were kept as a turn of their own.")
+            now = replace(keep(services.search, view, {}), notice="Your changes were kept as a new turn.")
         made = services.compare.run(
             now.gallery, reference_id, text, methods, session_id=now.session_id,
             parent_id=None if fresh_start else now.turn_id, marks=marks,
@@ -85,7 +85,7 @@ def use_method(services: Services, view: UiState, data: Data) -> UiState:
     changed = replace(view, method=settings, adjustment=Adjustment(), undo=())
     if view.session_id is not None:
         changed = fresh(changed)
-        notice += " It begins a new session; the one before is under “Sessions”."
+        notice += " It starts a new session; the previous one is under “Sessions”."
     wall = view.wall or tuple(services.search.random_images(view.gallery, WALL))
     return replace(changed, comparison_id=None, wall=wall, notice=notice)
 

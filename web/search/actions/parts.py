@@ -84,7 +84,7 @@ def shown(view: UiState, turn: Turn) -> UiState:
 def leave(view: UiState, turn: Turn) -> UiState:
     """:func:`shown`, saying so where changes to the turn before are given up for it."""
     if view.adjustment and turn.turn_id != view.turn_id:
-        view = replace(view, notice="Your changes to the turn before were not kept.")
+        view = replace(view, notice="Your changes to the previous turn were discarded.")
     elif turn.turn_id == view.turn_id:
         return replace(view, compare=None, comparison_id=None)
     return shown(view, turn)
@@ -92,5 +92,5 @@ def leave(view: UiState, turn: Turn) -> UiState:
 
 def session_of(service: SearchService, view: UiState) -> SearchSession:
     if view.session_id is None:
-        raise SearchError("There is no session yet. Choose a reference, say what should differ, and search.")
+        raise SearchError("There is no session yet. Choose a reference, describe what should be different, and search.")
     return service.session(view.session_id)

@@ -41,12 +41,12 @@ def apply_settings(services: Services, view: UiState, data: Data) -> UiState:
     return replace(
         fresh(changed), wall=view.wall or tuple(service.random_images(gallery, WALL)),
         notice="A session keeps its method, so the next search starts a new one. "
-               "The one before is under “Sessions”.",
+               "The previous one is under “Sessions”.",
     )
 
 
 def cannot_compose(encoder: str) -> str:
-    return (f"The encoder {encoder!r} does not compose image and text by itself; index a gallery with one that "
+    return (f"The encoder {encoder!r} cannot compose image and text; index a gallery with one that "
             "does (docs/galleries.md).")
 
 

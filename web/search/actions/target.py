@@ -36,9 +36,9 @@ def found_it(service: SearchService, view: UiState, data: Data) -> UiState:
     if session.target_id is None:
         raise SearchError("This session has no target. Start one with “Find a target”.")
     if text_of(data, "image") != session.target_id:
-        return replace(view, notice="Close, but that is a different picture. Keep looking.")
+        return replace(view, notice="Close, but that is a different image. Keep looking.")
     service.reveal_target(session.session_id)
-    return replace(view, notice="That is it. Below the target you see how you got there.")
+    return replace(view, notice="Correct. Your ranks are shown below the target.")
 
 
 def give_up(service: SearchService, view: UiState, data: Data) -> UiState:

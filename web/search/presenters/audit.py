@@ -12,9 +12,9 @@ PICTURES = 5
 def audit(found: LiveAudit, gallery: str, version: str) -> Dict:
     """``rows``: with both, the text alone, the image alone. ``ranks``: a result's rank by each."""
     rows = [_row("This turn" if found.later_turn else "Both", found.best, (), found.target_rank, "", gallery, version)]
-    for name, alone in (("Text alone", found.text), ("Image alone", found.image)):
+    for name, alone in (("Text only", found.text), ("Image only", found.image)):
         if alone is not None:
-            same = f"{alone.shared} of {found.depth} the same"
+            same = f"{alone.shared} of {found.depth} shared"
             rows.append(_row(name, alone.best, found.best, alone.target_rank, same, gallery, version))
     text = found.text.ranks if found.text else {}
     return {
@@ -33,37 +33,37 @@ def sentence(found: LiveAudit) -> str:
 def _of_target(found: LiveAudit) -> str:
     lost = "" if (found.target_rank or 0) <= CUTOFF else ", but both together lose it"
     if found.finding == "either":
-        return f"The text alone finds the target, and so does the image{lost}: this query does not need both."
+        return f"The text alone finds the target, and so does the image{lost}: this query does not need both inputs."
     if found.finding == "text":
         return f"The text alone already finds the target{lost}: the image is not needed."
     if found.finding == "image":
         return f"The image alone already finds the target{lost}: the text is not needed."
     if found.finding == "both":
         if found.later_turn:
-            return "Neither alone finds the target, this turn does: it takes both, with the turns before."
-        return "Neither alone finds the target, both together do: this query needs both."
-    return "Nothing has the target among its first 10 yet, neither alone nor together."
+            return "Neither input alone finds the target, but this turn does (earlier turns also count)."
+        return "Neither input alone finds the target, but both together do: this query needs both."
+    return "The target is not in the top 10 yet: not with the text, the image, or both."
 
 
 def _of_results(found: LiveAudit) -> str:
     if found.finding == "either":
-        return "The text alone brings nearly these results, and so does the image: they say the same."
+        return "The text alone gives nearly these results, and so does the image: the inputs are redundant."
     if found.finding == "text":
         return _nearly("text", "image", found.text, found.depth)
     if found.finding == "image":
         return _nearly("image", "text", found.image, found.depth)
     shared = max(alone.shared for alone in (found.text, found.image) if alone is not None)
-    needed = "it takes both, with the turns before." if found.later_turn else "it takes both."
+    needed = " (earlier turns also count)." if found.later_turn else ": both are needed."
     if not shared:
-        return f"Neither alone brings any of these results: {needed}"
-    return f"Neither alone brings more than {shared} of these first {found.depth}: {needed}"
+        return f"Neither input alone gives any of these results{needed}"
+    return f"Neither input alone gives more than {shared} of these top {found.depth}{needed}"
 
 
 def _nearly(one: str, other: str, alone: Alone | None, depth: int) -> str:
     shared = alone.shared if alone else 0
     if shared == depth:
-        return f"The {one} alone already brings these results: the {other} changes nothing among the first {depth}."
-    return f"The {one} alone already brings {shared} of these first {depth}: the {other} changes little."
+        return f"The {one} alone already gives these results: the {other} changes nothing in the top {depth}."
+    return f"The {one} alone already gives {shared} of these top {depth}: the {other} changes little."
 
 
 def _row(name: str, best: tuple[str, ...], turn: tuple[str, ...], rank: int | None, same: str,

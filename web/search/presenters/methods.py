@@ -19,11 +19,11 @@ BASES = {
 }
 BASES_AT_LENGTH = {
     "cirevl": "CIReVL: caption, merge, encode", "text-only": "Text only", "image-only": "Image only",
-    "slerp": "Slerp of image and text", "joint": "An encoder that composes",
+    "slerp": "Slerp of image and text", "joint": "Composing encoder",
 }
 HISTORIES = {
-    "feedback": "eq. 9, what was picked and marked", "latest": "the latest turn alone",
-    "average": "the average of the turns", "weighted": "the turns, later ones weigh more",
+    "feedback": "eq. 9, picked and marked images", "latest": "the latest turn only",
+    "average": "the average of the turns", "weighted": "the turns, weighted towards later ones",
 }
 
 

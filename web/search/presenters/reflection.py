@@ -19,9 +19,9 @@ SHOWN_LIVE = 12  # of the best so far
 
 _COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _STAGES = {
-    "encode image": "Looking at your picture…", "caption": "Putting the reference into words…",
-    "merge": "Joining the reference and what you said…", "compose": "Joining picture and words…",
-    "encode text": "Finding what fits the words…", "constraints": "Working out what must and must not be there…",
+    "encode image": "Encoding your image…", "caption": "Captioning the reference…",
+    "merge": "Applying your request to the caption…", "compose": "Composing image and text…",
+    "encode text": "Encoding the query…", "constraints": "Deriving what must and must not show…",
     "encode constraints": "Ranking the gallery…", "search": "Ranking the gallery…",
 }
 
@@ -51,7 +51,7 @@ def _stage(shown: Progress) -> str:
         return f"{shown.done} of {shown.total} methods done"
     if shown.stage == "reflect":
         count = _COUNTS[shown.looks_at] if shown.looks_at < len(_COUNTS) else str(shown.looks_at)
-        return f"Looking at the best {count}…"
+        return f"Examining the top {count}…"
     return _STAGES.get(shown.stage, "Searching…")
 
 
@@ -129,4 +129,4 @@ def reflection(stored: Turn, shown: Turn, gallery: str, version: str) -> Dict | 
         cards.append(card | {"counts": counts, "last": i == len(counting) - 1})
     last = counting[-1].query if counting else shown.merged_text
     return {"cards": cards, "count": len(counting), "all": len(cards), "base": stored.merged_text,
-            "query": last or "the mean of the best images"}
+            "query": last or "the mean of the top images"}

@@ -16,11 +16,11 @@ from web.search.actions.parts import Data, fraction_of
 from web.search.presenters.step import Change, Dict, StepPresenter
 
 ROWS = (
-    ("keep", "Keep", "a", "what stays of the reference", "for example: short sleeves"),
-    ("add", "Add", "a", "what is asked for", "for example: red"),
-    ("remove", "Remove", "a", "what of the reference must go", "for example: blue"),
+    ("keep", "Keep", "a", "what to keep from the reference", "for example: short sleeves"),
+    ("add", "Add", "a", "what to add", "for example: red"),
+    ("remove", "Remove", "a", "what to remove from the reference", "for example: blue"),
     ("prescriptive", "Must show", "t", "a caption of the wanted image", "for example: a red dress"),
-    ("proscriptive", "Must not show", "t", "a caption of what is not wanted", "for example: a blue dress"),
+    ("proscriptive", "Must not show", "t", "a caption of an unwanted image", "for example: a blue dress"),
 )
 
 

@@ -39,9 +39,9 @@ def trace(found: TargetTrace) -> Dict:
         "ranks": list(found.ranks), "best": found.best, "last": found.ranks[-1] if found.ranks else None,
         "plot": rank_plot(found.ranks, [s.turn for s in found.setbacks]) if found.ranks else None,
         "notes": [
-            *(f"Turn {s.turn} moved the target from rank {s.before:,} to {s.after:,}: more than 30 down, "
+            *(f"Turn {s.turn} moved the target from rank {s.before:,} to {s.after:,}: a drop of more than 30, "
               "which breaks ε-consistency." for s in found.setbacks),
-            *(f"Turn {r.turn} says much the same as turn {r.earlier} (similarity {r.similarity:.2f}, τ is 0.80)."
+            *(f"Turn {r.turn} repeats turn {r.earlier} (similarity {r.similarity:.2f}, τ is 0.80)."
               for r in found.repeats),
         ],
     }

@@ -104,7 +104,7 @@ def _drop(new: dict[str, str], group: str, value: str) -> list[str]:
         new[group] = default
         return []
     new.pop(group, None)
-    return [f"the {group} is left open"] if current else []
+    return [f"The {group} is left open"] if current else []
 
 
 def _step(new: dict[str, str], edit: Edit) -> list[str]:
@@ -121,7 +121,7 @@ def _step(new: dict[str, str], edit: Edit) -> list[str]:
 def _sleeved(new: dict[str, str]) -> list[str]:
     if new.get("sleeves") in ("sleeveless", "straps"):
         new["sleeves"] = "short"
-        return ["no length was given, so the sleeves are taken as short"]
+        return ["No sleeve length given: short sleeves assumed"]
     return []
 
 
@@ -131,7 +131,7 @@ def _simplify(new: dict[str, str], wanted: Slots) -> list[str]:
     elif new.get("trim", NONE) != NONE and "trim" not in wanted:
         new["trim"] = NONE
     elif not wanted:
-        return ["it is as simple as this vocabulary can say"]
+        return ["It is already as simple as the vocabulary allows"]
     return []
 
 
@@ -143,8 +143,8 @@ def _settle_second_colour(old: Slots, new: dict[str, str], wanted: Slots, on_tri
     if on_trim and pattern is None:
         pattern = new["pattern"] = "plain"
     if on_trim and pattern != "plain":
-        notes.append(f"the {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be said "
-                     "beside a pattern")
+        notes.append(f"The {_phrase('second_colour', wanted['second_colour'])} of the trim cannot be combined "
+                     "with a pattern")
         new["second_colour"] = old.get("second_colour", NONE)
     elif not named and "pattern" in old and (pattern == "plain") != (old["pattern"] == "plain"):
         new["second_colour"] = NONE  # it belonged to the removed pattern, or to the trim alone

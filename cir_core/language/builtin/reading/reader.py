@@ -34,7 +34,7 @@ def read(text: str) -> tuple[tuple[ReadItem, ...], tuple[str, ...]]:
     tokens = tokenise(text)
     notes = []
     if len(tokens) > MOST_WORDS:
-        notes.append(f"only the first {MOST_WORDS} words were read")
+        notes.append(f"Only the first {MOST_WORDS} words were read")
         tokens = tokens[:MOST_WORDS]
     words = [respell(token) for token in tokens]
     notes += [f"treated '{old}' as '{new}'" for old, new in zip(tokens, words, strict=True) if old != new]

@@ -67,7 +67,7 @@ def test_somebody_unsure_owes_nothing_but_what_they_set_is_kept():
     ({"flags": [BROAD], "reasons": ["4a"]}, "“4a” is not one of the rubric's reasons: 1a, "),
     ({"flags": [BROAD], "alternatives": ["t1", "t9"]}, "“t9”, marked as equally good, is not in this item's panel"),
     ({"flags": [BROAD], "colour": 1}, "no field “colour”. Its fields are validated, flags"),
-    ({"validated": True, "note": "x" * 100_000}, "The note has 100,000 characters; 20,000 is the most"),
+    ({"validated": True, "note": "x" * 100_000}, "The note has 100,000 characters; the limit is 20,000"),
 ])
 def test_what_is_incomplete_or_contradicts_itself_is_said(answer, said):
     with pytest.raises(IncompleteJudgement, match=said):

@@ -63,8 +63,8 @@ def test_a_method_that_reads_the_text_only_needs_no_image(service: SearchService
     turn = service.run_turn(session.session_id, "blue", reference_id="r3g0b0")
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.finding == "text" and found.text is not None and found.text.shared == 10
-    assert audit.sentence(found) == ("The text alone already brings these results: the image changes nothing "
-                                             "among the first 10.")
+    assert audit.sentence(found) == ("The text alone already gives these results: the image changes nothing "
+                                             "in the top 10.")
 
 
 def test_a_turn_without_a_text(service: SearchService) -> None:
@@ -73,7 +73,7 @@ def test_a_turn_without_a_text(service: SearchService) -> None:
     _, found = LiveAudits(service).of(session.session_id, turn.turn_id)
     assert found.text is None and found.finding == "image"
     shown = audit.audit(found, NAME, "v")
-    assert [row["name"] for row in shown["rows"]] == ["Both", "Image alone"]
+    assert [row["name"] for row in shown["rows"]] == ["Both", "Image only"]
     assert shown["ranks"][turn.hits[0].image_id] == [None, 1]
 
 
@@ -145,8 +145,8 @@ def alone(shared: int, target_rank: int | None = None) -> Alone:
     (4, 10, 11, "text", "The text alone already finds the target: the image is not needed."),
     (30, 2, 11, "text", "finds the target, but both together lose it: the image is not needed."),
     (10, 11, 10, "image", "The image alone already finds the target: the text is not needed."),
-    (10, 11, 11, "both", "Neither alone finds the target, both together do"),
-    (11, 11, 11, "neither", "Nothing has the target among its first 10 yet"),
+    (10, 11, 11, "both", "Neither input alone finds the target, but both together do"),
+    (11, 11, 11, "neither", "The target is not in the top 10 yet"),
 ])
 def test_findings_about_a_target(both: int, text: int, image: int, finding: str, says: str) -> None:
     """K = 10: rank 10 is found, rank 11 is not."""
@@ -158,12 +158,12 @@ def test_findings_about_a_target(both: int, text: int, image: int, finding: str,
 
 
 @pytest.mark.parametrize(("depth", "text", "image", "finding", "says"), [
-    (10, 8, 8, "either", "they say the same"),
-    (10, 8, 7, "text", "The text alone already brings 8 of these first 10: the image changes little."),
-    (10, 7, 10, "image", "The image alone already brings these results: the text changes nothing"),
-    (10, 7, 3, "both", "Neither alone brings more than 7 of these first 10: it takes both."),
-    (10, 0, 0, "both", "Neither alone brings any of these results: it takes both."),
-    (0, 0, 0, "both", "it takes both"),
+    (10, 8, 8, "either", "the inputs are redundant"),
+    (10, 8, 7, "text", "The text alone already gives 8 of these top 10: the image changes little."),
+    (10, 7, 10, "image", "The image alone already gives these results: the text changes nothing"),
+    (10, 7, 3, "both", "Neither input alone gives more than 7 of these top 10: both are needed."),
+    (10, 0, 0, "both", "Neither input alone gives any of these results: both are needed."),
+    (0, 0, 0, "both", "both are needed"),
 ])
 def test_findings_about_results(depth: int, text: int, image: int, finding: str, says: str) -> None:
     from cir_core.audit.live import _by_overlap
@@ -175,8 +175,8 @@ def test_findings_about_results(depth: int, text: int, image: int, finding: str,
 
 def test_of_a_later_turn_the_turns_before_have_a_part_in_it() -> None:
     one = LiveAudit("both", ("a",), 10, alone(3), alone(1), later_turn=True)
-    assert audit.sentence(one).endswith("more than 3 of these first 10: it takes both, with the turns before.")
-    assert audit.sentence(replace(one, target_rank=2)).endswith("it takes both, with the turns before.")
+    assert audit.sentence(one).endswith("more than 3 of these top 10 (earlier turns also count).")
+    assert audit.sentence(replace(one, target_rank=2)).endswith("(earlier turns also count).")
 
 
 def test_it_is_worked_out_once(service: SearchService) -> None:

@@ -253,7 +253,7 @@ def test_any_text_is_answered(caption: str, text: str) -> None:
 def test_endless_text_is_cut() -> None:
     answer = merge(RED, "in blue " + "blorple " * 5000)
     assert answer.query.startswith("a blue")
-    assert "only the first 200 words were read" in answer.notes
+    assert "Only the first 200 words were read" in answer.notes
 
 
 class FakeTexts:
@@ -282,7 +282,7 @@ def test_caption_of_a_garment() -> None:
 def test_caption_of_something_else_is_empty_and_says_why() -> None:
     answer = MODEL.complete(CaptionTask(Picture(features=np.array([0, 1], dtype=np.float32))))
     assert answer.caption == ""
-    assert "only describes garments" in answer.notes[0] and "connect a language model" in answer.notes[0]
+    assert "only describes garments" in answer.notes[0] and "Connect a language model" in answer.notes[0]
 
 
 def test_known_caption_is_used_as_it_is() -> None:
@@ -292,7 +292,7 @@ def test_known_caption_is_used_as_it_is() -> None:
 def test_caption_without_features_says_what_to_do() -> None:
     image = Image.new("RGB", (4, 4))
     answer = BuiltinLanguageModel().complete(CaptionTask(Picture.of(image)))
-    assert answer.caption == "" and "index the gallery" in answer.notes[0]
+    assert answer.caption == "" and "Index the gallery" in answer.notes[0]
 
 
 def test_features_of_another_encoder_are_refused() -> None:

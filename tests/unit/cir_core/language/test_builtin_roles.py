@@ -80,7 +80,7 @@ def test_no_negation_on_the_proscriptive_side() -> None:
 def test_constraints_of_another_image_are_the_text_alone() -> None:
     answer = constrain(DOG, "two dogs")
     assert (answer.prescriptive, answer.proscriptive, answer.keep, answer.remove) == ("two dogs", "", (), ())
-    assert "does not speak of a garment" in answer.notes[0]
+    assert "describes no garment" in answer.notes[0]
 
 
 # Of four candidates three have long sleeves, one is navy, none has the belt.

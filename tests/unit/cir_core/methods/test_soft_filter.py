@@ -200,6 +200,6 @@ def test_chips_may_all_be_taken_away_but_not_be_too_many_or_too_long():
     assert checked_constraints(Constraints(prescriptive=(*twelve, "text 3"))).prescriptive == twelve
     with pytest.raises(SearchError, match="13 texts"):
         checked_constraints(Constraints(proscriptive=(*twelve, "one more")))
-    with pytest.raises(SearchError, match="Shorten it"):
+    with pytest.raises(SearchError, match="the limit is 1,000"):
         checked_constraints(Constraints(prescriptive=("x" * 1001,)))
     assert len(checked_constraints(Constraints(prescriptive=("x" * 1000,))).prescriptive[0]) == 1000

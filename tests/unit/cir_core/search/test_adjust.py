@@ -140,11 +140,11 @@ def test_chips_on_a_turn_that_had_none(searcher, silent):
 
 @pytest.mark.parametrize(("adjustment", "sentence"), [
     (Adjustment(constraints=Constraints(prescriptive=tuple(map(str, range(13))))), "13 texts"),
-    (Adjustment(constraints=Constraints(proscriptive=("x" * 1001,))), "Shorten it"),
+    (Adjustment(constraints=Constraints(proscriptive=("x" * 1001,))), "the limit is 1,000"),
     (Adjustment(soft_filter=SoftFilter(1.5)), "between 0 and 1"),
     (Adjustment(soft_filter=SoftFilter(float("nan"))), "between 0 and 1"),
     (Adjustment(rewritten="  \n "), "Say what should be different"),
-    (Adjustment(rewritten="x" * 1001), "Shorten it"),
+    (Adjustment(rewritten="x" * 1001), "the limit is 1,000"),
     (Adjustment(rewritten="blue", rounds=0), "no refined query"),
 ])
 def test_what_cannot_be_changed_has_a_sentence(searcher, silent, adjustment, sentence):

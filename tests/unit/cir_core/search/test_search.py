@@ -217,7 +217,7 @@ def test_bad_input_has_a_sentence(searcher):
     reference = searcher.gallery_reference("r0g3b0")
     with pytest.raises(SearchError, match="Say what should be different"):
         searcher.turn(reference, " \n\t ", METHOD)
-    with pytest.raises(SearchError, match="Shorten it"):
+    with pytest.raises(SearchError, match="the limit is 1,000"):
         searcher.turn(reference, "x" * (MAX_TEXT + 1), METHOD)
     with pytest.raises(SearchError, match="1 to 1000"):
         searcher.turn(reference, "red", METHOD, k=0)

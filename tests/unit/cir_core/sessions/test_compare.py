@@ -1,4 +1,4 @@
-"""The same turn under several methods."""
+"""The same turn with several methods."""
 
 import dataclasses
 

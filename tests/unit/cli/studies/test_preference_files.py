@@ -75,7 +75,7 @@ def shops(stores):
 
 def test_a_released_file_goes_in_and_comes_out(home, released, tmp_path):
     printed = run("import", "hp-fashioniq", "HP", released)
-    assert "Made HP: 5 questions to 2 people, 10 rated sets. It takes no answers." in printed
+    assert "Created HP: 5 questions to 2 people, 10 rated sets. It takes no answers." in printed
     assert "Note: The file does not say which set stood first" in printed
     assert "Wrote hpfiq.json" in run("export", "hp-fashioniq", "HP", "--out", tmp_path / "out")
     assert (tmp_path / "out/hpfiq.json").read_bytes() == released.read_bytes()
@@ -109,7 +109,7 @@ def test_what_rules_leave_out_is_shown_and_nothing_changes(shops, stores):
     assert found["sides"]["first"]["n"] == 1
     (pair,) = found["pairs"]
     assert (pair["first_led"], pair["second_led"], pair["second_leading"]["n"], pair["adjusted"]) == (0, 1, 1, None)
-    assert "where slerp stood first" in pair["unadjusted"] and "Sides, of the 1 answer left" in printed
+    assert "with slerp shown first" in pair["unadjusted"] and "Sides, of the 1 answer left" in printed
     assert stores.studies.study("Shops").settings["exclude"] == {}
     assert "No rule: every answer counts." in run("quality", "Shops")
 
@@ -188,7 +188,7 @@ def test_quality_in_a_narrow_terminal(shops, monkeypatch):
 
 def test_a_preference_study_is_described_in_its_own_words(shops, stores):
     printed = run("show", "Shops")
-    assert "Shops: 3 questions, hs-fashioniq/1, answers are taken" in printed
+    assert "Shops: 3 questions, hs-fashioniq/1, open" in printed
     assert ("Planned for 2 people: 1 question shared by up to 2 people, up to 3 questions per person in one form, a "
             "check (sum) after every 5 questions and each form, seed 7.") in printed
     assert "per item" not in printed and "unsure" not in printed

@@ -9,7 +9,7 @@ from rich.console import Console
 from cli.tables import fitted_tables
 from cli.tables.fitted_tables import Grid, print_grid
 
-WHY = "both used one and the same category throughout"
+WHY = "both raters used a single category"
 ROWS = (("person one", "P1", "12", "0.456 [0.123, 0.789]", WHY),
         ("person two", "P2", "9", "−0.100 [−0.312, 0.100]", WHY),
         ("person three", "P3", "1,200", "–", ""))

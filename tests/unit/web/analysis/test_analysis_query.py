@@ -32,8 +32,8 @@ def test_all_of_it():
 
 
 @pytest.mark.parametrize(("query", "said"), [
-    ({"colour": "red"}, "does not know colour"),
-    ({"since": "x"}, "does not know since"),
+    ({"colour": "red"}, "Unknown in this call: colour"),
+    ({"since": "x"}, "Unknown in this call: since"),
     ({"draws": "10001"}, "“draws” must be a whole number from 0 to 10,000, not '10001'"),
     ({"draws": "-1"}, "draws"), ({"draws": "1e3"}, "draws"), ({"draws": ""}, "draws"), ({"draws": "٣"}, "draws"),
     ({"seed": "nan"}, "seed"), ({"seed": "9" * 17}, "seed"),
@@ -42,18 +42,18 @@ def test_all_of_it():
     ({"names": "no"}, "one of shown, hidden"),
     ({"k": "6"}, "from 1 to 5"), ({"k": "0"}, "from 1 to 5"), ({"k": "5;1"}, "from 1 to 5"), ({"k": ""}, "from 1 to 5"),
     ({"k": "²"}, "from 1 to 5"),
-    ({"plan": "0"}, "width of an interval"), ({"plan": "nan"}, "width"), ({"plan": "wide"}, "width"),
+    ({"plan": "0"}, "interval width"), ({"plan": "nan"}, "width"), ({"plan": "wide"}, "width"),
     ({"plan": "inf"}, "width"),
     ({"rules": "loudest"}, "no rule 'loudest'"),
-    ({"select": "{"}, "no JSON"), ({"select": "[]"}, "it is no object"),
+    ({"select": "{"}, "not valid JSON"), ({"select": "[]"}, "it is not an object"),
     ({"select": '{"who": 1}'}, "it has who"),
-    ({"select": '{"people": ["1"]}'}, "numbers of seats"), ({"select": '{"people": [true]}'}, "numbers of seats"),
-    ({"select": '{"people": [1.0]}'}, "numbers of seats"),
+    ({"select": '{"people": ["1"]}'}, "seat numbers"), ({"select": '{"people": [true]}'}, "seat numbers"),
+    ({"select": '{"people": [1.0]}'}, "seat numbers"),
     ({"select": '{"datasets": "cirr"}'}, "list of at most 500 texts"),
     ({"select": json.dumps({"datasets": ["x"] * 501})}, "at most 500"),
     ({"select": json.dumps({"datasets": ["x" * 201]})}, "more than 200 characters"),
     ({"select": '{"block_only": 1}'}, "true or false"),
-    ({"select": " " * 100_001}, "100,000 is the most"),
+    ({"select": " " * 100_001}, "the limit is 100,000"),
 ])
 def test_what_is_wrong_is_said_in_a_sentence(query, said):
     with pytest.raises(StudyError) as problem:

@@ -204,7 +204,7 @@ def test_what_went_wrong_is_kept_for_whoever_asks(
     client = visit()
     wanted = {"study": study.name, "gallery": "colours", "method": "text-only"}
     for error, said in ((EncoderUnavailable("The weights are not here. Fetch them."), "The weights are not here."),
-                        (ZeroDivisionError("x"), "ZeroDivisionError). The server's log says more.")):
+                        (ZeroDivisionError("x"), "ZeroDivisionError). See the server's log.")):
         search.error = error
         state = finished(client, client.post("analysis/scores/compute", json=wanted).json()["run"])
         assert said in state["problem"]
@@ -231,7 +231,7 @@ def test_a_computation_can_be_stopped(visit: Open, study: Study, store: SqlStudy
 
 @pytest.mark.parametrize(("wrong", "said"), [
     ({"method": "nosuch"}, "No method 'nosuch'"), ({"gallery": "nosuch"}, "nosuch"), ({"name": "recall@5"}, "own"),
-    ({"name": "x" * 61}, "1 to 60 characters"), ({"name": 7}, "is a text"), ({"study": "nosuch"}, "nosuch"),
+    ({"name": "x" * 61}, "1 to 60 characters"), ({"name": 7}, "must be a text"), ({"study": "nosuch"}, "nosuch"),
 ])
 def test_what_cannot_be_computed_is_said_before_it_begins(
     visit: Open, study: Study, search: Search, wrong: dict[str, Any], said: str,

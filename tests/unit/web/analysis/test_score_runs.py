@@ -59,7 +59,7 @@ def test_the_same_is_one_run_and_another_is_refused(scores):
     assert work.began.wait(5)
     assert scores.begin("s1", computation(Work())) == run_id
     with pytest.raises(StudyError, match=r"“slerp in atelier” is being computed for this study \(12 of 70 queries\)\. "
-                                         "Wait until that is done, or stop it"):
+                                         "Wait until it is done, or stop it"):
         scores.begin("s1", computation(Work(), "cirevl in atelier"))
     work.go.set()
     assert finished(scores, run_id).problem == ""
@@ -80,13 +80,13 @@ def test_one_at_a_time_over_all_studies(scores, runs):
     assert second.began.wait(5) and scores.state(two).text == "Slerp"
     second.go.set()
     assert (finished(scores, one).problem, finished(scores, two).problem) == ("", "")
-    assert finished(scores, three).problem == "It was stopped before it had begun." and not third.began.is_set()
+    assert finished(scores, three).problem == "It was stopped before it started." and not third.began.is_set()
     assert not any(runs.stop(run_id) for run_id in (one, two, three))
 
 
 @pytest.mark.parametrize(("error", "said"), [
     (StudyError("There is nothing."), "There is nothing."), (ValueError("x"), "could not be computed (ValueError)"),
-    (SystemExit(), "broken off"),
+    (SystemExit(), "interrupted"),
 ])
 def test_however_it_ends_the_study_is_free_again(scores, error, said):
     run_id = scores.begin("s1", computation(Work(error=error, waits=False)))

@@ -53,7 +53,7 @@ def test_the_limit_is_the_callers(client):
     # 64 kB of strangers: {"a":"…"} has eight bytes around the text.
     assert send(client, "/strangers", b'{"a":"%s"}' % (b"x" * (64 * 1024 - 8))).status_code == 200
     over = send(client, "/strangers", b'{"a":"%s"}' % (b"x" * (64 * 1024 - 7)))
-    assert over.json() == {"error": "TooLarge", "says": "More than 64 kB came. Send less."}
+    assert over.json() == {"error": "TooLarge", "says": "The request is larger than 64 kB. Send less."}
     # A megabyte of those at work: {"text":"…"} has eleven.
     assert send(client, "/told", b'{"text":"%s"}' % (b"x" * (2**20 - 11))).json() == {"length": 2**20 - 11}
     over = send(client, "/told", b'{"text":"%s"}' % (b"x" * (2**20 - 10)))
@@ -66,7 +66,7 @@ def test_both_refuse_the_same_with_the_same_words(client, body):
     problem = send(client, "/told", body)
     assert (problem.status_code, problem.json()["kind"]) == (400, "other")
     assert send(client, "/strangers", body).json() == {"error": "Unreadable", "says": problem.json()["problem"]}
-    assert "no JSON that can be read" in problem.json()["problem"]
+    assert "is not valid JSON" in problem.json()["problem"]
 
 
 def test_what_is_no_object_or_does_not_say_that_it_is_json(client):
@@ -102,5 +102,5 @@ def test_a_page_that_goes_away_while_it_sends_is_no_fault_of_the_server():
         return next(pieces)
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"content-type", b"application/json")]}
-    with pytest.raises(Unreadable, match="Not all of this call came"):
+    with pytest.raises(Unreadable, match="The request was incomplete"):
         run(json_object(Request(scope, receive)))

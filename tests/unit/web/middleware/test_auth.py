@@ -260,7 +260,7 @@ def test_forbidden_pages_are_friendly_and_forbidden_calls_are_json(people):
     client = browser(people, "Annotator")
     page = client.get("/people")
     assert page.headers["content-type"].startswith("text/html")
-    assert "Annotator is signed in as annotator, and annotators may not change who may sign in." in page.text
+    assert "Annotator is signed in as annotator, and annotators may not manage accounts." in page.text
     assert 'href="/annotate"' in page.text
     call = client.get("/people/all")
     assert call.json()["kind"] == "forbidden"
@@ -483,6 +483,6 @@ def test_open_only_on_this_machine(host, local):
 
 def test_the_greeting_says_so():
     people = people_service()
-    assert "without a sign-in, on this machine only" in greeting(people)
+    assert "reachable from this machine only" in greeting(people)
     people.add("Ada", PASSWORD, "admin")
     assert greeting(people) == ""

@@ -88,7 +88,8 @@ def test_a_call_brings_a_megabyte_and_no_more(person: Person, sent: Callable[[by
     assert len(answer.json()["data"][0]) == MOST_AT_WORK - len(b'{"data":[""]}')
     for path in ("run/echo", "api/echo", "call/queued", "call/v2/queued", "queue/join", "cancel", "reset", "mcp"):
         answer = ann.post(f"/gradio_api/{path}", content=sent(a_call(MOST_AT_WORK + 1)), headers=JSON)
-        assert (answer.status_code, answer.json()["error"]) == (413, "More than 1,024 kB came. Send less."), path
+        said = answer.json()["error"]
+        assert (answer.status_code, said) == (413, "The request is larger than 1,024 kB. Send less."), path
 
 
 def test_a_call_is_no_heap_of_lists(person: Person) -> None:
@@ -114,7 +115,7 @@ def test_an_upload_is_as_large_as_one_file_however_many_parts_it_has(person: Per
         answer = ann.post("/gradio_api/upload", content=sent,
                           headers={"Content-Type": "multipart/form-data; boundary=x"})
         assert answer.status_code == 413
-        assert answer.json()["problem"] == "What is uploaded is larger than 1 MB. Make it smaller."
+        assert answer.json()["problem"] == "The upload is larger than 1 MB. Make it smaller."
     assert sorted(temporary.rglob("*")) == kept
 
 
@@ -186,7 +187,7 @@ FILE = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
 @pytest.mark.parametrize(("path", "sent", "status", "said"), [
     ("run/remember", {"data": ["x"]}, 500, "This call takes 2 values, and 1 came."),
     ("run/take", {"data": [FILE]}, 500, "a file that was not uploaded here"),
-    ("run/take", {"data": [7]}, 500, "it has another form"),
+    ("run/take", {"data": [7]}, 500, "it has the wrong type"),
     ("run/nothing", {"data": []}, 404, "There is no such call"),
     ("run/echo", {"data": [], "fn_index": 99}, 404, "There is no such call"),
     ("call/nothing", {"data": []}, 404, "There is no such call"),

@@ -71,7 +71,7 @@ def test_not_ready_says_why_and_no_path_of_the_server(ask, tmp_path, engine, cap
     nowhere = create_engine(sqlite_of(tmp_path / "nowhere"))
     answer = ask(home=tmp_path / "gone", database=nowhere).get("/readyz")
     assert reasons(answer) == {"database": "the database does not answer", "home": "the home folder cannot be written"}
-    assert answer.json()["checks"]["disk"] == {"ok": True, "warn": "the disk cannot be looked at"}
+    assert answer.json()["checks"]["disk"] == {"ok": True, "warn": "the disk cannot be checked"}
     assert str(tmp_path) not in answer.text and str(tmp_path) in caplog.text
 
 

@@ -161,7 +161,7 @@ def test_keeping_makes_a_turn_beside_the_old_one(services):
     assert new.branch_id != old.branch_id and new.composition.soft_filter.weight == 0.5
     assert ids(new) == ids(shown_of(services, view).shown)
     assert not kept.adjustment and kept.undo == ()
-    assert kept.notice == "Kept as turn 1 on Branch 2. The turn it was made from stays as it was."
+    assert kept.notice == "Kept as turn 1 on Branch 2. The original turn is unchanged."
 
 
 def test_a_search_goes_on_from_what_was_shown(services):
@@ -170,7 +170,7 @@ def test_a_search_goes_on_from_what_was_shown(services):
     path = services.search.session(after.session_id).path_to(after.turn_id)
     assert [turn.number for turn in path] == [1, 2]
     assert path[0].composition.soft_filter.weight == 0.5
-    assert after.notice == "Your changes became turn 1 on Branch 2 first; this search goes on from there."
+    assert after.notice == "Your changes became turn 1 on Branch 2 first; this search continues from it."
 
 
 def test_a_search_that_fails_does_not_keep_the_changes_twice(services, replies):

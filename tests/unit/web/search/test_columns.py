@@ -114,7 +114,7 @@ def test_open_columns_tell_everything(services):
     view, _ = compared(services, blind=False)
     comparison, shown, html = drawn(services, view)
     assert [column["method"] for column in shown["columns"]] == COMPARED
-    assert "no calls to a server" in html and comparison.columns[0].protocol.digest in html
+    assert "no server calls" in html and comparison.columns[0].protocol.digest in html
     pairs = {row["pair"]: row["shared"] for row in shown["overlaps"]}
     ids = [{hit.image_id for hit in column.hits[:10]} for column in comparison.columns]
     assert pairs == {"A and B": len(ids[0] & ids[1]), "A and C": len(ids[0] & ids[2]), "B and C": len(ids[1] & ids[2])}
@@ -159,7 +159,7 @@ def test_a_method_that_could_not_run_neither_wins_nor_loses(services):
 def test_a_blind_comparison_with_one_result_hides_nothing(services):
     view, _ = compared(services, methods=["text-only", "joint"])
     _, shown, html = drawn(services, view)
-    assert shown["named"] and "nothing to vote on" in html and "does not compose" in html
+    assert shown["named"] and "nothing to vote on" in html and "cannot compose" in html
     assert 'data-act="vote"' not in html
 
 
@@ -173,7 +173,7 @@ def test_that_something_did_not_work_is_said_without_a_name(services):
     services.search._pool._language_for = lambda encoder: Away("green")
     view, _ = compared(services)
     _, shown, html = drawn(services, view)
-    assert shown["away"] and "did not work as asked" in html and "server broke" not in html
+    assert shown["away"] and "used a fallback" in html and "server broke" not in html
     COLUMN_ACTIONS["vote"](services, view, {"choice": "0"})
     _, shown, html = drawn(services, view)
     assert not shown["away"] and "The server broke." in html
@@ -192,7 +192,7 @@ def test_marks_and_changes_of_the_turn_go_along(services):
     assert comparison.columns[0].composition.marks.more_like == (more,) and shown["marked"] == 1
     assert after.turn_id != one.turn_id and comparison.parent_id == after.turn_id
     assert services.search.session(session.session_id).turn(after.turn_id).composition.soft_filter == SoftFilter(0.5)
-    assert "with 1 mark" in html and "kept as a turn" in html
+    assert "with 1 mark" in html and "kept as a new turn" in html
 
 
 def test_the_form_comes_back_as_it_was(services):

@@ -145,11 +145,11 @@ def test_progress_speaks_plainly():
     shown = drawn(Progress("r", "in red", "reflect", planned=2, looks_at=5, hits=hits, rounds=(
         ReflectionRound(1, "a red shirt", looked_at=("a", "b", "c"), pictures=2, milliseconds=1234),
     )))
-    assert (shown["stage"], shown["round"]) == ("Looking at the best five…", "Round 2 of 2")
+    assert (shown["stage"], shown["round"]) == ("Examining the top five…", "Round 2 of 2")
     assert [p["id"] for p in shown["rounds"][0]["pictures"]] == ["a", "b"]
     assert shown["rounds"][0]["time"] == "1.2 s"
     assert len(shown["writing"]["pictures"]) == 5 and len(shown["tiles"]) == 12
-    assert drawn(Progress("r", stage="caption"))["stage"] == "Putting the reference into words…"
+    assert drawn(Progress("r", stage="caption"))["stage"] == "Captioning the reference…"
     assert drawn(Progress("r", done=1, total=3))["stage"] == "1 of 3 methods done"
     assert drawn(Progress("r", stage="reflect", stopping=True))["stage"] == "Stopping…"
 

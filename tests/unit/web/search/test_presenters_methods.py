@@ -60,7 +60,7 @@ def test_every_method_has_rows_for_the_protocol_card():
         assert ("Reflection" in rows) == (method.settings.reflection is not None)
         assert ("Feedback" in rows) == (method.settings.history == "feedback")
     assert dict(methods.method_rows(METHODS["corr-soft"].settings))["Reflection"] == (
-        "CoRR, 2 rounds, 5 pictures, 10 captions, slerp, history 0.8")
+        "CoRR, 2 rounds, 5 images, 10 captions, slerp, history 0.8")
 
 
 def test_rules_cost_nothing_and_this_is_said():
@@ -101,7 +101,7 @@ def test_the_card_of_a_kept_turn_has_its_own_filter_and_digest():
 
 
 def test_warnings_are_notes_that_change_what_the_results_are():
-    notes = ("kept as typed: frobbed", "stopped after 1 of 2 rounds of reflection",
+    notes = ("Not understood, used as typed: “frobbed”", "stopped after 1 of 2 rounds of reflection",
              "the built-in language model answered instead of m@host: it is away",
              "round 2 of reflection failed, the results are those before it: no JSON",
              "there are no constraints to filter by: no JSON")

@@ -129,7 +129,7 @@ def test_rules_are_kept_and_followed(visit: Open, study: Study, store: SqlStudyS
     # slerp stood first in all three that are left, and is preferred in Ada's two.
     assert (pair["first_led"], pair["second_led"], pair["adjusted"]) == (3, 0, None)
     assert (pair["first_leading"]["count"], pair["first_leading"]["n"]) == (2, 3)
-    assert pair["unadjusted"].endswith("where text stood first")
+    assert pair["unadjusted"].endswith("with text shown first")
     # And so are the sides, of what is left.
     assert (found["sides"]["first"]["n"], without["sides"]["first"]["n"]) == (3, 4)
     for wrong in ("irrelevant", [1], [["irrelevant"]], ["failed-checks"], ["irrelevant"] * 50):

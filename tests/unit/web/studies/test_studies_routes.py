@@ -133,7 +133,7 @@ def test_a_page_that_somebody_else_opened_decides_nothing(visit: Open, study: St
                petra.post("adjudicate/decide", json=sent, headers=opener),
                petra.post("studies/close", json={"study": study.name}, headers=opener)]
     assert {(answer.status_code, answer.json()["kind"]) for answer in answers} == {(403, "forbidden")}
-    assert "opened by Olga, and you are signed in as Petra now" in answers[0].json()["problem"]
+    assert "opened by Olga, but you are now signed in as Petra" in answers[0].json()["problem"]
     assert not store.decisions(study.study_id) and store.study(study.study_id).accepting
     assert visit("researcher", "Olga").post("adjudicate/decide", json=sent, headers=opener).status_code == 200
 

@@ -74,7 +74,7 @@ def test_what_does_not_work_is_a_sentence(page: TestClient) -> None:
         (call(page, "save_judgement", "Sample", item, None, "token-01", None, who="Bea"), "A judgement is an object"),
         (call(page, "save_judgement", "Sample", item, {}, "token-01", 5, who="Cy"), "You have no items in Sample yet"),
         (call(page, "progress", "Nowhere"), "No study 'Nowhere'"),
-        (call(page, "next_item", "Sample", "", who=""), "Nobody is signed in"),
+        (call(page, "next_item", "Sample", "", who=""), "You are not signed in"),
     ):
         assert answer.status_code == 500 and sentence in answer.json()["error"], answer.text
 

@@ -162,7 +162,7 @@ def test_a_page_that_somebody_else_opened_is_refused_whatever_it_asks(
         said = page.request(verb, f"/study/{path}", params=body if verb == "GET" else {}, json=sent or None,
                             headers={"x-cirque-person": "Zo%C3%AB"})
         assert problem(said) == (403, "forbidden"), path
-        assert said.json()["problem"].startswith("This page was opened by Zoë, and you are signed in as Ada now.")
+        assert said.json()["problem"].startswith("This page was opened by Zoë, but you are now signed in as Ada.")
     assert not store.judgements(study.study_id) and at(page)["draft"] is None
     for same in ("Ada", "ada", "%41da"):   # names are compared without regard to case
         assert page.get("/study/at", params=body, headers={"x-cirque-person": same}).status_code == 200

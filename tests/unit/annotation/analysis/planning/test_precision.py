@@ -58,7 +58,7 @@ def test_as_narrow_already_is_said_of_the_printed_width_alone():
     width = kappa.high - kappa.low
     enough, short = (kappa_precision(answers, width * part, Options(draws=300, seed=4)) for part in (1.0, 0.999))
     for plan in enough:
-        assert plan.needed == plan.have and plan.reason == "it is as narrow already"
+        assert plan.needed == plan.have and plan.reason == "already as narrow"
     assert short[0].needed > 50 and short[1].needed > 9, "though by a hair"
 
 
@@ -67,7 +67,7 @@ def test_more_people_do_not_help_where_items_are_few():
     widths = [point.width for point in people.points]
     assert people.points[0].size == 9 and widths[0] == pytest.approx(items.width, rel=1e-12)
     assert widths[0] > widths[-1] > 0.7 * widths[0]
-    assert people.needed is None and people.reason == f"with 180 people it is still {widths[-1]:.3f} wide"
+    assert people.needed is None and people.reason == f"with 180 people the interval is still {widths[-1]:.3f} wide"
     # Between two and four people they do.
     few = kappa_precision(validity(200, 2, seed=5), 0.21)[1]
     assert few.have == 2 and 2 < few.needed < 10
@@ -108,7 +108,7 @@ def test_alpha_over_all_items_where_numbers_of_answers_differ():
 def test_a_plan_says_what_its_interval_is_worth():
     for wanted in (0.3, 1.5):
         for plan in kappa_precision(validity(12, 3), wanted, Options(draws=200)):
-            assert "only 12 items: the interval is probably too narrow" in plan.reason
+            assert "only 12 items: interval unreliable" in plan.reason
 
 
 def test_kappa_that_cannot_be_planned_for():
@@ -118,7 +118,7 @@ def test_kappa_that_cannot_be_planned_for():
     for plan in (*nobody, *alike, *perfect):
         assert plan.needed is None and plan.width is None and plan.points == () and plan.reason
     assert perfect[0].reason == "no interval: all draws give the same number"
-    assert alike[0].reason == "all used one and the same category throughout"
+    assert alike[0].reason == "all raters used a single category"
     # Nobody agrees beyond chance: that can be planned for.
     against = kappa_precision(validity(40, 2, say=lambda item, person: (item.number + person) % 3 == 0), 0.2)
     assert all(plan.width for plan in against)
@@ -152,7 +152,7 @@ def test_few_people_give_no_plan_for_more():
     # Three people who answered much alike: three clusters would seem to know the rate to a hair.
     questions, people = rate_precision(preference(33, 3), 0.1)
     assert (people.have, people.width, people.needed, people.points) == (3, None, None, ())
-    assert people.reason == "draws of people need 10 of them; the answers whose scores differ are of 3"
+    assert people.reason == "resampling people needs at least 10; answers with different scores come from 3"
     assert questions.needed > 33
 
 
@@ -174,18 +174,18 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
 
 def test_what_is_narrow_already():
     plan = rate_precision(preference(), 0.5)[0]
-    assert (plan.needed, plan.reason) == (200, "it is as narrow already") and plan.width < 0.5
+    assert (plan.needed, plan.reason) == (200, "already as narrow") and plan.width < 0.5
 
 
 def test_a_rate_that_cannot_be_planned_for():
     for plan in rate_precision(answers_of([], [], people=()), 0.1):
-        assert plan.needed is None and plan.reason == "there is no answer in which the two scores differ"
+        assert plan.needed is None and plan.reason == "no answer in which the two scores differ"
     one = answers_of([an_item(0)], [a_judgement(0, "Ada", an_answer())])
     assert [plan.reason for plan in rate_precision(one, 0.1)] == [
-        "all answers whose scores differ are of one question",
-        "draws of people need 10 of them; the answers whose scores differ are of 1"]
+        "all answers with different scores are of one question",
+        "resampling people needs at least 10; answers with different scores come from 1"]
     always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
-    assert "always give the same number" in rate_precision(always, 0.1)[0].reason
+    assert "always gives the same number" in rate_precision(always, 0.1)[0].reason
 
 
 def test_another_metric():

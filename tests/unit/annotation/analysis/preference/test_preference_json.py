@@ -43,7 +43,7 @@ def test_rates_have_two_intervals_and_one_sided_ones_no_p():
     # As sure as nine questions are, not as 27 answers are.
     (low, high), (wilson_low, wilson_high) = of["ci95_draws"], of["ci95"]
     assert low < wilson_low < of["rate"] < wilson_high < high and of["p"] > 0.05
-    assert of["reason_draws"] == "drawn from 9 questions: read the interval with care" and of["reason"] == ""
+    assert of["reason_draws"] == "resampled from 9 questions: interpret the interval with care" and of["reason"] == ""
     assert all(rates[f"preference_rate_{form}"]["p"] is None for form in ("ge", "gt", "gt_given_equal_recall"))
     assert made(draws=0)["metrics"]["recall@5"]["preference_rate_symmetric"]["ci95_draws"] is None
     assert found["identical_sets"] == 0
@@ -57,5 +57,5 @@ def test_what_is_not_there_is_null_with_a_reason():
         given_equal = found["metrics"]["recall@5"]["preference_rate_given_equal_recall"]
         assert (given_equal["rate"], given_equal["ci95"], given_equal["n"]) == (None, None, 0)
         assert given_equal["reason"]
-    assert made([], ITEMS)["mean_rating"] == {"value": None, "n": 0, "ci95": None, "reason": "there are no ratings"}
+    assert made([], ITEMS)["mean_rating"] == {"value": None, "n": 0, "ci95": None, "reason": "no ratings"}
     assert made(draws=0)["mean_rating"]["ci95"] is None

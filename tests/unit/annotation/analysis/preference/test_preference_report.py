@@ -75,7 +75,7 @@ def test_recall_and_another_metric():
     # The favoured set stood second in Ada's two, who follow it, and first in the others, who do not: (1 + 0) / 2.
     assert (recall.symmetric.adjusted.value, recall.symmetric.adjusted.n) == (0.5, 4)
     (test,) = found.tests
-    assert (test.a, test.b, test.n) == ("recall@5", "cosine", 3) and test.p is None and "draws" in test.reason
+    assert (test.a, test.b, test.n) == ("recall@5", "cosine", 3) and test.p is None and "bootstrap" in test.reason
 
 
 def test_equal_recall_is_that_of_the_first_k():
@@ -83,7 +83,7 @@ def test_equal_recall_is_that_of_the_first_k():
     assert [one.name for one in found.metrics] == ["recall@1", "recall@5", "cosine"]
     # Item 1's target is the last of set 1: at 1 recall is equal there too, and Ada follows cosine, Cleo does not.
     assert (found.metrics[2].given_equal_recall.share.count, found.metrics[2].given_equal_recall.share.n) == (2, 4)
-    assert "Where recall is said to be equal, it is recall@1." in found.about.notes
+    assert "“Equal recall” means recall@1." in found.about.notes
     assert [one.name for one in report(ks=(), scores=[COSINE]).metrics] == ["cosine"]
     with pytest.raises(StudyError, match="from 1"):
         report(ks=(0,))
@@ -117,12 +117,12 @@ def test_notes_say_what_is_missing():
                 a_judgement(1, "Bea", an_answer(first=None, **unknown))]
     found = report(released, source={"form": HP_ANSWERS}, accepting=False)
     assert found.flagged is None and any("307 of 3,050" in note for note in found.about.notes)
-    assert any("Nobody recorded which set stood first, so" in note for note in found.about.notes)
+    assert any("Which set was shown first was not recorded, so" in note for note in found.about.notes)
     assert any("No question of this study was answered by two people" in note for note in found.about.notes)
     alone = report(selection=Selection(people=(1,))).about.notes
     assert any("No question that counts here was answered by two people" in note for note in alone)
     part = report([*JUDGEMENTS, a_judgement(3, "Bea", an_answer(first=None))])
-    assert "Nobody recorded which set stood first in 1 of 8 answers." in part.about.notes
+    assert "Which set was shown first was not recorded for 1 of 8 answers." in part.about.notes
     without = report([a_judgement(0, "Ada", an_answer())], [an_item(0, target_id=None, target_ids=[])])
     assert "No question has a known target, so there is no recall@5." in without.metrics[0].notes
     assert without.metrics[0].spearman.estimate.reason and without.metrics[0].symmetric.reason
@@ -151,19 +151,21 @@ def spread(people, each):
 
 
 def test_what_answers_of_one_person_have_in_common_has_a_note():
-    said = "Intervals draw questions. Each of"
+    said = "Intervals resample questions. Each of"
     assert note_on(said, spread(12, 8)()) == (
-        "Intervals draw questions. Each of 12 people answered about 8: drawing people (--resample people) allows for "
-        "what they have in common.")
-    assert note_on(said, spread(9, 8)()).endswith("is in no interval, for so few people cannot be drawn.")
+        "Intervals resample questions. Each of 12 people answered about 8: resampling people (--resample people) "
+        "accounts for differences between them.")
+    assert note_on(said, spread(9, 8)()).endswith(
+        "intervals ignore differences between people, as so few cannot be resampled.")
     assert not any(note_on(said, found) for found in (
         spread(12, 8)(draws=0), spread(12, 2)(), spread(12, 8)(resample="people"), spread(1, 12)()))
 
 
 @pytest.mark.parametrize(("people", "note", "reason"), [
-    (3, "of whom there are only 3. Fewer than 10 give none: draw questions",
-     "no interval: draws of people need 10 of them, not 3"),
-    (12, "Intervals draw people, and 12 are few", "drawn from 12 people: read the interval with care"), (30, "", ""),
+    (3, "there are only 3. At least 10 are needed: resample questions",
+     "no interval: resampling people needs at least 10, not 3"),
+    (12, "Intervals resample people, and 12 are few", "resampled from 12 people: interpret the interval with care"),
+    (30, "", ""),
 ])
 def test_draws_of_few_people(people, note, reason):
     found = spread(people, 6)(resample="people", draws=50)
@@ -192,7 +194,7 @@ def test_shared_questions():
     # Preferences 2 1, 1 2, 1 2 never agree: observed 1; expected 2·3·3/(6·5) = 0.6; alpha 1 - 1/0.6 = -2/3.
     assert found.preference_alpha.value == pytest.approx(-2 / 3, abs=1e-12) and found.preference_alpha.n == 3
     assert found.ratings_alpha.n == 6 and found.ratings_alpha.low <= found.ratings_alpha.value
-    assert found.ratings_alpha.reason == "drawn from 3 questions: read the interval with care"
+    assert found.ratings_alpha.reason == "resampled from 3 questions: interpret the interval with care"
     # Everybody agrees, on sets that differ: 1.
     same = [a_judgement(number, person, an_answer(5 - number, 1 + number, 1 + number % 2))
             for number in range(3) for person in ("Ada", "Bea")]
@@ -223,7 +225,7 @@ def test_methods_are_there_where_they_are_known():
     assert [(one.first, one.second, one.answers) for one in found.pairs] == [("slerp", "text", 7)]
     blind = report([a_judgement(0, "Ada", an_answer())], [an_item(0, methods=[None, None])])
     assert (blind.methods, blind.pairs) == ((), ())
-    assert blind.no_methods == "nobody recorded which methods made the sets"
+    assert blind.no_methods == "the methods of the sets were not recorded"
 
 
 @pytest.mark.parametrize("resample", ["items", "people"])
@@ -249,8 +251,8 @@ def test_with_hardly_anything_there_are_reasons(draws):
         assert (found.n_people, found.n_questions, found.n_valid, found.ratings) == (0, 0, 0, (0, 0, 0, 0, 0))
         assert found.mean_rating.value is None and found.mean_rating.reason and found.flagged == 0
         assert found.metrics[0].spearman.estimate.reason and found.metrics[0].symmetric.reason
-        assert found.ratings_alpha.reason and found.no_methods == "there are no answers"
-        assert any("There is no answer yet" in note or "No question is left" in note for note in found.about.notes)
+        assert found.ratings_alpha.reason and found.no_methods == "no answers"
+        assert any("No answers yet" in note or "leave no question" in note for note in found.about.notes)
     one = report(JUDGEMENTS[:1], options=options)
     assert one.mean_rating.value == 3.5 and one.mean_rating.low is None
     assert one.metrics[0].spearman.estimate.value is None

@@ -93,7 +93,7 @@ def test_a_heatmap_has_a_colour_from_0_to_1_and_a_text_with_the_number_of_few_it
     said = dict(zip(zip(texts["y"], texts["x"], strict=True), texts["text"], strict=True))
     assert said == {(0, 1): "0.50", (1, 0): "0.50", (0, 2): "–", (2, 0): "–", (1, 2): "–", (2, 1): "–"}
     assert values["hovertext"][0][2] == (
-        "ann and cleo | $x$<br>κ –<br>n = 4<br>both used one and the same category throughout")
+        "ann and cleo | $x$<br>κ –<br>n = 4<br>both raters used a single category")
     # Two people who share nothing have nothing to open.
     assert found.cells == {
         "0,1": {"a": 1, "b": 2, "key": "binary"}, "1,0": {"a": 2, "b": 1, "key": "binary"},
@@ -113,7 +113,7 @@ def test_pairs_stand_in_tables_with_n_and_reason():
     table = by_key(sections, "binary", "pairwise-kappa")
     first, second = rows(table)                          # of the third pair nothing can be said
     assert (first["a"], first["b"], first["n"], first["kappa"], first["agreement"]) == (ANN, BOB, 12, 0.5, 0.75)
-    assert (second["kappa"], second["reason"]) == (None, "κ: both used one and the same category throughout")
+    assert (second["kappa"], second["reason"]) == (None, "κ: both raters used a single category")
     assert table.note == "1 pair shares no item and is not listed."
     assert rows(by_key(sections, "binary", "confusion"))[0] == {
         "a": ANN, "b": BOB, "n": 12, "both_valid": 4, "only_a_valid": 2, "only_b_valid": 1, "both_invalid": 5}
@@ -183,7 +183,7 @@ def test_planning_and_method_say_what_they_rest_on():
     assert (line["x"], line["y"]) == ([1.0, 20.0], [0.4, 0.09])
     assert "kappa: kappa is undefined." in figure(sections, "precision").alt
     needed = by_key(sections, "precision", "precision")
-    assert "About, in all" in [column.name for column in needed.columns] and "is rough" in needed.note
+    assert "About, in total" in [column.name for column in needed.columns] and "rough estimates" in needed.note
     settings = dict(by_key(sections, "method", "settings").rows)
     assert settings["Answers"] == "9 of 1,200 planned; the study takes answers"
     assert (settings["Seed"], settings["Version of numpy"], settings["Names"]) == ("20261121", "2.1", "shown")
@@ -199,7 +199,7 @@ def test_selection_and_undefined_kappas_are_told():
                           options=Options(draws=0, undefined="one"))
     sections = validity_sections(reports.validity_report(about=of))
     settings = dict(by_key(sections, "method", "settings").rows)
-    assert settings["Selection"] == f"data set cirr; people {BOB}, seat 9; the agreement block alone"
+    assert settings["Selection"] == f"data set cirr; people {BOB}, seat 9; the agreement block only"
     how = dict(by_key(sections, "method", "method").rows)
     assert "count as 1" in how["Undefined"] and how["Intervals"].startswith("Not computed")
 
@@ -229,8 +229,8 @@ def test_a_part_of_a_study_is_said_first_with_what_is_left_of_it():
     report = reports.validity_report(about=reports.about_of(selection=chosen, answered=252))
     # Of 20 answers with a verdict and one without.
     said = f"category color; people {ANN}, {BOB}, {CLEO} and 1 more (21 of 252 answers)"
-    assert validity_sections(report)[0].tables[0].rows[0] == (f"This report is of a part of the study: {said}.",)
+    assert validity_sections(report)[0].tables[0].rows[0] == (f"This report covers part of the study: {said}.",)
     report = reports.preference_report(about=reports.about_of("preference", selection=Selection(datasets=("x",)),
                                                               answered=252))
     assert preference_sections(report)[0].tables[0].rows[0] == (
-        f"This report is of a part of the study: data set x ({report.n_answers} of 252 answers).",)
+        f"This report covers part of the study: data set x ({report.n_answers} of 252 answers).",)

@@ -92,7 +92,7 @@ def test_texts_of_a_study_are_never_markup(preference):
 def test_a_report_without_figures_needs_no_plotly():
     report = reports.empty_preference()
     text = html(report, preference_sections(report))
-    assert len(text) < 100_000 and "There are no answers." in text
+    assert len(text) < 100_000 and "No answers." in text
 
 
 def test_markdown_has_every_number_with_its_interval(validity, preference):

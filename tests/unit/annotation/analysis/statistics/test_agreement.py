@@ -133,12 +133,12 @@ def test_one_and_the_same_category_throughout():
     a = codes(1, 1, 0)
     b = codes(1, 1, NOBODY)   # over the shared items both are constant
     found = cohen(a, b, 2)
-    assert (found.value, found.n, found.reason) == (None, 2, "both used one and the same category throughout")
+    assert (found.value, found.n, found.reason) == (None, 2, "both raters used a single category")
     assert cohen(a, b, 2, "one").value == 1
     rows = ratings([[0, 0], [0, 0], [1, NOBODY]])
     for statistic in (fleiss, lambda *given: krippendorff(given[0], "nominal", *given[1:])):
         found = statistic(rows)
-        assert (found.value, found.n, found.reason) == (None, 2, "all used one and the same category throughout")
+        assert (found.value, found.n, found.reason) == (None, 2, "all raters used a single category")
         assert statistic(rows, "one").value == 1
 
 
@@ -150,17 +150,17 @@ def test_nothing_to_pair(rows):
     for undefined in ("null", "one"):
         for found in (fleiss(rows, undefined), krippendorff(rows, "nominal", undefined),
                       krippendorff(rows, "ordinal", undefined), unanimous(rows)):
-            assert (found.value, found.n, found.reason) == (None, 0, "no item has answers of two people")
+            assert (found.value, found.n, found.reason) == (None, 0, "no item has answers from two people")
 
 
 def test_reasons_call_units_by_their_name():
     sets = Ratings(np.zeros((3, 1), dtype=np.int16), ("1", "2"), "set")
-    assert krippendorff(sets, "ordinal").reason == "no set has answers of two people"
+    assert krippendorff(sets, "ordinal").reason == "no set has answers from two people"
 
 
 def test_a_rate_of_no_answers():
     found = positive_rate(ratings([[NOBODY, NOBODY]]))
-    assert (found.value, found.n, found.reason) == (None, 0, "there are no answers")
+    assert (found.value, found.n, found.reason) == (None, 0, "no answers")
     with pytest.raises(ValueError, match="two categories"):
         positive_rate(ratings([[0]], 3))
 

@@ -83,11 +83,11 @@ def test_undefined_draws_are_left_out_and_counted():
     values = np.concatenate([np.arange(101) / 100, np.full(11, np.nan)])
     low, high, said = interval(values)
     assert (low, high) == (exactly(0.025), exactly(0.975))
-    assert said == "undefined in 11 of 112 draws, which the interval leaves out"
+    assert said == "undefined in 11 of 112 draws, excluded from the interval"
 
 
 @pytest.mark.parametrize(("values", "why"), [
-    ([], "no draws were made"),
+    ([], "no bootstrap requested"),
     (np.concatenate([np.arange(101) / 100, np.full(12, np.nan)]), "no interval: undefined in 12 of 113 draws"),
     ([np.nan, np.nan], "no interval: undefined in 2 of 2 draws"),
     ([*[0.7] * 9, 0.7 + 1e-16, np.nan], "no interval: all draws give the same number"),
@@ -98,11 +98,11 @@ def test_where_there_is_no_interval(values, why):
 
 @pytest.mark.parametrize(("units", "what", "said"), [
     (10, "items", ""),
-    (9, "items", "drawn from 9 items: read the interval with care"),
-    (9, "questions", "drawn from 9 questions: read the interval with care"),
+    (9, "items", "resampled from 9 items: interpret the interval with care"),
+    (9, "questions", "resampled from 9 questions: interpret the interval with care"),
     (30, "people", ""),
-    (29, "people", "drawn from 29 people: read the interval with care"),
-    (10, "people", "drawn from 10 people: read the interval with care"),
+    (29, "people", "resampled from 29 people: interpret the interval with care"),
+    (10, "people", "resampled from 10 people: interpret the interval with care"),
 ])
 def test_few_units_are_remarked_on(units, what, said):
     low, high, remark = interval(np.arange(101) / 100, units, what)
@@ -110,7 +110,7 @@ def test_few_units_are_remarked_on(units, what, said):
 
 
 def test_fewer_than_ten_people_give_no_interval():
-    why = "no interval: draws of people need 10 of them, not 9"
+    why = "no interval: resampling people needs at least 10, not 9"
     assert interval(np.arange(101) / 100, 9, "people") == (None, None, why)
     found = with_interval(Estimate(0.5, 300), np.arange(101) / 100, 9, "people")
     assert (found.value, found.low, found.high, found.reason) == (0.5, None, None, why)
@@ -122,9 +122,10 @@ def test_an_estimate_gets_its_interval():
     assert (found.value, found.n) == (0.5, 9)
     # Places 2.5 and 97.5 of 100, the nan being left out.
     assert (found.low, found.high) == (exactly(0.025), exactly(0.975))
-    assert found.reason == "2 items left out; undefined in 1 of 102 draws, which the interval leaves out"
+    assert found.reason == "2 items left out; undefined in 1 of 102 draws, excluded from the interval"
     assert with_interval(Estimate(0.5, 9), values, 9).reason == (
-        "undefined in 1 of 102 draws, which the interval leaves out; drawn from 9 items: read the interval with care")
+        "undefined in 1 of 102 draws, excluded from the interval; "
+        "resampled from 9 items: interpret the interval with care")
     assert with_interval(Estimate(0.5, 9), np.array([0.5, 0.5])).reason == "no interval: all draws give the same number"
 
 

@@ -114,8 +114,8 @@ def test_whoever_always_takes_the_first_side_says_nothing_of_methods():
 def test_a_method_that_never_lost_has_none_and_the_others_do():
     of = found([("best", "a", 1, 1), ("best", "b", 1, 2), ("a", "b", 1, 1), ("a", "b", 1, 2), ("a", "b", 2, 1),
                 ("worst", "a", 2, 2)])
-    assert of["best"].value.value is None and of["best"].value.reason == "it never lost, so its strength has no bound"
-    assert of["worst"].value.reason == "it never won, so its strength has no bound"
+    assert of["best"].value.value is None and of["best"].value.reason == "never lost: strength unbounded"
+    assert of["worst"].value.reason == "never won: strength unbounded"
     # a won 2 of its 3 against b.
     assert of["a"].value.value == pytest.approx(np.log(2) / 2, abs=1e-12)
     assert list(of) == ["a", "b", "best", "worst"], "the strongest first, then those without, by how often they won"
@@ -131,7 +131,7 @@ def test_groups_that_never_met_are_not_compared():
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("c", "d", 1, 1), ("c", "d", 2, 2)])
     assert {one.value.value for one in of.values()} == {None}
     assert {one.value.reason for one in of.values()} == {
-        "some methods never met, not even through others, so their strengths cannot be compared"}
+        "some methods are not connected by comparisons, so their strengths cannot be compared"}
     # Nor where one group never lost to the other.
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("c", "d", 1, 1), ("c", "d", 2, 2), ("a", "c", 1, 1)])
     assert {one.value.reason for one in of.values()} == {
@@ -141,12 +141,12 @@ def test_groups_that_never_met_are_not_compared():
 def test_sides_that_nobody_recorded_or_that_cannot_be_told_from_methods():
     of = found([("a", "b", 1, None), ("a", "b", 2, None)])
     assert of["a"].value.value == 0
-    assert (of["a"].adjusted.value, of["a"].adjusted.reason) == (None, "nobody recorded which set stood first")
+    assert (of["a"].adjusted.value, of["a"].adjusted.reason) == (None, "which set was shown first was not recorded")
     of = found([("a", "b", 1, 1), ("a", "b", 2, 1), ("a", "b", 1, 1)])   # a always first
     assert of["a"].value.value == pytest.approx(np.log(2) / 2, abs=1e-12) and of["a"].adjusted.value is None
-    assert "always stood on the same one" in of["a"].adjusted.reason
+    assert "always shown at the same one" in of["a"].adjusted.reason
     of = found([("a", "b", 1, 1), ("a", "b", 2, 2)])                     # the first side always
-    assert of["a"].adjusted.value is None and "goes with the side throughout" in of["a"].adjusted.reason
+    assert of["a"].adjusted.value is None and "always follow the position" in of["a"].adjusted.reason
 
 
 def test_intervals_leave_out_and_count_draws_without_a_strength():
@@ -157,7 +157,7 @@ def test_intervals_leave_out_and_count_draws_without_a_strength():
     of = found(answers, options)
     value = of["a"].value
     left_out = int(value.reason.split()[2])
-    assert value.reason == f"undefined in {left_out} of 400 draws, which the interval leaves out"
+    assert value.reason == f"undefined in {left_out} of 400 draws, excluded from the interval"
     assert left_out / 400 == pytest.approx(0.032, abs=0.025)
     assert (value.low, value.high) == pytest.approx((0, np.log(11) / 2), abs=1e-12)
     assert of["a"].mean_rating.low is None and "same number" in of["a"].mean_rating.reason

@@ -88,14 +88,14 @@ def test_draws_in_which_it_is_undefined_are_counted():
         found = spearman(RatedSets(unit, y, x), Options(draws=400, seed=1), 12).estimate
         assert (found.low is None) == (special == 1)
         assert found.reason == (f"no interval: undefined in {missing} of 400 draws" if special == 1 else
-                                f"undefined in {missing} of 400 draws, which the interval leaves out")
+                                f"undefined in {missing} of 400 draws, excluded from the interval")
 
 
 @pytest.mark.parametrize(("units", "resample", "interval", "reason"), [
-    (9, "people", False, "no interval: draws of people need 10 of them, not 9"),
-    (10, "people", True, "drawn from 10 people: read the interval with care"),
-    (29, "people", True, "drawn from 29 people: read the interval with care"), (30, "people", True, ""),
-    (9, "items", True, "drawn from 9 questions: read the interval with care"), (10, "items", True, ""),
+    (9, "people", False, "no interval: resampling people needs at least 10, not 9"),
+    (10, "people", True, "resampled from 10 people: interpret the interval with care"),
+    (29, "people", True, "resampled from 29 people: interpret the interval with care"), (30, "people", True, ""),
+    (9, "items", True, "resampled from 9 questions: interpret the interval with care"), (10, "items", True, ""),
 ])
 def test_of_few_people_or_questions(units, resample, interval, reason):
     rng = np.random.default_rng(9)

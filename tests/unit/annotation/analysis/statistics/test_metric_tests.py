@@ -132,7 +132,7 @@ def test_without_draws_there_is_a_difference_alone():
     found = one(scores, rating, np.arange(10), Options(draws=0))
     assert found.difference is not None
     assert (found.p, found.p_holm, found.low, found.draws) == (None, None, None, 0)
-    assert found.reason == "a test and an interval need draws, and none were asked for"
+    assert found.reason == "a test and an interval need a bootstrap, and none was requested"
 
 
 def test_the_interval_draws_clusters_whole():
@@ -145,9 +145,9 @@ def test_the_interval_draws_clusters_whole():
     assert questions.p == people.p      # what is swapped are questions all the same
     assert questions.low < questions.difference < questions.high
     assert (people.low, people.high) != (questions.low, questions.high)
-    assert people.reason == "drawn from 10 people: read the interval with care"
+    assert people.reason == "resampled from 10 people: interpret the interval with care"
     assert (few.p, few.low, few.reason) == (
-        questions.p, None, "no interval: draws of people need 10 of them, not 3")
+        questions.p, None, "no interval: resampling people needs at least 10, not 3")
 
 
 def test_many_questions_are_swapped_in_blocks(monkeypatch):

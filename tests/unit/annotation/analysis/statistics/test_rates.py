@@ -97,11 +97,11 @@ def test_the_rate_has_an_interval_over_whole_units():
     assert gt(once, Options(draws=0), 40).drawn.low is None
     # What has no answer to such a question is not among the units.
     few = gt(compared([*ROWS, *[(1, 0, 1, 1, 0, 0)] * 20]), OPTIONS, 30)
-    assert few.drawn.reason.endswith("; drawn from 4 questions: read the interval with care")
+    assert few.drawn.reason.endswith("; resampled from 4 questions: interpret the interval with care")
     nine = compared([(1 + k % 2, 1, 0, 1, 0, 0) for k in range(90)], np.arange(90) % 9)
     found = gt(nine, Options(draws=50, resample="people"), 9)
     assert (found.drawn.value, found.drawn.low) == (0.5, None) and found.share.low is not None
-    assert found.drawn.reason == "no interval: draws of people need 10 of them, not 9"
+    assert found.drawn.reason == "no interval: resampling people needs at least 10, not 9"
 
 
 def test_the_adjusted_interval_is_of_whole_units():
@@ -123,7 +123,7 @@ def test_unknown_sides_have_a_reason():
     found = gt(compared(rows), OPTIONS, len(ROWS))
     assert (found.share.count, found.share.n, found.reason) == (3, 4, "")
     assert (found.adjusted.value, found.adjusted.n) == (None, 0)
-    assert found.adjusted.reason == "nobody recorded which set stood first"
+    assert found.adjusted.reason == "which set was shown first was not recorded"
     assert (found.first_side.n, found.first_side.value) == (0, None)
 
 
@@ -131,30 +131,30 @@ def test_some_unknown_sides_are_left_out_and_counted():
     found = gt(compared([*ROWS, (1, 1, 0, 0, 0, 0)]), Options(draws=0), len(ROWS) + 1)
     assert (found.share.count, found.share.n) == (4, 5)
     assert (found.adjusted.value, found.adjusted.n) == (0.75, 4)
-    assert found.adjusted.reason == "left out, for nobody recorded the sides: 1 of 5 answers"
+    assert found.adjusted.reason == "positions not recorded, left out: 1 of 5 answers"
 
 
 @pytest.mark.parametrize(("first", "where"), [(1, "second"), (2, "first")])
 def test_one_side_only_cannot_be_adjusted(first, where):
     found = gt(compared([(1, 1, 0, first, 0, 0), (2, 1, 0, first, 0, 0)]), OPTIONS, 2)
     assert found.adjusted.value is None
-    assert found.adjusted.reason == f"there is no answer in which the favoured set stood {where}"
+    assert found.adjusted.reason == f"no answer in which the favoured set was shown {where}"
 
 
 def test_no_rate_says_why():
     assert {form(compared([]), OPTIONS, 0).reason for form in FORMS} == {"no answer prefers one of its two sets"}
     unscored = compared([(1, NONE, 0, 1, 0, 0), (2, 1, NONE, 1, 0, 0)])
     assert {form(unscored, OPTIONS, 2).reason for form in FORMS} == {
-        "there is no answer both of whose sets have a score"}
+        "no answer has scores for both sets"}
     equal = compared([(1, 1, 1, 1, 0, 0)])
     assert ge(equal, OPTIONS, 1).share.n == 1
-    assert symmetric(equal, OPTIONS, 1).reason == "there is no answer in which the two scores differ"
+    assert symmetric(equal, OPTIONS, 1).reason == "no answer in which the two scores differ"
     lower = compared([(1, 0, 1, 1, 0, 1)])
-    assert ge(lower, OPTIONS, 1).reason == "there is no answer in which set 1 has a score as high as set 2's or higher"
-    assert gt(lower, OPTIONS, 1).reason == "there is no answer in which set 1 has the higher score"
+    assert ge(lower, OPTIONS, 1).reason == "no answer in which set 1 has a score as high as set 2's or higher"
+    assert gt(lower, OPTIONS, 1).reason == "no answer in which set 1 has the higher score"
     nothing = given_equal_recall(lower, OPTIONS, 1)
-    assert nothing.reason == "there is no answer in which the two scores differ and recall is equal"
+    assert nothing.reason == "no answer in which the two scores differ and recall is equal"
     assert (nothing.share.n, nothing.share.value, nothing.adjusted.value, nothing.first_side.value) == (
         0, None, None, None)
     assert (nothing.drawn.value, nothing.drawn.n, nothing.drawn.reason) == (None, 0, nothing.reason)
-    assert nothing.adjusted.reason == "there are no answers"
+    assert nothing.adjusted.reason == "no answers"

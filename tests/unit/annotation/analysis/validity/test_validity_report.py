@@ -11,7 +11,7 @@ from tests.fakes.judged import BROAD, IMAGE, TARGET, TEXT, study_of
 from tests.fakes.verdict_grids import PEOPLE, at, grid
 
 NO_DRAWS = Options(draws=0)
-CONSTANT = "both used one and the same category throughout"
+CONSTANT = "both raters used a single category"
 # Ten items of two people: both valid 4, only the first 1, only the second 2, neither 3.
 TEN = grid("V V", "V V", "V V", "V V", "V T", "T V", "T V", "T T", "T TB", "B B")
 # Three people, with work that is open and an unsure answer.
@@ -119,11 +119,11 @@ def test_as_circus_counts_constant_raters():
 def test_notes_say_what_is_missing():
     notes = report(GAPS).about.notes
     assert notes == (
-        "The study is not finished: 9 of 12 planned answers are there.",
-        "1 answer without a verdict (unsure, or never labelled) counts in no number.",
-        "1 item has one verdict only: shares of answers count it, agreement does not.",
-        "People who share fewer than 10 items with anybody, with the most they share: Ada (3), Björn (3), Çelik (1). "
-        "Their kappas say little.",
+        "The study is not finished: 9 of 12 planned answers are available.",
+        "1 answer without a verdict (unsure, or never labelled) enters no number.",
+        "1 item has only one verdict: shares of answers count it, agreement does not.",
+        "People who share fewer than 10 items with everyone else (most shared items): Ada (3), Björn (3), Çelik (1). "
+        "Their kappas are unreliable.",
     )
     assert report(TEN).about.notes == ()
     closed = report(replace(GAPS, study=study_of(accepting=False))).about
@@ -143,7 +143,7 @@ def test_what_it_is_of():
 
 def test_an_empty_study_has_reasons_for_everything():
     waiting = grid(". .", ". .")
-    for answers, said in ((EMPTY, "No item"), (waiting, "Nobody has given a verdict on any of the 2 items yet.")):
+    for answers, said in ((EMPTY, "leave no item"), (waiting, "No verdict yet on any of the 2 items.")):
         for draws in (0, 20):
             found = report(answers, draws=draws)
             assert (found.n_items, found.judged, found.judgements, found.raters) == (0, 0, 0, ())
@@ -176,7 +176,7 @@ def test_people_without_a_shared_item():
     assert found.signature.pairwise_agreement.value == found.binary.pairs[2].agreement.value == 0.5
     assert "2 of 3 pairs of people have no item in common." in found.about.notes
     apart = report(grid("V -", "- T")).about.notes
-    assert "No two people have judged the same item, so there is no agreement to count." in apart
+    assert "No two people have judged the same item, so there is no agreement to measure." in apart
 
 
 def test_intervals_hold_the_numbers_and_repeat_with_the_seed():
@@ -196,7 +196,7 @@ def test_intervals_hold_the_numbers_and_repeat_with_the_seed():
 
 def test_few_items_and_rare_answers_are_remarked_on():
     few = report(TEN, draws=300)
-    low = "only 10 items: the interval is probably too narrow and too low"
+    low = "only 10 items: interval unreliable"
     for one in (few.binary.fleiss_kappa, few.binary.krippendorff_alpha, few.binary.pairwise.mean,
                 few.binary.pairs[0].kappa):
         assert one.reason == low and one.low is not None
@@ -204,7 +204,7 @@ def test_few_items_and_rare_answers_are_remarked_on():
         assert one.reason == "" and one.low is not None
     # 40 items, of 80 answers 12 say not valid: they weigh 12 / 80 · 40 = 6 items. Of the text flag the same.
     rare = report(grid(*["V V"] * 32, *["T T"] * 4, *["V T"] * 4), draws=300)
-    said = "the rarer answer has the weight of only 6.0 of 40 items: the interval is probably too narrow and too low"
+    said = "rarer answer on only ≈ 6.0 of 40 items: interval unreliable"
     for two in (rare.binary, flag(rare, TEXT)):
         for one in (two.fleiss_kappa, two.krippendorff_alpha, two.pairwise.mean, two.pairs[0].kappa):
             assert one.reason == said and one.low is not None
@@ -217,10 +217,10 @@ def test_few_items_and_rare_answers_are_remarked_on():
 
 def test_shares_drawn_from_few_items_are_remarked_on():
     found = report(grid("V V", "V T", "T T", "V V", "T V", "V V"), draws=300)
-    said = "drawn from 6 items: read the interval with care"
+    said = "resampled from 6 items: interpret the interval with care"
     assert found.unanimous.reason == found.binary.positive_rate.reason == found.signature.exact_agreement.reason == said
     assert found.binary.pairs[0].agreement.reason == found.signature.pairwise_agreement.reason == said
-    assert "only 6 items: the interval" in found.binary.fleiss_kappa.reason    # and not the other remark as well
+    assert "only 6 items: interval" in found.binary.fleiss_kappa.reason    # and not the other remark as well
     assert said not in found.binary.fleiss_kappa.reason
 
 
