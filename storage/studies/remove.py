@@ -1,4 +1,4 @@
-"""Taking a whole study out of the database."""
+"""Delete a whole study."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from storage.mapping import tables
 from storage.studies.lookups import find_study
 
 _t = tables.study_seats.c
-# What points at something comes before it: nothing that people judged goes by a cascade.
+# Children before parents: there are no cascades.
 _IN_ORDER = (tables.study_scores, tables.decisions, tables.judgements, tables.study_events, tables.drafts,
              tables.assignments, tables.study_seats, tables.study_items, tables.study_images, tables.studies)
 
 
 def remove_study(connection: Connection, study_id: str, by: str) -> None:
-    """In a writing transaction. Raises ``UnknownStudy``, as does an answer that comes later. What the audit log says
-    of the study stays."""
+    """Delete a study, in a write transaction; its entries in the audit log stay. Raises ``UnknownStudy``, as does a
+    later answer."""
     study = find_study(connection, study_id, lock=True)
-    # Whoever is just saving has locked their seat.
+    # Waits for saves in progress, which lock their seat.
     connection.execute(select(_t.number).where(_t.study_id == study_id).order_by(_t.number).with_for_update()).all()
     for table in _IN_ORDER:
         connection.execute(delete(table).where(table.c.study_id == study_id))

@@ -134,7 +134,7 @@ def test_locked_for_too_long(path, monkeypatch):
     engine = open_database(f"sqlite:///{path}")
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StorageError, match="in use by another program"), writing(engine):
+        with pytest.raises(StorageError, match="locked by another program"), writing(engine):
             pass
         other.execute("ROLLBACK")
     with writing(engine):  # and nothing is left behind
