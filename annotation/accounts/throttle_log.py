@@ -1,4 +1,4 @@
-"""What the audit log hears of those who have to wait before they try another password."""
+"""Audit entries for throttled sign-ins."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _EVERY = timedelta(minutes=10)
 
 
 class NotedWaits:
-    """Notes a wait once in a while for every count that makes people wait, however often somebody tries meanwhile
-    and under whatever names: strangers must not fill the log. Thread-safe."""
+    """Rate-limited logging: at most one entry per throttled name or address and interval, so that attackers cannot
+    fill the log. Thread-safe."""
 
     def __init__(self, store: PeopleStore) -> None:
         self._store = store
@@ -26,9 +26,9 @@ class NotedWaits:
         name = "" if wait.counted == "address" else name
         key = name_key(name), "" if wait.counted == "name" else place_of(address)
         noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
-        if noted is not None and abs(now - noted) < quiet:   # further ahead: the clock was set back since
+        if noted is not None and abs(now - noted) < quiet:   # else the clock was set back
             return
         self._noted.put(key, now)
-        person = self._store.person(name) if name else None   # no other name: it may be a password
+        person = self._store.person(name) if name else None   # only known names: others may be passwords
         self._store.note(AuditEvent("sign-in.throttled", "", person.name if person is not None else "", details={
             **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))
