@@ -42,7 +42,7 @@ class Preference:
     """:class:`annotation.studies.kinds.Kind` of preference studies. ``extra`` is that of the person's assignment."""
 
     flow = SurveyFlow()
-    lasting = ()
+    sticky_fields = ()
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
@@ -89,9 +89,9 @@ class Preference:
         """:func:`as_shown`."""
         return as_shown(answer, extra)
 
-    def hand_over(self, work: OpenAssignments) -> list[Reassignment]:
+    def reassign(self, work: OpenAssignments) -> list[Reassignment]:
         """Questions that were abandoned: :func:`annotation.preference.survey.plan.hand_over`."""
-        return plan.hand_over(work)
+        return plan.reassign(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """:func:`annotation.preference.survey.texts.as_page`, and ``reason_limit``."""

@@ -1,4 +1,4 @@
-"""How far one person is in one study, and how long the rest may take."""
+"""One person's progress in a study, with an estimate of the remaining time."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import median
 
 from annotation.records import Workspace
 
-_ENOUGH = 3  # answers before a pace says anything
+_ENOUGH = 3  # answers before a pace is estimated
 
 
 @dataclass(frozen=True)
@@ -20,8 +20,8 @@ class Progress:
 
 
 def progress_of(workspace: Workspace) -> Progress:
-    """Counted from what the desk carries: nothing is read again."""
-    measured = [seconds for seconds in workspace.seconds if seconds > 0]   # 0: nobody measured it
+    """Progress from the data of a workspace, without further queries."""
+    measured = [seconds for seconds in workspace.seconds if seconds > 0]   # 0: not measured
     pace = median(measured) if len(measured) >= _ENOUGH else None
     left = None if pace is None else pace * (workspace.total - workspace.done)
     return Progress(workspace.done, workspace.total, workspace.unsure, pace, left)

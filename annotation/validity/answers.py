@@ -34,7 +34,7 @@ class Validity:
     """:class:`annotation.studies.kinds.Kind` of validity studies. The rubric is that of the study's protocol."""
 
     flow = None
-    lasting = ("panel_opened",)   # what was seen cannot be unseen
+    sticky_fields = ("panel_opened",)   # what was seen cannot be unseen
 
     def normalize(
         self, answer: object, item: Item, study: Study, *, extra: Mapping[str, Any] = _NOTHING
@@ -87,9 +87,9 @@ class Validity:
     def denormalize(self, answer: Mapping[str, Any], *, extra: Mapping[str, Any] = _NOTHING) -> Mapping[str, Any]:
         return answer
 
-    def hand_over(self, work: OpenAssignments) -> Sequence[Reassignment]:
+    def reassign(self, work: OpenAssignments) -> Sequence[Reassignment]:
         """A fair share of all open work: :func:`annotation.studies.assignment.hand_over`."""
-        return assignment.hand_over(work)
+        return assignment.reassign(work)
 
     def page(self, study: Study) -> Mapping[str, Any]:
         """The rubric, the study's own ``unsure_after`` and ``broad_at``, and ``note_limit``."""

@@ -104,7 +104,7 @@ def survey_places(items: Sequence[Item], layout: SurveyLayout) -> list[PlannedAs
     return places
 
 
-def hand_over(work: OpenAssignments) -> list[Reassignment]:
+def reassign(work: OpenAssignments) -> list[Reassignment]:
     """What a seat without work takes over: questions that were abandoned, ``per_person`` at most. They need
     not be whole forms, and of one person's work the last may stay for whoever comes next.
 

@@ -147,7 +147,7 @@ def test_faults_are_named_and_nothing_is_made(store, tmp_path, change, told):
 
 def test_a_name_that_is_taken_is_refused_before_the_file_is_read(store, released, tmp_path):
     import_hp_study(store, "Shops", released, created_by="local")
-    with pytest.raises(StudyError, match="There is a study 'Shops' already"):
+    with pytest.raises(StudyError, match="The study name 'Shops' is already taken"):
         import_hp_study(store, " SHOPS ", tmp_path / "absent.json", created_by="local")
     with pytest.raises(DatasetError):
         import_hp_study(store, "Others", tmp_path / "absent.json", created_by="local")

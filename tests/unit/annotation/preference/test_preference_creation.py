@@ -187,7 +187,7 @@ def test_questions_that_lack_a_picture_are_all_listed_and_nothing_is_made(store,
     text = str(raised.value)
     assert text.startswith("2 of 17 questions cannot be asked") and "--skip-missing" in text
     lines = text.splitlines()[1:]
-    assert lines[0] == "  fashioniq-val::shirt:15, reference: lost is not at hand"
+    assert lines[0] == "  fashioniq-val::shirt:15, reference: lost is unavailable"
     assert sorted(line.split(": ")[1].split(" is ")[0] for line in lines[1:]) == ["broken", "gone"]
     assert store.studies() == () and list(studies_folder(tmp_path).iterdir()) == []
 

@@ -202,15 +202,15 @@ def test_queries_without_a_picture_are_all_listed_and_nothing_is_made(store, tmp
     text = str(raised.value)
     assert text.startswith("2 of 10 queries cannot be judged") and "--skip-missing" in text
     assert text.splitlines()[1:] == [
-        "  cirr::8, target: gone is not at hand",
+        "  cirr::8, target: gone is unavailable",
         "  cirr::9, reference: broken is damaged: it starts like an image, but its header cannot be read",
-        "  cirr::9, target: lost is not at hand"]
+        "  cirr::9, target: lost is unavailable"]
     assert store.studies() == () and list(studies_folder(tmp_path).iterdir()) == []
 
 
 def test_a_long_list_of_missing_pictures_is_cut(store, tmp_path, pictures):
     queries = [a_query(n, target_id=f"gone{n}", target_ids=(f"gone{n}",)) for n in range(25)]
-    with pytest.raises(StudyError, match=r"(?s)25 of 25 .*--images, --gallery.*gone19 is not at hand\n  and 5 more$"):
+    with pytest.raises(StudyError, match=r"(?s)25 of 25 .*--images, --gallery.*gone19 is unavailable\n  and 5 more$"):
         made(store, tmp_path, pictures, queries, skip_missing=True)
 
 

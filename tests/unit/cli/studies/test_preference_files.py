@@ -79,7 +79,7 @@ def test_a_released_file_goes_in_and_comes_out(home, released, tmp_path):
     assert "Note: The file does not say which set stood first" in printed
     assert "Wrote hpfiq.json" in run("export", "hp-fashioniq", "HP", "--out", tmp_path / "out")
     assert (tmp_path / "out/hpfiq.json").read_bytes() == released.read_bytes()
-    with pytest.raises(StudyError, match="There is a study 'HP' already"):
+    with pytest.raises(StudyError, match="The study name 'HP' is already taken"):
         run("import", "hp-fashioniq", "hp", released)
 
 
