@@ -108,12 +108,12 @@ def test_perfect_agreement_leaves_no_doubt() -> None:
     ({"people": 0}, "not 0 people"),
     ({"items": 0}, "0 items"),
     ({"overlap": 3}, "An overlap of 3 needs 3 people, and the plan has 2"),
-    ({"agreement_items": 11}, "11 of 10 items cannot be the agreement block"),
+    ({"agreement_items": 11}, "11 of 10 items cannot be the agreement set"),
     ({"agreement_items": -1}, "-1 of 10 items"),
     ({"seconds_per_item": 0}, "0 seconds per item are impossible"),
     ({"seconds_per_item": float("nan")}, "nan seconds per item"),
     ({"valid_rate": 1.0}, "A share of valid items of 1 leaves nothing to estimate"),
-    ({"kappa": 1.5}, "A kappa of 1.5 cannot be had"),
+    ({"kappa": 1.5}, "A kappa of 1.5 is impossible"),
     ({"kappa": -0.9, "valid_rate": 0.1}, "A kappa of -0.9 is impossible with a share of 0.1"),
 ])
 def test_numbers_that_make_no_plan_are_refused(changes: dict[str, float], sentence: str) -> None:
