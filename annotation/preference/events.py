@@ -1,4 +1,4 @@
-"""What people did between the questions of a preference study, and what became of each of them, as tables."""
+"""Export tables of a preference study's events and participants."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ _PERSON = (
     Column("joined_at", "time", "when they took the seat"),
     Column("consented_at", "time", "when they consented, last; empty where consent was not asked or not given"),
     Column("answers", "integer", "questions answered"),
-    Column("checks", "integer", "answers to checks; empty where nobody recorded them"),
+    Column("checks", "integer", "answers to checks; empty if not recorded"),
     Column("checks_failed", "integer", "wrong ones among them; empty likewise"),
-    Column("finished", "flag", "whether they came to the end; empty where nobody recorded it"),
+    Column("finished", "flag", "whether they came to the end; empty if not recorded"),
     Column("finished_at", "time", "when, the first time"),
     Column("code", "text", "completion code that they were given"),
 )
@@ -43,8 +43,7 @@ def event_table(study: Study, events: Iterable[StudyEvent]) -> Table:
 def people_table(
     study: Study, seats: Iterable[Seat], judgements: Iterable[Judgement], events: Sequence[StudyEvent],
 ) -> Table:
-    """One row for everybody who has a seat, by its number. ``judgements``: the current ones; ``events``: oldest
-    first."""
+    """One row per person with a seat, by seat number. ``judgements``: current ones; ``events``: oldest first."""
     answers = [name_key(judgement.annotator) for judgement in judgements]
     imported = is_imported(study)
     rows = []

@@ -163,8 +163,8 @@ def test_a_forecast_adds_up():
 
 
 @pytest.mark.parametrize(("layout", "says"), [
-    (SurveyLayout(per_person=0), "0 questions per person"), (SurveyLayout(forms=0), "in 0 forms"),
-    (SurveyLayout(per_person=3, forms=4), "in 4 forms"), (SurveyLayout(shared_by=1), "shows no agreement"),
+    (SurveyLayout(per_person=0), "0 questions per person"), (SurveyLayout(forms=0), "into 0 forms"),
+    (SurveyLayout(per_person=3, forms=4), "into 4 forms"), (SurveyLayout(shared_by=1), "cannot measure agreement"),
     (SurveyLayout(shared_every=-1), "0 for never"), (SurveyLayout(reason_every=-1), "0 for never")])
 def test_a_layout_that_cannot_be_is_refused(layout, says):
     with pytest.raises(StudyError, match=says):
