@@ -20,15 +20,15 @@ class NotedWaits:
 
     def __init__(self, store: PeopleStore) -> None:
         self._store = store
-        self._noted: LRUCache[tuple[str, str], datetime] = LRUCache(_MOST)
+        self._last_logged: LRUCache[tuple[str, str], datetime] = LRUCache(_MOST)
 
     def note(self, wait: TooManyTries, name: str, address: str, now: datetime) -> None:
         name = "" if wait.counted == "address" else name
         key = name_key(name), "" if wait.counted == "name" else place_of(address)
-        noted, quiet = self._noted.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
-        if noted is not None and abs(now - noted) < quiet:   # else the clock was set back
+        last, quiet = self._last_logged.get(key), max(_EVERY, timedelta(seconds=wait.seconds))
+        if last is not None and abs(now - last) < quiet:   # else the clock was set back
             return
-        self._noted.put(key, now)
+        self._last_logged.put(key, now)
         person = self._store.person(name) if name else None   # only known names: others may be passwords
         self._store.note(AuditEvent("sign-in.throttled", "", person.name if person is not None else "", details={
             **came_from(address), "seconds": wait.seconds, "counted": wait.counted}))

@@ -50,12 +50,12 @@ def seat_progress(
     rows = []
     for seat in sorted(seats, key=lambda it: it.number):
         state = states[seat.number]
-        taken = seconds.get(name_key(seat.annotator)) if seat.annotator else None
+        times = seconds.get(name_key(seat.annotator)) if seat.annotator else None
         last = seat.seen_at or seat.joined_at
         end = ends.get(name_key(seat.annotator)) if seat.annotator else None
         rows.append(SeatProgress(
             seat.number, seat.annotator, state["done"] + state["unsure"], state["unsure"], state["open"],
-            median(taken) if taken else None, seat.joined_at, seat.seen_at,
+            median(times) if times else None, seat.joined_at, seat.seen_at,
             bool(seat.annotator and state["open"] and last and now - last > lease),
             end.created_at if end else None, end.payload.get("code") if end else None,
         ))

@@ -131,9 +131,9 @@ def drawn_width(shared: Mapping[int, int], valid_rate: float, kappa: float) -> f
             chance = random.beta(valid_rate * spread, (1 - valid_rate) * spread, (_REPLICATES, number))
         else:
             chance = np.full((_REPLICATES, number), valid_rate)
-        said = random.binomial(people, chance)
-        differ = differ + (said * (people - said)).sum(axis=1)
-        valid = valid + said.sum(axis=1)
+        positives = random.binomial(people, chance)
+        differ = differ + (positives * (people - positives)).sum(axis=1)
+        valid = valid + positives.sum(axis=1)
         pairs, calls = pairs + number * comb(people, 2), calls + number * people
     rate = valid / calls
     with np.errstate(invalid="ignore", divide="ignore"):

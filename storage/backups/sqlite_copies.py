@@ -119,6 +119,6 @@ def _blaming(copy: Path) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         code = error.sqlite_errorcode
         if code & 0xFF == sqlite3.SQLITE_FULL or code in _NOT_WRITTEN:
-            said = errno.ENOSPC if code & 0xFF == sqlite3.SQLITE_FULL else errno.EIO
-            raise OSError(said, os.strerror(said), str(copy)) from error
+            number = errno.ENOSPC if code & 0xFF == sqlite3.SQLITE_FULL else errno.EIO
+            raise OSError(number, os.strerror(number), str(copy)) from error
         raise

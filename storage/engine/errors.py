@@ -75,10 +75,10 @@ def _named(driver: BaseException) -> str:
 
 
 def _first_line(driver: BaseException, url: URL) -> str:
-    said = next(iter(str(driver).strip().splitlines()), "")
+    message = next(iter(str(driver).strip().splitlines()), "")
     for secret in sorted(_secrets(url), key=len, reverse=True):
-        said = said.replace(secret, "***")
-    return said
+        message = message.replace(secret, "***")
+    return message
 
 
 def _secrets(url: URL) -> set[str]:

@@ -37,7 +37,7 @@ class FileWatch:
         self._opened: _Identity | None = None
         self._beside: Mapping[Path, _Identity] = {}   # while connections are open
         self._connections = 0
-        self._noted = self._saved = ""
+        self._logged_problem = self._saved = ""
 
     def attend(self, engine: Engine) -> None:
         """Check before each ``storage.engine.database.writing`` and on every new connection. Call this after all other
@@ -60,7 +60,7 @@ class FileWatch:
         same files are back, writing works again."""
         lost = self._lost()
         if lost is None:
-            if self._noted:
+            if self._logged_problem:
                 self._saved = ""
                 self._note("", f"The database {self._path} is back in its place. cirque goes on saving.")
             return
@@ -102,7 +102,7 @@ class FileWatch:
 
     def _note(self, state: str, message: str) -> None:
         with self._lock:
-            changed, self._noted = state != self._noted, state
+            changed, self._logged_problem = state != self._logged_problem, state
         if changed:
             (_log.error if state else _log.warning)("%s", message)
 

@@ -28,8 +28,8 @@ def postgres_options(url: URL, lock_ms: int) -> dict[str, Any]:
         "pool_size": 10, "max_overflow": 10, "pool_timeout": lock_ms / 1000,
     }
     if url.get_driver_name() in _LIBPQ:
-        asked = url.query.get("options", "")
-        given = " ".join([_settings(lock_ms), *((asked,) if isinstance(asked, str) else asked)]).strip()
+        from_url = url.query.get("options", "")
+        given = " ".join([_settings(lock_ms), *((from_url,) if isinstance(from_url, str) else from_url)]).strip()
         connecting = {name: value for name, value in _CONNECTING.items() if name not in url.query}
         options["connect_args"] = connecting | {"options": given}
     return options

@@ -169,7 +169,7 @@ def test_hidden_names_are_nowhere(validity, tmp_path):
 def test_the_terminal_shows_headlines_and_tables(validity):
     shown = run("validity", "Well formed?", "--draws", 20)
     assert shown.startswith("Well formed?: 10 of 12 answers\n")
-    assert "κ of every two people" in shown and "Çağla" in shown and "0.500" in shown
+    assert "Pairwise Cohen’s κ" in shown and "Çağla" in shown and "0.500" in shown
     assert max(map(len, shown.splitlines())) > 100   # wider than the terminal rather than cut
     assert "…" not in shown.replace("… and", "")
 

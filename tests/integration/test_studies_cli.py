@@ -293,7 +293,7 @@ def test_turns_of_searches_are_a_source(study, stores, home):
         stores.sessions.add_turn(session.session_id, first.turn_id, turn_maker(
             session.session_id, first.turn_id, reference_id=ids[5], hits=hits, modification_text="longer"))
     result = study("create", "validity", "asked", "--from-sessions")
-    assert "Made asked: 3 items" in result.output and "1 turn does not tell what was wanted" in result.output
+    assert "Made asked: 3 items" in result.output and "1 turn has no known target" in result.output
     items = stores.studies.items(stores.studies.study("asked").study_id)
     # Oldest session first: its target for both turns; of the other, what the search went on from.
     assert [(item.shown["text"], item.hidden["target_id"]) for item in items] == [

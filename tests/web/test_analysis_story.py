@@ -111,7 +111,7 @@ def test_a_cell_opens_what_two_people_differ_on(meet: Meet, server: Server) -> N
     expect(panel).to_have_count(0)
     expect(plot).to_be_focused()
 
-    button = table(page, "κ of every two people").get_by_role("button", name="Disputed items of Ada and Bea")
+    button = table(page, "Pairwise Cohen’s κ").get_by_role("button", name="Disputed items of Ada and Bea")
     button.focus()
     page.keyboard.press("Enter")
     expect(panel.locator("[data-item]")).to_have_count(2)
@@ -125,12 +125,12 @@ def test_hidden_names_are_nowhere(meet: Meet, server: Server) -> None:
     page.get_by_role("button", name="Hide names").click()
     expect(page.get_by_role("group", name="People").get_by_role("button", name="P01")).to_be_visible()
     complete(page)
-    table(page, "κ of every two people").get_by_role("button", name="Disputed items").click()
+    table(page, "Pairwise Cohen’s κ").get_by_role("button", name="Disputed items").click()
     panel = page.get_by_role("dialog", name="Disputed items")
     expect(panel.locator("[data-item]")).to_have_count(2)
     assert not NAMED.search(page.content()) and not NAMED.search(page.url) and "names=hidden" in page.url
     page.keyboard.press("Escape")
-    assert not NAMED.search(saved(page, table(page, "κ of every two people"), "CSV").decode())
+    assert not NAMED.search(saved(page, table(page, "Pairwise Cohen’s κ"), "CSV").decode())
 
     told: list[Response] = []
     page.on("response", lambda one: told.append(one))
@@ -152,7 +152,7 @@ def saved(page: Page, box: Locator, form: str) -> bytes:
 
 def test_tables_and_figures_can_be_taken_away(meet: Meet, server: Server) -> None:
     look(page := meet("Nina"), server, judged(server, "Files"))
-    pairs = table(page, "κ of every two people")
+    pairs = table(page, "Pairwise Cohen’s κ")
     rows = list(csv.DictReader(io.StringIO(saved(page, pairs, "CSV").decode("utf-8-sig"))))
     assert [(row["a"], row["b"], row["n"]) for row in rows] == [("Ada", "Bea", "6")]
     assert float(rows[0]["kappa"]) == pytest.approx(1 / 3, abs=1e-12)
@@ -256,7 +256,7 @@ def test_on_a_phone_nothing_is_wider_than_the_page(meet: Meet, server: Server) -
     page.set_viewport_size({"width": 390, "height": 844})
     look(page, server, judged(server, "Phone"), "&__theme=dark")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    table(page, "κ of every two people").get_by_role("button", name="Disputed items").click()
+    table(page, "Pairwise Cohen’s κ").get_by_role("button", name="Disputed items").click()
     panel = page.get_by_role("dialog", name="Disputed items")
     expect(panel.locator("[data-item]")).to_have_count(2)
     box = panel.bounding_box()

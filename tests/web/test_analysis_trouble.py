@@ -202,7 +202,7 @@ def test_a_file_is_read_as_it_is_or_refused(meet: Meet, server: Server) -> None:
 def test_a_column_that_is_gone_is_sorted_by_no_more_and_remarks_stand_in_cards(meet: Meet, server: Server) -> None:
     study = judged(server, "Columns", SAID[:4])
     look(page := meet("Nina"), server, study)
-    box = table(page, "κ of every two people")
+    box = table(page, "Pairwise Cohen’s κ")
     box.get_by_role("button", name="κ", exact=True).click()
 
     def without_kappa(route: Route) -> None:

@@ -1,4 +1,4 @@
-"""The section of a preference report on methods: strengths, and every two methods against each other."""
+"""Section of a preference report on methods: strengths and pairwise comparison."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotation.analysis.rendering.report_parts import count, each, ranged, reas
 def methods_section(report: PreferenceReport) -> Section:
     names = [one.method for one in report.methods]
     plain, adjusted = (tuple(getattr(one, field) for one in report.methods) for field in ("value", "adjusted"))
-    reason = report.no_methods or "which method made which set is not known"
+    reason = report.no_methods or "the methods behind the sets are not known"
     empty = f"{reason[0].upper()}{reason[1:]}."
     strengths = ReportTable(
         "methods", "Strengths",
@@ -31,7 +31,7 @@ def methods_section(report: PreferenceReport) -> Section:
         (text("first", "A"), text("second", "B"), count("answers", "Answers"), count("ties", "Ties"),
          *ranged("rate", "A preferred", "share"), count("preferences", "Preferences"),
          *ranged("adjusted", "Adjusted for sides", "share"), ReportColumn("first_side", "First side", "share"),
-         count("first_side_n", "Sides known"), *ranged("difference", "Rating of A less B"),
+         count("first_side_n", "Sides known"), *ranged("difference", "Rating of A minus B"),
          count("difference_n", "Answers rated"), text("reason", "Remark")),
         tuple((one.first, one.second, one.answers, one.ties, *values(one.first_preferred), one.first_preferred.n,
                *values(one.adjusted), one.first_side.value, one.first_side.n, *values(one.mean_difference),
@@ -45,15 +45,15 @@ def methods_section(report: PreferenceReport) -> Section:
                   f"{each(names, plain, 'number')}.", names, series, axis="strength (natural logarithm)", at=0.0)
     return Section(
         "methods", "Methods",
-        "Bradley–Terry strengths put all methods on one scale, also those that seldom met. Ties count half there; "
-        "rates leave them out.",
+        "Bradley–Terry strengths put all methods on one scale, even methods that were rarely compared. Ties count half "
+        "there; rates leave them out.",
         figures=((forest,) if any(one.value is not None for one in plain) else ()) + _rates(report),
         tables=(strengths, pairs),
     )
 
 
 def _rates(report: PreferenceReport) -> tuple[Figure, ...]:
-    """The strongest first; a row's method against each column's."""
+    """Win rates of a row's method against each column's, strongest first."""
     if not report.pairs:
         return ()
     names = [one.method for one in report.methods] or sorted({name for one in report.pairs

@@ -1,5 +1,5 @@
-"""What a preference report lacks or leaves out, and how its intervals are to be read, in sentences for its head. They
-hold no names of people."""
+"""Notes of a preference report: missing and excluded answers, and the reading of intervals. Without names of
+people."""
 
 from __future__ import annotations
 
@@ -16,24 +16,25 @@ from annotation.studies.imports import HP_ANSWERS
 from cir_core.support.texts import counted
 
 _MANY = 5               # answers of one person
-_MANY_PEOPLE = 30       # from whom on draws of people are as good as others
+_MANY_PEOPLE = 30       # from which on resampling people is reliable
 
 
 def preference_notes(
     answers: StudyAnswers, selected: StudyAnswers, valid: Sequence[Judgement], rows: AnswerRows, recall: MetricScores,
     options: Options, identical: int,
 ) -> tuple[str, ...]:
-    """``selected``: after the selection, before rules; ``valid``: the answers that count, ``rows`` the same;
-    ``recall``: that of equation 9; ``identical``: questions whose two sets hold the same images."""
+    """``selected``: after the selection, before rules; ``valid``: after rules, ``rows`` the same; ``recall``: for
+    equation 9; ``identical``: questions whose two sets have the same images."""
     notes = _left(selected, valid)
     if not valid:
         return tuple(notes)
     notes += _flags(selected, valid)
     unsided = sum(one.answer["first"] is None for one in valid)
     if unsided == len(valid):
-        notes.append("Nobody recorded which set stood first, so nothing can be said of sides or adjusted for them.")
+        notes.append("Which set was shown first was not recorded, so there are no numbers on sides and no "
+                     "adjustment for them.")
     elif unsided:
-        notes.append(f"Nobody recorded which set stood first in {unsided:,} of {len(valid):,} answers.")
+        notes.append(f"Which set was shown first was not recorded in {unsided:,} of {len(valid):,} answers.")
     notes += _shared(answers, rows)
     if options.draws:
         notes += _people(rows, options)
@@ -48,7 +49,7 @@ def preference_notes(
 def _left(selected: StudyAnswers, valid: Sequence[Judgement]) -> list[str]:
     given = len(selected.judgements)
     if not selected.items:
-        return ["No question is left by these filters. Take one of them away."]
+        return ["These filters leave no question. Remove one of them."]
     if not given:
         return ["There is no answer yet to any of these questions."]
     if given > len(valid):
@@ -90,7 +91,7 @@ def _people(rows: AnswerRows, options: Options) -> list[str]:
     each = len(rows.question) / max(1, people)
     if people < 2 or each < _MANY:
         return []
-    said = f"Intervals draw questions. Each of {people:,} people answered about {each:,.0f}: "
+    unit = f"Intervals draw questions. Each of {people:,} people answered about {each:,.0f}: "
     if people < LEAST_PEOPLE:
-        return [f"{said}what they have in common is in no interval, for so few people cannot be drawn."]
-    return [f"{said}drawing people (--resample people) allows for what they have in common."]
+        return [f"{unit}what they have in common is in no interval, for so few people cannot be drawn."]
+    return [f"{unit}drawing people (--resample people) allows for what they have in common."]

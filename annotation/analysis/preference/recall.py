@@ -1,4 +1,4 @@
-"""Recall@k of the sets that people saw: what CIRQRS compares a metric with."""
+"""Recall@k of the shown sets, with which CIRQRS compares metrics."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cir_core.support.texts import quoted
 
 
 def recall_scores(items: Iterable[Item], k: int) -> MetricScores:
-    """Share of a question's targets among the first ``k`` images of each of its sets: 0 or 1 where it has one target.
+    """Share of a question's targets among the first ``k`` images of each set: 0 or 1 with a single target.
 
     Questions without a known target have no score; notes count them. Raises ``StudyError`` for a ``k`` below 1.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise StudyError(f"Recall@k takes a whole number from 1 as k, not {quoted(k)}.")
+        raise StudyError(f"Recall@k needs a whole number k of at least 1, not {quoted(k)}.")
     items = list(items)
     scores = {}
     unknown = unranked = short = 0

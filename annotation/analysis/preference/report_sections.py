@@ -1,4 +1,4 @@
-"""A preference study's answers as they are read: ratings, sides, what was left out, and how it was computed.
+"""Sections of a preference report: ratings, sides, exclusions, and methods of computation.
 
 Metrics are in :mod:`~annotation.analysis.preference.metric_sections`, methods in
 :mod:`~annotation.analysis.preference.method_sections`.
@@ -38,11 +38,11 @@ from annotation.analysis.rendering.report_parts import (
 )
 from annotation.preference.exclusion import shown as rule_name
 
-_NO_SIDES = "nobody recorded what stood first"
+_NO_SIDES = "the order of the sets was not recorded"
 
 
 def preference_sections(report: PreferenceReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
-    """The whole report in order; ``plan`` adds how many more questions or people are needed."""
+    """All sections in order; ``plan`` adds the needed numbers of questions or people."""
     return (
         _glance(report), _ratings(report), metrics_section(report), rates_section(report), tests_section(report),
         methods_section(report), _sides(report), _left_out(report), *planning_section(plan),
@@ -61,8 +61,8 @@ def _glance(report: PreferenceReport) -> Section:
         )
     return Section(
         "glance", "At a glance",
-        "What counts is what the rules leave. ρ is 0 and the preference rate 50 % where a metric tells nothing about "
-        "what people think.",
+        "Answers removed by exclusion rules are not counted. ρ is 0 and the preference rate 50 % for a metric "
+        "unrelated to people’s judgements.",
         (
             counted("Questions answered", report.n_questions, report.n_answers, "answers"),
             counted("People", report.n_people, report.n_answers, "answers"),
@@ -119,8 +119,8 @@ def _ratings(report: PreferenceReport) -> Section:
 
 def _sides(report: PreferenceReport) -> Section:
     rows = (
-        ("what stood first", report.first_side, _side_reason(report)),
-        ("what stood first, both rated the same", report.first_side_when_equal, _side_reason(report)),
+        ("set shown first", report.first_side, _side_reason(report)),
+        ("set shown first, both rated the same", report.first_side_when_equal, _side_reason(report)),
         ("stored set 1", report.stored_one, ""),
         ("stored set 1, both rated the same", report.stored_one_when_equal, ""),
     )
@@ -138,8 +138,8 @@ def _sides(report: PreferenceReport) -> Section:
                   (Series("", estimates),), axis="share of preferences", share=True, at=0.5)
     return Section(
         "sides", "Sides",
-        "Where both sets got the same rating, only its side tells one from the other. A share away from 50 % there is "
-        "a liking for a side. Answers that call both sets equal are left out.",
+        "Where both sets got the same rating, only their position differs. A share away from 50 % there is "
+        "position bias. Answers that call both sets equal are left out.",
         figures=(figure,) if any(one.value is not None for one in estimates) else (), tables=(table,),
     )
 
@@ -157,7 +157,7 @@ def _left_out(report: PreferenceReport) -> Section:
     flags = ReportTable(
         "flagged", "Answers flagged as irrelevant",
         (count("flagged", "Flagged"), count("n", "Of answers"), text("reason", "Remark")),
-        ((report.flagged, report.n_answers, "nobody recorded it" if report.flagged is None else ""),),
+        ((report.flagged, report.n_answers, "not recorded" if report.flagged is None else ""),),
     )
     people = ReportTable(
         "people", "Answers that count, by person", (text("person", "Person"), count("answers", "Answers")),
@@ -165,7 +165,7 @@ def _left_out(report: PreferenceReport) -> Section:
     )
     return Section(
         "left-out", "What was left out",
-        "A rule removes answers, or all answers of a person. What nobody recorded is held against nobody.",
+        "A rule removes answers, or all answers of a person. Missing metadata never excludes anyone.",
         (counted("Answers that count", report.n_valid, report.n_answers, "answers"),), (), (out, flags, people),
     )
 
@@ -191,12 +191,12 @@ def _how(report: PreferenceReport) -> list[tuple[str, str]]:
                                 f"question, or people are drawn, rates have a second one. Interval: {drawn}"),
         ("p", "Of ρ, τ and shares: answers and rated sets are taken as independent. One-sided rates have none, for set "
               "1 may be preferred more often than not whatever a metric says."),
-        ("Adjusted for sides", "The mean of the rate where the favoured set stood first and where it stood second. "
+        ("Adjusted for sides", "The mean of the rate with the favoured set shown first and shown second. "
                                f"Interval: {drawn}"),
         ("Two metrics", "Paired permutation test of the difference of ρ: both metrics’ ranks are swapped question by "
                         "question. Holm’s correction (statsmodels) over all pairs of metrics."),
         ("Bradley–Terry", "evalica; natural logarithms around a mean of 0, ties count half, over the largest group of "
-                          "methods that all won and lost among each other. Adjusted: with a term for what stood first. "
+                          "methods that all won and lost among each other. Adjusted: with a term for the side. "
                           f"Interval: {drawn}"),
         ("Krippendorff’s α", "evalica; ordinal for ratings, nominal for preferences, over questions that two people or "
                              f"more answered. Interval: {drawn}"),

@@ -1,4 +1,4 @@
-"""A validity study's agreement as it is read: sections with headlines, figures and tables."""
+"""Sections of a validity report, with headlines, figures and tables."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from annotation.analysis.validity.pair_tables import NO_PAIR, kappa_matrix, kapp
 
 
 def validity_sections(report: ValidityReport, plan: Sequence[Precision] = ()) -> tuple[Section, ...]:
-    """The whole report in order; ``plan`` adds how many more items or people are needed."""
+    """All sections in order; ``plan`` adds the needed numbers of items or people."""
     return (_glance(report), _binary(report), flags_section(report), signature_section(report), _people(report),
             *planning_section(plan), method_section(report.about, report.raters, _how(report)))
 
@@ -63,7 +63,7 @@ def _glance(report: ValidityReport) -> Section:
 def _binary(report: ValidityReport) -> Section:
     two = report.binary
     confusion = ReportTable(
-        "confusion", "What two people said of the items both judged",
+        "confusion", "Pairwise confusion counts",
         (text("a", "A"), text("b", "B"), count("n", "n"), count("both_valid", "Both valid"),
          count("only_a_valid", "Only A valid"), count("only_b_valid", "Only B valid"),
          count("both_invalid", "Both not valid")),
@@ -73,7 +73,7 @@ def _binary(report: ValidityReport) -> Section:
     )
     return Section(
         "binary", "Valid or not",
-        "Cohen’s κ of every two people over the items both judged. A pair for which κ is undefined has a dash and the "
+        "Pairwise Cohen’s κ over the items both judged. A pair for which κ is undefined has a dash and the "
         "reason, and is left out of the mean.",
         figures=kappa_matrix("pairwise-kappa", report.raters, two),
         tables=(summary_table("kappa-summary", (two,)), kappa_table("pairwise-kappa", two), confusion),

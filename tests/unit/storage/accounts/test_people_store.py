@@ -158,7 +158,7 @@ def test_invitations(staffed):
     cy = Person("Cy", "annotator", "hash-c", True, NOW)
     staffed.accept("a", cy, NOW)
     assert staffed.person("cy") == cy and staffed.invitation("a", NOW).uses_left == 1
-    with pytest.raises(AccessError, match="'Cy' already"):
+    with pytest.raises(AccessError, match="'Cy' is already taken"):
         staffed.accept("a", cy, NOW)
     assert staffed.invitation("a", NOW).uses_left == 1  # neither
     staffed.accept("a", replace(cy, name="Di"), NOW)

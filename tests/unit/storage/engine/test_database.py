@@ -163,7 +163,7 @@ def test_another_thread_writes_for_too_long(path, monkeypatch):
 
 
 def test_one_writing_transaction_inside_another_is_refused_at_once(engine):
-    with pytest.raises(AssertionError, match="wait for itself"), writing(engine), writing(engine):
+    with pytest.raises(AssertionError, match="would deadlock"), writing(engine), writing(engine):
         pass
     with writing(engine) as connection:
         insert(connection)

@@ -208,7 +208,7 @@ def test_accounts_that_vanish_while_it_runs_open_nothing(home):
     HomeRecord(home).note_accounts("cirque.db")   # as another process does, whose account then vanishes
     service._looked = float("-inf")               # a second later
     answer = client.get("/", headers={"accept": "application/json"})
-    assert answer.status_code == 503 and "inside" not in answer.text and "accounts are not there" in answer.text
+    assert answer.status_code == 503 and "inside" not in answer.text and "accounts are missing" in answer.text
     assert str(home) not in answer.text
     stores.close()
 

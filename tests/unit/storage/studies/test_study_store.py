@@ -100,7 +100,7 @@ def test_the_latest_study_first(store):
 
 
 def test_a_name_that_is_taken_changes_nothing(store):
-    with pytest.raises(StudyError, match=r"'DOGS & Fräcke 🐕' already. Choose another name"):
+    with pytest.raises(StudyError, match=r"'DOGS & Fräcke 🐕' is already taken. Choose another name"):
         store.create(replace(STUDY, study_id="s2", name="DOGS & Fräcke 🐕"), [], [], [])
     assert store.studies() == (STUDY,)
 

@@ -58,7 +58,7 @@ def test_as_narrow_already_is_said_of_the_printed_width_alone():
     width = kappa.high - kappa.low
     enough, short = (kappa_precision(answers, width * part, Options(draws=300, seed=4)) for part in (1.0, 0.999))
     for plan in enough:
-        assert plan.needed == plan.have and plan.reason == "it is as narrow already"
+        assert plan.needed == plan.have and plan.reason == "it is already narrow enough"
     assert short[0].needed > 50 and short[1].needed > 9, "though by a hair"
 
 
@@ -152,7 +152,7 @@ def test_few_people_give_no_plan_for_more():
     # Three people who answered much alike: three clusters would seem to know the rate to a hair.
     questions, people = rate_precision(preference(33, 3), 0.1)
     assert (people.have, people.width, people.needed, people.points) == (3, None, None, ())
-    assert people.reason == "draws of people need 10 of them; the answers whose scores differ are of 3"
+    assert people.reason == "resampling people needs at least 10; the answers whose scores differ are by 3"
     assert questions.needed > 33
 
 
@@ -168,13 +168,13 @@ def test_a_plan_is_never_narrower_than_what_is_printed():
         assert plan.width == pytest.approx(printed.high - printed.low, abs=1e-12)
         assert plan.points[-1].size == 20 * plan.have
         assert plan.points[-1].width >= later.high - later.low - 1e-12
-        assert "Wilson’s of as many answers where that one is wider" in plan.assumption
+        assert "Wilson’s if that is wider" in plan.assumption
         assert plan.needed % 10 == 0, "rounded up to two digits"
 
 
 def test_what_is_narrow_already():
     plan = rate_precision(preference(), 0.5)[0]
-    assert (plan.needed, plan.reason) == (200, "it is as narrow already") and plan.width < 0.5
+    assert (plan.needed, plan.reason) == (200, "it is already narrow enough") and plan.width < 0.5
 
 
 def test_a_rate_that_cannot_be_planned_for():
@@ -182,10 +182,10 @@ def test_a_rate_that_cannot_be_planned_for():
         assert plan.needed is None and plan.reason == "there is no answer in which the two scores differ"
     one = answers_of([an_item(0)], [a_judgement(0, "Ada", an_answer())])
     assert [plan.reason for plan in rate_precision(one, 0.1)] == [
-        "all answers whose scores differ are of one question",
-        "draws of people need 10 of them; the answers whose scores differ are of 1"]
+        "all answers whose scores differ are to one question",
+        "resampling people needs at least 10; the answers whose scores differ are by 1"]
     always = answers_of([an_item(0), an_item(1)], [a_judgement(number, "Ada", an_answer(2, 4, 2)) for number in (0, 1)])
-    assert "always give the same number" in rate_precision(always, 0.1)[0].reason
+    assert "always gives the same value" in rate_precision(always, 0.1)[0].reason
 
 
 def test_another_metric():
@@ -194,7 +194,7 @@ def test_another_metric():
     plan = rate_precision(preference(), 0.1, scores=[scores], metric="cosine")[0]
     assert plan.width and "cosine" in plan.assumption
     assert rate_precision(preference(), 0.1, metric="recall@1")[0].width
-    with pytest.raises(StudyError, match="There are: cosine, recall@5"):
+    with pytest.raises(StudyError, match="Available: cosine, recall@5"):
         rate_precision(preference(), 0.1, scores=[scores], metric="bleu")
 
 

@@ -85,7 +85,7 @@ def test_equal_recall_is_that_of_the_first_k():
     assert (found.metrics[2].given_equal_recall.share.count, found.metrics[2].given_equal_recall.share.n) == (2, 4)
     assert "Where recall is said to be equal, it is recall@1." in found.about.notes
     assert [one.name for one in report(ks=(), scores=[COSINE]).metrics] == ["cosine"]
-    with pytest.raises(StudyError, match="from 1"):
+    with pytest.raises(StudyError, match="at least 1"):
         report(ks=(0,))
 
 
@@ -117,12 +117,12 @@ def test_notes_say_what_is_missing():
                 a_judgement(1, "Bea", an_answer(first=None, **unknown))]
     found = report(released, source={"form": HP_ANSWERS}, accepting=False)
     assert found.flagged is None and any("307 of 3,050" in note for note in found.about.notes)
-    assert any("Nobody recorded which set stood first, so" in note for note in found.about.notes)
+    assert any("Which set was shown first was not recorded, so" in note for note in found.about.notes)
     assert any("No question of this study was answered by two people" in note for note in found.about.notes)
     alone = report(selection=Selection(people=(1,))).about.notes
     assert any("No question that counts here was answered by two people" in note for note in alone)
     part = report([*JUDGEMENTS, a_judgement(3, "Bea", an_answer(first=None))])
-    assert "Nobody recorded which set stood first in 1 of 8 answers." in part.about.notes
+    assert "Which set was shown first was not recorded in 1 of 8 answers." in part.about.notes
     without = report([a_judgement(0, "Ada", an_answer())], [an_item(0, target_id=None, target_ids=[])])
     assert "No question has a known target, so there is no recall@5." in without.metrics[0].notes
     assert without.metrics[0].spearman.estimate.reason and without.metrics[0].symmetric.reason
@@ -223,7 +223,7 @@ def test_methods_are_there_where_they_are_known():
     assert [(one.first, one.second, one.answers) for one in found.pairs] == [("slerp", "text", 7)]
     blind = report([a_judgement(0, "Ada", an_answer())], [an_item(0, methods=[None, None])])
     assert (blind.methods, blind.pairs) == ((), ())
-    assert blind.no_methods == "nobody recorded which methods made the sets"
+    assert blind.no_methods == "the methods behind the sets were not recorded"
 
 
 @pytest.mark.parametrize("resample", ["items", "people"])
@@ -250,7 +250,7 @@ def test_with_hardly_anything_there_are_reasons(draws):
         assert found.mean_rating.value is None and found.mean_rating.reason and found.flagged == 0
         assert found.metrics[0].spearman.estimate.reason and found.metrics[0].symmetric.reason
         assert found.ratings_alpha.reason and found.no_methods == "there are no answers"
-        assert any("There is no answer yet" in note or "No question is left" in note for note in found.about.notes)
+        assert any("There is no answer yet" in note or "leave no question" in note for note in found.about.notes)
     one = report(JUDGEMENTS[:1], options=options)
     assert one.mean_rating.value == 3.5 and one.mean_rating.low is None
     assert one.metrics[0].spearman.estimate.value is None
@@ -269,7 +269,7 @@ def test_hidden_names_are_nowhere():
 def test_what_is_refused():
     with pytest.raises(StudyError, match="cirque report validity"):
         preference_report(answers_of([], [], study=study_of()))
-    with pytest.raises(StudyError, match="agreement block"):
+    with pytest.raises(StudyError, match="agreement set"):
         report(selection=Selection(block_only=True))
     with pytest.raises(StudyError, match="-1 draws"):
         report(options=Options(draws=-1))

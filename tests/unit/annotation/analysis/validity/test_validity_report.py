@@ -119,7 +119,7 @@ def test_as_circus_counts_constant_raters():
 def test_notes_say_what_is_missing():
     notes = report(GAPS).about.notes
     assert notes == (
-        "The study is not finished: 9 of 12 planned answers are there.",
+        "The study is not finished: 9 of 12 planned answers are available.",
         "1 answer without a verdict (unsure, or never labelled) counts in no number.",
         "1 item has one verdict only: shares of answers count it, agreement does not.",
         "People who share fewer than 10 items with anybody, with the most they share: Ada (3), Björn (3), Çelik (1). "
@@ -143,7 +143,7 @@ def test_what_it_is_of():
 
 def test_an_empty_study_has_reasons_for_everything():
     waiting = grid(". .", ". .")
-    for answers, said in ((EMPTY, "No item"), (waiting, "Nobody has given a verdict on any of the 2 items yet.")):
+    for answers, said in ((EMPTY, "leave no item"), (waiting, "Nobody has given a verdict on any of the 2 items yet.")):
         for draws in (0, 20):
             found = report(answers, draws=draws)
             assert (found.n_items, found.judged, found.judgements, found.raters) == (0, 0, 0, ())
